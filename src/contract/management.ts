@@ -1,0 +1,15 @@
+// Rows of the management and system APIs (design 02) and of the sign-in pages: the management envelope.
+import { defineRows } from './row.ts';
+
+const row = { envelope: 'management', section: 'design', opaque: false } as const;
+
+export const managementRows = defineRows({
+  'management.unauthorized': { ...row, status: 401, opaque: true, code: 'unauthorized', text: 'A valid bearer token is required.', when: 'Missing or invalid bearer token.' },
+  'management.forbidden': { ...row, status: 403, code: 'forbidden', when: 'The token lacks the capability; message names it.' },
+  'management.conflict': { ...row, status: 409, code: 'conflict', when: 'A unique value is taken.' },
+  'management.invalid_request': { ...row, status: 400, code: 'invalid_request', when: 'A field is missing or wrong; kind names it.' },
+  'login.not_found': { ...row, status: 404, opaque: true, code: 'not_found', text: 'Not found.', when: 'Unknown transaction, or without its cookie.' },
+  'login.conflict': { ...row, status: 409, opaque: true, code: 'conflict', text: 'The sign-in is not at this step.', when: 'A step out of order.' },
+  'login.forbidden': { ...row, status: 403, opaque: true, code: 'forbidden', text: 'The request did not come from the sign-in page.', when: 'A post from another origin.' },
+  'login.invalid_request': { ...row, status: 400, code: 'invalid_request', when: 'A field of the step is missing or wrong.' },
+});

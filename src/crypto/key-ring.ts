@@ -1,0 +1,66 @@
+// The signing keys of one tenant, decrypted once and held as KeyObjects: which key signs, which verify, what JWKS shows.
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import type { SigningAlg } from '../domain/client.ts';
+import type { SigningKey, VerificationKey } from './jwt.ts';
+import type { KeyEncryption } from './key-encryption.ts';
+import { signingAlgorithms, thumbprint } from './signing.ts';
+
+/** A key as stored; storage/signing-keys has the row, this module does not know SQL. */
+export interface StoredKey {
+  readonly kid: string;
+  readonly use: string;
+  readonly alg: string;
+  readonly state: string;
+  readonly private_key_encrypted: string;
+  readonly public_jwk: string;
+}
+
+export interface KeyRing {
+  /** The current key of an algorithm; undefined when the tenant has none. */
+  readonly signing: (alg: SigningAlg) => SigningKey | undefined;
+  readonly verification: (kid: string) => VerificationKey | undefined;
+  /** Every published key: next, current and retired. */
+  readonly jwks: { readonly keys: readonly JsonWebKey[] };
+}
+
+const purposeOf = (tenant: string, kid: string): string => `signing-key:${tenant}:${kid}`;
+
+/** Opens the `oidc` keys of a tenant. Throws, naming the kid, when one cannot be decrypted or is not the key it claims to be. */
+export function openKeyRing(tenant: string, stored: readonly StoredKey[], encryption: KeyEncryption): KeyRing {
+  const keys = stored.filter((key) => key.use === 'oidc');
+  const signing = new Map<SigningAlg, SigningKey>();
+  const verification = new Map<string, VerificationKey>();
+  for (const key of keys) {
+    const alg = key.alg as SigningAlg; // only this module and its migration write the column
+    const privateKey = openPrivateKey(tenant, key, encryption);
+    if (key.state === 'current') signing.set(alg, { kid: key.kid, alg, privateKey });
+    verification.set(key.kid, { kid: key.kid, alg, publicKey: createPublicKey(privateKey) });
+  }
+  return {
+    signing: (alg) => signing.get(alg),
+    verification: (kid) => verification.get(kid),
+    jwks: { keys: keys.map((key) => ({ ...JSON.parse(key.public_jwk), kid: key.kid, alg: key.alg, use: 'sig' })) },
+  };
+}
+
+function openPrivateKey(tenant: string, key: StoredKey, encryption: KeyEncryption): KeyObject {
+  try {
+    const privateKey = createPrivateKey({ key: encryption.decrypt(key.private_key_encrypted, purposeOf(tenant, key.kid)), format: 'der', type: 'pkcs8' });
+    if (thumbprint(privateKey) !== key.kid) throw new Error('the key is not the one its kid names');
+    return privateKey;
+  } catch (error) {
+    throw new Error(`signing key ${key.kid} of tenant ${tenant} cannot be opened; restore it, or remove it with: gatehouse key rotate`, { cause: error });
+  }
+}
+
+/** Makes a new key pair for OIDC, encrypted and ready to store. */
+export async function generateSigningKey(tenant: string, alg: SigningAlg, state: 'current' | 'next', encryption: KeyEncryption): Promise<StoredKey> {
+  const { privateKey, publicKey } = await signingAlgorithms[alg].generate();
+  const kid = thumbprint(publicKey);
+  const der = privateKey.export({ format: 'der', type: 'pkcs8' });
+  return {
+    kid, use: 'oidc', alg, state,
+    private_key_encrypted: encryption.encrypt(der, purposeOf(tenant, kid)),
+    public_jwk: JSON.stringify(publicKey.export({ format: 'jwk' })),
+  };
+}

@@ -1,0 +1,41 @@
+// An OAuth client as registered (design 02, /clients). Pure data and predicates.
+import type { ClientId } from './ids.ts';
+
+export const tokenEndpointAuthMethods = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'] as const;
+export type TokenEndpointAuthMethod = (typeof tokenEndpointAuthMethods)[number];
+export type ClientType = 'confidential' | 'public';
+export type DeliveryMode = 'poll' | 'ping' | 'push';
+export type SigningAlg = 'ES256' | 'RS256' | 'EdDSA';
+
+export interface Client {
+  readonly clientId: ClientId;
+  readonly name: string;
+  readonly type: ClientType;
+  readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod;
+  /** SHA-256 of the secret, base64url; for the methods that send it. */
+  readonly secretHash: string | undefined;
+  /** The secret itself under the master key; for client_secret_jwt only. */
+  readonly secretEncrypted: string | undefined;
+  readonly jwks: { readonly keys: readonly Readonly<Record<string, unknown>>[] } | undefined;
+  readonly jwksUri: string | undefined;
+  readonly redirectUris: readonly string[];
+  readonly postLogoutRedirectUris: readonly string[];
+  readonly grantTypes: readonly string[];
+  readonly scopes: readonly string[];
+  readonly resources: readonly string[];
+  readonly requirePkce: boolean;
+  readonly requirePar: boolean;
+  readonly requireConsent: boolean;
+  readonly authorizeErrorDelivery: 'direct' | 'redirect';
+  readonly idTokenSignedResponseAlg: SigningAlg;
+  readonly backchannelTokenDeliveryMode: DeliveryMode | undefined;
+  readonly backchannelClientNotificationEndpoint: string | undefined;
+  readonly accessPolicy: 'everyone' | 'assigned';
+  readonly refreshReuseLeewaySeconds: number;
+  readonly logoUri: string | undefined;
+  readonly enabled: boolean;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export const isConfidential = (client: Client): boolean => client.type === 'confidential';

@@ -1,0 +1,13 @@
+// Branded identifiers: a tenant's id cannot be passed where a client's is wanted. Brands exist in types only.
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+export type TenantId = Branded<'TenantId'>;
+export type ClientId = Branded<'ClientId'>;
+export type UserId = Branded<'UserId'>;
+export type GroupId = Branded<'GroupId'>;
+/** One authorization of one client by one user: the `sid` of its tokens. */
+export type GrantId = Branded<'GrantId'>;
+export type ApprovalId = Branded<'ApprovalId'>;
+export type TransactionId = Branded<'TransactionId'>;

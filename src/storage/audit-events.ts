@@ -1,0 +1,64 @@
+// Audit records: security events, written in the transaction of their effect, and refusals, written by the recorder of src/http.
+// They never hold a secret. Newest first by id (UUID version 7).
+import type { TenantId } from '../domain/ids.ts';
+import { uuidV7 } from '../platform/random.ts';
+import type { Queries } from './database.ts';
+
+export interface AuditEventTable {
+  tenant_id: TenantId;
+  id: string;
+  created_at: number;
+  /** e.g. `refusal`, `grant.revoked`, `user.suspended`. */
+  type: string;
+  request_id: string | null;
+  /** user:<id>, client:<id>, operator, system. */
+  actor: string | null;
+  /** What it was done to, e.g. `client:<id>`. */
+  target: string | null;
+  /** Contract row of a refusal. */
+  row_id: string | null;
+  reason: string | null;
+  received: string | null;
+  expected: string | null;
+  /** JSON object of further facts. */
+  data: string | null;
+}
+
+export interface AuditEvent {
+  readonly type: string;
+  readonly requestId?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly target?: string | undefined;
+  readonly rowId?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly received?: string | undefined;
+  readonly expected?: string | undefined;
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Writes one audit record in the caller's transaction. */
+export async function insertAuditEvent(queries: Queries, tenant: TenantId, nowMs: number, event: AuditEvent): Promise<void> {
+  await queries.insertInto('audit_events').values(auditRow(tenant, nowMs, event)).execute();
+}
+
+export function auditRow(tenant: TenantId, nowMs: number, event: AuditEvent): AuditEventTable {
+  return {
+    tenant_id: tenant,
+    id: uuidV7(nowMs),
+    created_at: nowMs,
+    type: event.type,
+    request_id: event.requestId ?? null,
+    actor: event.actor ?? null,
+    target: event.target ?? null,
+    row_id: event.rowId ?? null,
+    reason: event.reason ?? null,
+    received: event.received ?? null,
+    expected: event.expected ?? null,
+    data: event.data === undefined ? null : JSON.stringify(event.data),
+  };
+}
+
+/** Audit records of one request, oldest first. */
+export async function listAuditEventsOfRequest(queries: Queries, tenant: TenantId, requestId: string): Promise<readonly AuditEventTable[]> {
+  return queries.selectFrom('audit_events').selectAll().where('tenant_id', '=', tenant).where('request_id', '=', requestId).orderBy('id').execute();
+}

@@ -1,0 +1,134 @@
+// OAuth clients: rows to and from the domain's Client. Lists are JSON text; they are read whole and never queried.
+import type { Client, TokenEndpointAuthMethod } from '../domain/client.ts';
+import type { ClientId, TenantId } from '../domain/ids.ts';
+import type { Queries } from './database.ts';
+import { databaseNowMs } from './instance.ts';
+
+export interface ClientTable {
+  tenant_id: TenantId;
+  client_id: ClientId;
+  name: string;
+  type: string;
+  token_endpoint_auth_method: string;
+  secret_hash: string | null;
+  secret_encrypted: string | null;
+  jwks: string | null;
+  jwks_uri: string | null;
+  redirect_uris: string;
+  post_logout_redirect_uris: string;
+  grant_types: string;
+  scopes: string;
+  resources: string;
+  require_pkce: number;
+  require_par: number;
+  require_consent: number;
+  authorize_error_delivery: string;
+  id_token_signed_response_alg: string;
+  backchannel_token_delivery_mode: string | null;
+  backchannel_client_notification_endpoint: string | null;
+  access_policy: string;
+  refresh_reuse_leeway_seconds: number;
+  logo_uri: string | null;
+  enabled: number;
+  created_at: number;
+  updated_at: number;
+}
+
+export async function findClient(queries: Queries, tenant: TenantId, clientId: string): Promise<Client | undefined> {
+  const row = await queries
+    .selectFrom('clients').selectAll().where('tenant_id', '=', tenant).where('client_id', '=', clientId as ClientId) // a look-up key, not yet known to be an id
+    .executeTakeFirst();
+  return row === undefined ? undefined : clientFromRow(row);
+}
+
+/** A page of clients in client_id order, after the given id. */
+export async function listClients(queries: Queries, tenant: TenantId, page: { readonly after: string; readonly limit: number }): Promise<readonly Client[]> {
+  const rows = await queries
+    .selectFrom('clients').selectAll().where('tenant_id', '=', tenant).where('client_id', '>', page.after as ClientId).orderBy('client_id').limit(page.limit)
+    .execute();
+  return rows.map(clientFromRow);
+}
+
+/** Inserts a client whose id was made for it. */
+export async function insertClient(queries: Queries, tenant: TenantId, client: Client): Promise<void> {
+  await queries.insertInto('clients').values({ ...clientToRow(tenant, client), created_at: databaseNowMs, updated_at: databaseNowMs }).execute();
+}
+
+/** Replaces every registered value of a client. Gives false when there is no such client. */
+export async function updateClient(queries: Queries, tenant: TenantId, client: Client): Promise<boolean> {
+  const { created_at: _created, ...values } = clientToRow(tenant, client);
+  const rows = await queries
+    .updateTable('clients').set({ ...values, updated_at: databaseNowMs }).where('tenant_id', '=', tenant).where('client_id', '=', client.clientId)
+    .returning('client_id').execute();
+  return rows.length === 1;
+}
+
+/** Deletes a client; its grants, codes and tokens go by foreign key. */
+export async function deleteClient(queries: Queries, tenant: TenantId, clientId: ClientId): Promise<boolean> {
+  const rows = await queries.deleteFrom('clients').where('tenant_id', '=', tenant).where('client_id', '=', clientId).returning('client_id').execute();
+  return rows.length === 1;
+}
+
+function clientFromRow(row: ClientTable): Client {
+  // The unions below are checked by the table's own constraints and by validation before every write.
+  return {
+    clientId: row.client_id,
+    name: row.name,
+    type: row.type as Client['type'],
+    tokenEndpointAuthMethod: row.token_endpoint_auth_method as TokenEndpointAuthMethod,
+    secretHash: row.secret_hash ?? undefined,
+    secretEncrypted: row.secret_encrypted ?? undefined,
+    jwks: row.jwks === null ? undefined : JSON.parse(row.jwks),
+    jwksUri: row.jwks_uri ?? undefined,
+    redirectUris: JSON.parse(row.redirect_uris),
+    postLogoutRedirectUris: JSON.parse(row.post_logout_redirect_uris),
+    grantTypes: JSON.parse(row.grant_types),
+    scopes: JSON.parse(row.scopes),
+    resources: JSON.parse(row.resources),
+    requirePkce: row.require_pkce === 1,
+    requirePar: row.require_par === 1,
+    requireConsent: row.require_consent === 1,
+    authorizeErrorDelivery: row.authorize_error_delivery as Client['authorizeErrorDelivery'],
+    idTokenSignedResponseAlg: row.id_token_signed_response_alg as Client['idTokenSignedResponseAlg'],
+    backchannelTokenDeliveryMode: (row.backchannel_token_delivery_mode ?? undefined) as Client['backchannelTokenDeliveryMode'],
+    backchannelClientNotificationEndpoint: row.backchannel_client_notification_endpoint ?? undefined,
+    accessPolicy: row.access_policy as Client['accessPolicy'],
+    refreshReuseLeewaySeconds: row.refresh_reuse_leeway_seconds,
+    logoUri: row.logo_uri ?? undefined,
+    enabled: row.enabled === 1,
+    createdAtMs: row.created_at,
+    updatedAtMs: row.updated_at,
+  };
+}
+
+function clientToRow(tenant: TenantId, client: Client): ClientTable {
+  return {
+    tenant_id: tenant,
+    client_id: client.clientId,
+    name: client.name,
+    type: client.type,
+    token_endpoint_auth_method: client.tokenEndpointAuthMethod,
+    secret_hash: client.secretHash ?? null,
+    secret_encrypted: client.secretEncrypted ?? null,
+    jwks: client.jwks === undefined ? null : JSON.stringify(client.jwks),
+    jwks_uri: client.jwksUri ?? null,
+    redirect_uris: JSON.stringify(client.redirectUris),
+    post_logout_redirect_uris: JSON.stringify(client.postLogoutRedirectUris),
+    grant_types: JSON.stringify(client.grantTypes),
+    scopes: JSON.stringify(client.scopes),
+    resources: JSON.stringify(client.resources),
+    require_pkce: Number(client.requirePkce),
+    require_par: Number(client.requirePar),
+    require_consent: Number(client.requireConsent),
+    authorize_error_delivery: client.authorizeErrorDelivery,
+    id_token_signed_response_alg: client.idTokenSignedResponseAlg,
+    backchannel_token_delivery_mode: client.backchannelTokenDeliveryMode ?? null,
+    backchannel_client_notification_endpoint: client.backchannelClientNotificationEndpoint ?? null,
+    access_policy: client.accessPolicy,
+    refresh_reuse_leeway_seconds: client.refreshReuseLeewaySeconds,
+    logo_uri: client.logoUri ?? null,
+    enabled: Number(client.enabled),
+    created_at: client.createdAtMs,
+    updated_at: client.updatedAtMs,
+  };
+}

@@ -1,0 +1,146 @@
+// The embedded database: node:sqlite in WAL mode with synchronous=FULL. Two connections: one writes (one transaction at a
+// time, in arrival order), one reads committed state beside it. Statements are prepared once per connection.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import {
+  CompiledQuery, type DatabaseConnection, type Driver, Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler,
+} from 'kysely';
+import type { Clock } from '../../platform/clock.ts';
+import { type Database, type Queries, StorageUnavailable } from '../database.ts';
+import type { Schema } from '../schema.ts';
+
+const statementsCachedMax = 1000;
+const busyTimeoutMs = 5000;
+
+export interface SqliteOptions {
+  /** Path of the database file; created when missing. */
+  readonly file: string;
+  readonly clock: Clock;
+}
+
+export function openSqlite({ file, clock }: SqliteOptions): Database {
+  const writer = openConnection(file, clock);
+  const reader = openConnection(file, clock);
+  const writeQueries = queriesOver(writer);
+  const readQueries = queriesOver(reader);
+  const exclusively = createQueue();
+  const transaction = <T>(work: (queries: Queries) => Promise<T>): Promise<T> =>
+    exclusively(async () => {
+      guard(() => writer.run('BEGIN IMMEDIATE'));
+      try {
+        const result = await work(writeQueries);
+        guard(() => writer.run('COMMIT'));
+        return result;
+      } catch (error) {
+        if (writer.database.isTransaction) writer.run('ROLLBACK');
+        throw error;
+      }
+    });
+  return {
+    dialect: 'sqlite',
+    read: (_tenant, work) => work(readQueries),
+    write: (_tenant, work) => transaction(work),
+    system: transaction,
+    ping: async () => guard(() => reader.run('SELECT 1')),
+    close: async () => {
+      await exclusively(async () => undefined);
+      writer.database.close();
+      reader.database.close();
+    },
+  };
+}
+
+interface Connection {
+  readonly database: DatabaseSync;
+  readonly prepare: (sql: string) => Prepared;
+  readonly run: (sql: string) => void;
+}
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly returnsRows: boolean;
+}
+
+function openConnection(file: string, clock: Clock): Connection {
+  const database = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: busyTimeoutMs });
+  database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384;');
+  database.function('gatehouse_now_ms', { deterministic: false }, () => clock.nowMs());
+  const cache = new Map<string, Prepared>();
+  const prepare = (sql: string): Prepared => {
+    const known = cache.get(sql);
+    if (known !== undefined) return known;
+    if (cache.size >= statementsCachedMax) cache.delete(cache.keys().next().value!);
+    const statement = database.prepare(sql);
+    const prepared = { statement, returnsRows: statement.columns().length > 0 };
+    cache.set(sql, prepared);
+    return prepared;
+  };
+  return { database, prepare, run: (sql) => void prepare(sql).statement.run() };
+}
+
+/** Runs tasks one after another in arrival order. */
+function createQueue(): <T>(task: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const result = last.then(task, task);
+    last = result.catch(() => undefined);
+    return result;
+  };
+}
+
+/** SQLite primary result codes that mean "cannot answer now": BUSY, LOCKED, IOERR, CORRUPT is a fault, FULL, CANTOPEN, READONLY. */
+const unavailableCodes: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
+
+function guard<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    // node:sqlite puts the extended result code in `errcode`; the low byte is the primary code.
+    const code = (error as { errcode?: number }).errcode;
+    if (code !== undefined && unavailableCodes.has(code & 0xff)) throw new StorageUnavailable('the embedded database cannot answer', { cause: error });
+    throw error;
+  }
+}
+
+function queriesOver(connection: Connection): Queries {
+  const databaseConnection: DatabaseConnection = {
+    executeQuery: <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
+      try {
+        return Promise.resolve(guard(() => execute<R>(connection, query)));
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+    streamQuery: () => {
+      throw new Error('streaming is done by keyset pages, not by cursors');
+    },
+  };
+  const driver: Driver = {
+    init: async () => undefined,
+    acquireConnection: async () => databaseConnection,
+    releaseConnection: async () => undefined,
+    beginTransaction: () => Promise.reject(new Error('transactions are opened by Database.write')),
+    commitTransaction: async () => undefined,
+    rollbackTransaction: async () => undefined,
+    destroy: async () => undefined,
+  };
+  return new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => driver,
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+}
+
+function execute<R>(connection: Connection, query: CompiledQuery): QueryResult<R> {
+  const { statement, returnsRows } = connection.prepare(query.sql);
+  // Kysely's parameters are unknown[]; every column of ours is text, integer or blob.
+  const parameters = query.parameters as SQLInputValue[];
+  if (returnsRows) {
+    const rows = statement.all(...parameters) as R[];
+    return { rows, numAffectedRows: BigInt(rows.length) };
+  }
+  const { changes } = statement.run(...parameters);
+  return { rows: [], numAffectedRows: BigInt(changes) };
+}

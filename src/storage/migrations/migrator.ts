@@ -1,0 +1,90 @@
+// Applies migrations in order, each in one transaction with its history row, and on PostgreSQL sets up row-level security
+// for every table that has a tenant. Called by `gatehouse migrate`, and by serve on the embedded database.
+import { sql } from 'kysely';
+import type { Database, Queries } from '../database.ts';
+import { serviceRole } from '../dialects/postgres.ts';
+import { migrations } from './registry.ts';
+import { migrationContext } from './table.ts';
+
+/** Tables that have a tenant_id column and are still read across tenants. */
+const crossTenantTables: readonly string[] = ['tenants', 'config_epochs'];
+
+/** Numbers of the migrations this database still lacks, and of those newer than this build knows. */
+export async function migrationState(database: Database): Promise<{ readonly pending: readonly number[]; readonly unknown: readonly number[] }> {
+  const applied = await database.system(async (queries) => {
+    const exists = await historyExists(queries, database);
+    if (!exists) return new Set<number>();
+    const { rows } = await sql<{ number: number }>`SELECT number FROM schema_migrations`.execute(queries);
+    return new Set(rows.map((row) => row.number));
+  });
+  const known = new Set(migrations.map((migration) => migration.number));
+  return {
+    pending: migrations.filter((migration) => !applied.has(migration.number)).map((migration) => migration.number),
+    unknown: [...applied].filter((number) => !known.has(number)),
+  };
+}
+
+/** Applies what is pending and gives the numbers applied. Safe to run from several processes at once. */
+export async function migrate(database: Database): Promise<readonly number[]> {
+  if (database.dialect === 'postgres') await preparePostgres(database);
+  await database.system(async (queries) => {
+    const type = database.dialect === 'postgres' ? 'BIGINT' : 'INTEGER';
+    await sql.raw(`CREATE TABLE IF NOT EXISTS schema_migrations (number ${type} PRIMARY KEY, name TEXT NOT NULL, applied_at ${type} NOT NULL)`).execute(queries);
+  });
+  const applied: number[] = [];
+  for (const migration of migrations) {
+    const done = await database.system(async (queries) => {
+      if (database.dialect === 'postgres') await sql`SELECT pg_advisory_xact_lock(718293645)`.execute(queries);
+      const before = await sql`SELECT 1 FROM schema_migrations WHERE number = ${migration.number}`.execute(queries);
+      if (before.rows.length > 0) return false;
+      // Migrations define tables the typed schema describes only afterwards.
+      await migration.apply(migrationContext(queries.withTables<never>() as never, database.dialect));
+      await sql`INSERT INTO schema_migrations (number, name, applied_at) VALUES (${migration.number}, ${migration.name}, gatehouse_now_ms())`.execute(queries);
+      return true;
+    });
+    if (done) applied.push(migration.number);
+  }
+  if (database.dialect === 'postgres') await secureRows(database);
+  return applied;
+}
+
+async function historyExists(queries: Queries, database: Database): Promise<boolean> {
+  const { rows } =
+    database.dialect === 'postgres'
+      ? await sql<{ found: unknown }>`SELECT to_regclass('schema_migrations') AS found`.execute(queries)
+      : await sql<{ found: unknown }>`SELECT max(name) AS found FROM sqlite_master WHERE name = 'schema_migrations'`.execute(queries);
+  return rows[0]?.found !== null && rows[0]?.found !== undefined;
+}
+
+async function preparePostgres(database: Database): Promise<void> {
+  await database.system(async (queries) => {
+    await sql`SELECT pg_advisory_xact_lock(718293645)`.execute(queries);
+    const role = await sql`SELECT 1 FROM pg_roles WHERE rolname = ${serviceRole}`.execute(queries);
+    if (role.rows.length === 0) await sql.raw(`CREATE ROLE ${serviceRole} NOLOGIN NOSUPERUSER NOBYPASSRLS`).execute(queries);
+    await sql.raw(`GRANT ${serviceRole} TO CURRENT_USER`).execute(queries);
+    await sql
+      .raw(`CREATE OR REPLACE FUNCTION gatehouse_now_ms() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint'`)
+      .execute(queries);
+  });
+}
+
+/** Row-level security on every tenant table, and the service role's rights (R5). Repeats safely. */
+async function secureRows(database: Database): Promise<void> {
+  await database.system(async (queries) => {
+    await sql.raw(`GRANT USAGE ON SCHEMA public TO ${serviceRole}`).execute(queries);
+    await sql.raw(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${serviceRole}`).execute(queries);
+    await sql.raw(`REVOKE INSERT, UPDATE, DELETE ON schema_migrations FROM ${serviceRole}`).execute(queries);
+    const { rows } = await sql<{ table_name: string }>`
+      SELECT c.table_name FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+      WHERE c.table_schema = 'public' AND c.column_name = 'tenant_id' AND t.table_type = 'BASE TABLE'`.execute(queries);
+    for (const { table_name: table } of rows) {
+      if (crossTenantTables.includes(table)) continue;
+      await sql.raw(`ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY`).execute(queries);
+      await sql.raw(`ALTER TABLE "${table}" FORCE ROW LEVEL SECURITY`).execute(queries);
+      await sql.raw(`DROP POLICY IF EXISTS tenant_rows ON "${table}"`).execute(queries);
+      await sql
+        .raw(`CREATE POLICY tenant_rows ON "${table}" USING (tenant_id = current_setting('gatehouse.tenant', true)) WITH CHECK (tenant_id = current_setting('gatehouse.tenant', true))`)
+        .execute(queries);
+    }
+  });
+}

@@ -1,0 +1,11 @@
+// The one migration history of both databases: numbered, additive, forward-only (R9). A released entry never changes.
+import { foundation } from './0001-foundation.ts';
+import type { MigrationContext } from './table.ts';
+
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly apply: (context: MigrationContext) => Promise<void>;
+}
+
+export const migrations: readonly Migration[] = [{ number: 1, name: 'foundation', apply: foundation }];

@@ -1,0 +1,55 @@
+// Tenants: the one table every request starts from. Not under row-level security: it is what names the tenant.
+import type { TenantId } from '../domain/ids.ts';
+import type { Queries } from './database.ts';
+import { databaseNowMs } from './instance.ts';
+
+export interface TenantTable {
+  tenant_id: TenantId;
+  slug: string;
+  name: string;
+  domain: string | null;
+  enabled: number;
+  /** Differences from the default settings, JSON. */
+  settings: string;
+  /** Random secret of the tenant under the master key: pairwise identifiers, PIN pepper, cursor signatures derive from it. */
+  secret_encrypted: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface NewTenant {
+  readonly tenant_id: TenantId;
+  readonly slug: string;
+  readonly name: string;
+  readonly domain: string | null;
+  readonly settings: string;
+  readonly secret_encrypted: string;
+}
+
+/** Inserts a tenant; gives false when the slug or domain is taken. */
+export async function insertTenant(queries: Queries, tenant: NewTenant): Promise<boolean> {
+  const rows = await queries
+    .insertInto('tenants')
+    .values({ ...tenant, enabled: 1, created_at: databaseNowMs, updated_at: databaseNowMs })
+    .onConflict((on) => on.doNothing())
+    .returning('tenant_id')
+    .execute();
+  return rows.length === 1;
+}
+
+export async function findTenantBySlug(queries: Queries, slug: string): Promise<TenantTable | undefined> {
+  return queries.selectFrom('tenants').selectAll().where('slug', '=', slug).executeTakeFirst();
+}
+
+export async function findTenantByDomain(queries: Queries, domain: string): Promise<TenantTable | undefined> {
+  return queries.selectFrom('tenants').selectAll().where('domain', '=', domain).executeTakeFirst();
+}
+
+export async function findTenantById(queries: Queries, id: TenantId): Promise<TenantTable | undefined> {
+  return queries.selectFrom('tenants').selectAll().where('tenant_id', '=', id).executeTakeFirst();
+}
+
+/** A page of tenants in slug order, after the given slug. */
+export async function listTenants(queries: Queries, page: { readonly afterSlug: string; readonly limit: number }): Promise<readonly TenantTable[]> {
+  return queries.selectFrom('tenants').selectAll().where('slug', '>', page.afterSlug).orderBy('slug').limit(page.limit).execute();
+}
