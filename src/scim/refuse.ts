@@ -1,0 +1,33 @@
+// The SCIM refusals that carry a detail text, as one-line calls (contract 7.13). Values from requests never enter a text whole.
+import { type ContractError, reject } from '../contract/contract-error.ts';
+import { FilterProblem } from './filter-syntax.ts';
+
+export const invalidValue = (text: string): ContractError => reject('scim.invalidValue', 'invalid_value', { text });
+export const invalidPath = (text: string): ContractError => reject('scim.invalidPath', 'invalid_path', { text });
+export const invalidSyntax = (text: string): ContractError => reject('scim.invalidSyntax', 'invalid_syntax', { text });
+export const invalidFilter = (text: string): ContractError => reject('scim.invalidFilter', 'invalid_filter', { text });
+export const noTarget = (text: string): ContractError => reject('scim.noTarget', 'no_target', { text });
+
+/** Runs a parse of a query filter; its problems are invalidFilter, a bad date invalidValue. */
+export function asQueryFilter<Result>(parse: () => Result): Result {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof FilterProblem)) throw error;
+    throw error.kind === 'value' ? invalidValue(sentence(error)) : invalidFilter(sentence(error));
+  }
+}
+
+/** Runs a parse of a PATCH path; its problems are invalidPath. */
+export function asPatchPath<Result>(parse: () => Result): Result {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof FilterProblem)) throw error;
+    throw invalidPath(sentence(error));
+  }
+}
+
+function sentence(problem: FilterProblem): string {
+  return `${problem.message.charAt(0).toUpperCase()}${problem.message.slice(1)}.`;
+}
