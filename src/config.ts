@@ -106,7 +106,9 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     attestationRootsAndroid: value('attestation_roots_android'),
   };
   if (!dev && (config.attestationRootsApple ?? config.attestationRootsAndroid) !== undefined) {
-    throw new ConfigError('attestation_roots_* replace vendor roots and are for development: expected GATEHOUSE_DEV=1, found it off. Unset them, or set GATEHOUSE_DEV=1');
+    throw new ConfigError(
+      'attestation_roots_* replace vendor roots and are for development: expected GATEHOUSE_DEV=1, found it off. Unset them, or set GATEHOUSE_DEV=1',
+    );
   }
   return Object.freeze(config);
 }
@@ -117,14 +119,21 @@ function fromEnvironment(setting: Setting, environment: Environment): string | u
   const variable = variableOf(setting.name);
   const direct = environment[variable];
   const path = setting.secret === true ? environment[`${variable}_FILE`] : undefined;
-  if (direct !== undefined && path !== undefined) throw new ConfigError(`expected one of ${variable} and ${variable}_FILE, found both. Unset one`);
+  if (direct !== undefined && path !== undefined)
+    throw new ConfigError(`expected one of ${variable} and ${variable}_FILE, found both. Unset one`);
   if (path === undefined) return direct;
   if (!existsSync(path)) throw new ConfigError(`${variable}_FILE: expected a readable file, found none at ${path}`);
   return readFileSync(path, 'utf8').trim();
 }
 
 function refuseUnknownVariables(environment: Environment): void {
-  const known = new Set([...settings.flatMap((setting: Setting) => [variableOf(setting.name), ...(setting.secret === true ? [`${variableOf(setting.name)}_FILE`] : [])]), ...foreignVariables]);
+  const known = new Set([
+    ...settings.flatMap((setting: Setting) => [
+      variableOf(setting.name),
+      ...(setting.secret === true ? [`${variableOf(setting.name)}_FILE`] : []),
+    ]),
+    ...foreignVariables,
+  ]);
   for (const name of Object.keys(environment)) {
     if (!name.startsWith('GATEHOUSE_') || name.startsWith('GATEHOUSE_TEST_') || known.has(name)) continue;
     throw new ConfigError(`unknown setting ${name}. Expected one of: ${settings.map((setting) => variableOf(setting.name)).join(', ')}`);
@@ -137,7 +146,8 @@ function readYaml(file: string, required: boolean): Readonly<Record<string, stri
     return {};
   }
   const parsed: unknown = parseYaml(readFileSync(file, 'utf8')) ?? {};
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new ConfigError(`${file}: expected "name: value" lines`);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new ConfigError(`${file}: expected "name: value" lines`);
   const known: readonly string[] = settings.map((setting) => setting.name);
   const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(parsed)) {
@@ -150,26 +160,33 @@ function readYaml(file: string, required: boolean): Readonly<Record<string, stri
 /** `host:port`, with IPv6 hosts in brackets. */
 export function parseListen(name: string, text: string): { readonly host: string; readonly port: number } {
   const match = /^(\[[0-9a-fA-F:.]+\]|[^:]+):(\d{1,5})$/.exec(text);
-  if (match === null || Number(match[2]) > 65535) throw new ConfigError(`${name}: expected host:port such as 127.0.0.1:8080, found ${text}`);
+  if (match === null || Number(match[2]) > 65535)
+    throw new ConfigError(`${name}: expected host:port such as 127.0.0.1:8080, found ${text}`);
   return { host: match[1]!.replace(/^\[|\]$/g, ''), port: Number(match[2]) };
 }
 
-export const isLoopbackHost = (host: string): boolean => host === 'localhost' || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+export const isLoopbackHost = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 
 function parsePublicUrl(text: string | undefined, dev: boolean, behindProxy: boolean): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new ConfigError(`public_url: expected a URL such as https://id.example.com, found ${text}`);
-  if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '') throw new ConfigError(`public_url: expected scheme, host and port only, found ${text}. Use ${url.origin}`);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new ConfigError(`public_url: expected a URL such as https://id.example.com, found ${text}`);
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '')
+    throw new ConfigError(`public_url: expected scheme, host and port only, found ${text}. Use ${url.origin}`);
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname) && !dev && !behindProxy) {
-    throw new ConfigError(`public_url: expected https, or http on a loopback address, found ${text}. Use https://${url.host}, or set GATEHOUSE_DEV=1 while developing`);
+    throw new ConfigError(
+      `public_url: expected https, or http on a loopback address, found ${text}. Use https://${url.host}, or set GATEHOUSE_DEV=1 while developing`,
+    );
   }
   return url.origin;
 }
 
 function parseInteger(name: string, text: string, min: number, max: number): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < min || value > max) throw new ConfigError(`${name}: expected a whole number from ${min} to ${max}, found ${text}`);
+  if (!/^\d+$/.test(text) || value < min || value > max)
+    throw new ConfigError(`${name}: expected a whole number from ${min} to ${max}, found ${text}`);
   return value;
 }
 
@@ -184,5 +201,8 @@ function parseChoice(name: string, text: string, choices: readonly string[]): st
 }
 
 function parseList(text: string | undefined): readonly string[] {
-  return (text ?? '').split(',').map((item) => item.trim()).filter((item) => item !== '');
+  return (text ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 }

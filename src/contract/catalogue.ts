@@ -12,7 +12,9 @@ const ownRows = { ...oidcRows, ...samlRows, ...scimRows, ...deviceRows, ...manag
 export type RowId = keyof typeof ownRows | SharedRowId;
 
 /** Row ids whose answers are identical by construction: their throw sites cannot add text. */
-export type OpaqueRowId = { [Id in keyof typeof ownRows]: (typeof ownRows)[Id]['opaque'] extends true ? Id : never }[keyof typeof ownRows] | SharedRowId;
+export type OpaqueRowId =
+  | { [Id in keyof typeof ownRows]: (typeof ownRows)[Id]['opaque'] extends true ? Id : never }[keyof typeof ownRows]
+  | SharedRowId;
 export type DetailedRowId = Exclude<RowId, OpaqueRowId>;
 
 export const catalogue: Readonly<Record<RowId, Row>> = { ...ownRows, ...sharedRows };

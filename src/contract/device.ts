@@ -6,6 +6,7 @@ const rotation = { envelope: 'management', status: 400, opaque: true, section: '
 const pin = { envelope: 'management', opaque: true, section: '7.17' } as const;
 const design = { envelope: 'management', opaque: true, section: 'design' } as const;
 
+// biome-ignore format: a table, one row a line
 export const deviceRows = defineRows({
   'device.signature_required': { ...signed, code: 'signature_required', text: 'The request must be signed.', when: 'A signature header is missing.' },
   'device.bad_signed_headers': { ...signed, code: 'unauthorized', kind: 'bad_signed_headers', text: 'The signature headers are malformed.', when: 'Device or key id not a UUID, timestamp not parseable, or signature not base64.' },

@@ -3,6 +3,7 @@ import { defineRows } from './row.ts';
 
 const row = { envelope: 'management', section: 'design', opaque: false } as const;
 
+// biome-ignore format: a table, one row a line
 export const managementRows = defineRows({
   'management.unauthorized': { ...row, status: 401, opaque: true, code: 'unauthorized', text: 'A valid bearer token is required.', when: 'Missing or invalid bearer token.' },
   'management.forbidden': { ...row, status: 403, code: 'forbidden', when: 'The token lacks the capability; message names it.' },

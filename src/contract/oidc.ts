@@ -5,6 +5,7 @@ const oauth = { envelope: 'oauth', status: 400, opaque: false } as const;
 const opaque = { envelope: 'oauth', status: 400, opaque: true } as const;
 const unauthorized = { envelope: 'management', status: 401, opaque: true } as const;
 
+// biome-ignore format: a table, one row a line
 export const oidcRows = defineRows({
   // 7.2 token endpoint
   'token.invalid_request': { ...oauth, code: 'invalid_request', section: 'design', when: 'A parameter is repeated or malformed.' },

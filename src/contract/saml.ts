@@ -3,6 +3,7 @@ import { defineRows } from './row.ts';
 
 const opaque = { envelope: 'oauth', status: 400, opaque: true, section: '7.12' } as const;
 
+// biome-ignore format: a table, one row a line
 export const samlRows = defineRows({
   'saml.unauthorized': { ...opaque, status: 401, code: 'unauthorized', when: 'Unknown SP entityID, IdP-initiated SSO not allowed, or a failed delivery gate.' },
   'saml.invalid_request': { ...opaque, opaque: false, code: 'invalid_request', when: 'SAMLRequest unparseable or out of bounds, neither or both of SAMLRequest and sp, or a condition that cannot be met.' },

@@ -1,7 +1,8 @@
 // Rows every surface has: rate limiting (contract 7.19) and what the HTTP layer itself refuses (design 01, "One error").
 // Each exists once per envelope, because the envelope belongs to the row.
-import { type Envelope, type Row } from './row.ts';
+import type { Envelope, Row } from './row.ts';
 
+// biome-ignore format: a table, one row a line
 const shared = {
   rate_limited: {
     code: 'rate_limited', status: 429, section: '7.19', opaque: true, text: 'Too many requests.',
@@ -40,12 +41,30 @@ export const sharedRows = Object.fromEntries([
 
 export const httpRows = {
   'http.headers_too_large': {
-    code: 'headers_too_large', status: 431, envelope: 'management', section: 'design', opaque: true, text: 'The request headers are too large.', when: 'Header bytes over the limit.',
+    code: 'headers_too_large',
+    status: 431,
+    envelope: 'management',
+    section: 'design',
+    opaque: true,
+    text: 'The request headers are too large.',
+    when: 'Header bytes over the limit.',
   },
   'http.bad_request_line': {
-    code: 'invalid_request', status: 400, envelope: 'management', section: 'design', opaque: true, text: 'The request is malformed.', when: 'The request cannot be parsed as HTTP.',
+    code: 'invalid_request',
+    status: 400,
+    envelope: 'management',
+    section: 'design',
+    opaque: true,
+    text: 'The request is malformed.',
+    when: 'The request cannot be parsed as HTTP.',
   },
   'http.timeout': {
-    code: 'request_timeout', status: 408, envelope: 'management', section: 'design', opaque: true, text: 'The request took too long to arrive.', when: 'Headers or body did not arrive in time.',
+    code: 'request_timeout',
+    status: 408,
+    envelope: 'management',
+    section: 'design',
+    opaque: true,
+    text: 'The request took too long to arrive.',
+    when: 'Headers or body did not arrive in time.',
   },
 } as const satisfies Record<string, Row>;

@@ -1,8 +1,9 @@
 // Compact JWTs of our own making (RFC 7519): minting under a prepared header, and parsing before verification.
 // Forged tokens end here: nothing in a header but `alg`, `kid` and `typ` is ever used, and both are checked against our keys.
+
+import type { KeyObject } from 'node:crypto';
 import type { SigningAlg } from '../domain/client.ts';
 import { signBytes, verifyBytes } from './signing.ts';
-import type { KeyObject } from 'node:crypto';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -30,7 +31,10 @@ export async function signJwt(key: SigningKey, typ: string, claims: Claims): Pro
 
 function encodedHeader(key: SigningKey, typ: string): string {
   let byTyp = headers.get(key);
-  if (byTyp === undefined) headers.set(key, (byTyp = new Map()));
+  if (byTyp === undefined) {
+    byTyp = new Map();
+    headers.set(key, byTyp);
+  }
   let header = byTyp.get(typ);
   if (header === undefined) {
     header = Buffer.from(JSON.stringify({ alg: key.alg, typ, kid: key.kid })).toString('base64url');

@@ -21,7 +21,11 @@ export function createKeyEncryption(masterKey: Uint8Array): KeyEncryption {
     encrypt: (plain, purpose) => {
       const iv = takeRandom(ivBytes);
       const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes }).setAAD(Buffer.from(purpose));
-      const body = Buffer.concat([typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+      const body = Buffer.concat([
+        typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
       return `v1.${iv.toString('base64url')}.${body.toString('base64url')}`;
     },
     decrypt: (encrypted, purpose) => {

@@ -45,21 +45,35 @@ export function openKeyRing(tenant: string, stored: readonly StoredKey[], encryp
 
 function openPrivateKey(tenant: string, key: StoredKey, encryption: KeyEncryption): KeyObject {
   try {
-    const privateKey = createPrivateKey({ key: encryption.decrypt(key.private_key_encrypted, purposeOf(tenant, key.kid)), format: 'der', type: 'pkcs8' });
+    const privateKey = createPrivateKey({
+      key: encryption.decrypt(key.private_key_encrypted, purposeOf(tenant, key.kid)),
+      format: 'der',
+      type: 'pkcs8',
+    });
     if (thumbprint(privateKey) !== key.kid) throw new Error('the key is not the one its kid names');
     return privateKey;
   } catch (error) {
-    throw new Error(`signing key ${key.kid} of tenant ${tenant} cannot be opened; restore it, or remove it with: gatehouse key rotate`, { cause: error });
+    throw new Error(`signing key ${key.kid} of tenant ${tenant} cannot be opened; restore it, or remove it with: gatehouse key rotate`, {
+      cause: error,
+    });
   }
 }
 
 /** Makes a new key pair for OIDC, encrypted and ready to store. */
-export async function generateSigningKey(tenant: string, alg: SigningAlg, state: 'current' | 'next', encryption: KeyEncryption): Promise<StoredKey> {
+export async function generateSigningKey(
+  tenant: string,
+  alg: SigningAlg,
+  state: 'current' | 'next',
+  encryption: KeyEncryption,
+): Promise<StoredKey> {
   const { privateKey, publicKey } = await signingAlgorithms[alg].generate();
   const kid = thumbprint(publicKey);
   const der = privateKey.export({ format: 'der', type: 'pkcs8' });
   return {
-    kid, use: 'oidc', alg, state,
+    kid,
+    use: 'oidc',
+    alg,
+    state,
     private_key_encrypted: encryption.encrypt(der, purposeOf(tenant, kid)),
     public_jwk: JSON.stringify(publicKey.export({ format: 'jwk' })),
   };

@@ -20,15 +20,27 @@ const same = (signature: Buffer): Buffer => signature;
 
 export const signingAlgorithms: Readonly<Record<SigningAlg, AlgorithmEntry>> = {
   ES256: {
-    digest: 'sha256', generate: () => generate('ec', { namedCurve: 'P-256' }), encode: p1363FromDer, decode: derFromP1363, halfHash: 'sha256',
+    digest: 'sha256',
+    generate: () => generate('ec', { namedCurve: 'P-256' }),
+    encode: p1363FromDer,
+    decode: derFromP1363,
+    halfHash: 'sha256',
     matches: (key) => key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1',
   },
   RS256: {
-    digest: 'sha256', generate: () => generate('rsa', { modulusLength: 2048, publicExponent: 65537 }), encode: same, decode: same, halfHash: 'sha256',
+    digest: 'sha256',
+    generate: () => generate('rsa', { modulusLength: 2048, publicExponent: 65537 }),
+    encode: same,
+    decode: same,
+    halfHash: 'sha256',
     matches: (key) => key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2048,
   },
   EdDSA: {
-    digest: null, generate: () => generate('ed25519'), encode: same, decode: same, halfHash: 'sha512',
+    digest: null,
+    generate: () => generate('ed25519'),
+    encode: same,
+    decode: same,
+    halfHash: 'sha512',
     matches: (key) => key.asymmetricKeyType === 'ed25519',
   },
 };
@@ -59,10 +71,14 @@ export function thumbprint(key: KeyObject): string {
 function thumbprintMembers(jwk: JsonWebKey): JsonWebKey {
   const { crv, e, kty, n, x, y } = jwk;
   switch (kty) {
-    case 'EC': return { crv: crv!, kty, x: x!, y: y! };
-    case 'RSA': return { e: e!, kty, n: n! };
-    case 'OKP': return { crv: crv!, kty, x: x! };
-    default: throw new Error(`no thumbprint for key type ${kty}`);
+    case 'EC':
+      return { crv: crv!, kty, x: x!, y: y! };
+    case 'RSA':
+      return { e: e!, kty, n: n! };
+    case 'OKP':
+      return { crv: crv!, kty, x: x! };
+    default:
+      throw new Error(`no thumbprint for key type ${kty}`);
   }
 }
 

@@ -1,7 +1,13 @@
 // An OAuth client as registered (design 02, /clients). Pure data and predicates.
 import type { ClientId } from './ids.ts';
 
-export const tokenEndpointAuthMethods = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'] as const;
+export const tokenEndpointAuthMethods = [
+  'client_secret_basic',
+  'client_secret_post',
+  'client_secret_jwt',
+  'private_key_jwt',
+  'none',
+] as const;
 export type TokenEndpointAuthMethod = (typeof tokenEndpointAuthMethods)[number];
 export type ClientType = 'confidential' | 'public';
 export type DeliveryMode = 'poll' | 'ping' | 'push';

@@ -59,7 +59,15 @@ export const defaultSettings = {
   },
 } as const;
 
-type Widen<T> = T extends number ? number : T extends boolean ? boolean : T extends readonly unknown[] ? T : T extends object ? { readonly [K in keyof T]: Widen<T[K]> } : T;
+type Widen<T> = T extends number
+  ? number
+  : T extends boolean
+    ? boolean
+    : T extends readonly unknown[]
+      ? T
+      : T extends object
+        ? { readonly [K in keyof T]: Widen<T[K]> }
+        : T;
 export type Settings = Widen<typeof defaultSettings>;
 export type RateLimitName = keyof Settings['rate_limits'];
 

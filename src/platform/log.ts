@@ -4,8 +4,24 @@ import { type Logger, pino } from 'pino';
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'>;
 
 const secretKeys = [
-  'authorization', 'cookie', 'password', 'pin', 'client_secret', 'client_assertion', 'code', 'code_verifier', 'refresh_token', 'access_token',
-  'id_token', 'id_token_hint', 'token', 'secret', 'private_key', 'master_key', 'registration_token', 'enrollment_token',
+  'authorization',
+  'cookie',
+  'password',
+  'pin',
+  'client_secret',
+  'client_assertion',
+  'code',
+  'code_verifier',
+  'refresh_token',
+  'access_token',
+  'id_token',
+  'id_token_hint',
+  'token',
+  'secret',
+  'private_key',
+  'master_key',
+  'registration_token',
+  'enrollment_token',
 ];
 
 /** A logger at the given level; `destination` is for tests, standard error otherwise. */

@@ -23,9 +23,13 @@ export interface AccessTarget {
 export async function isAssigned(queries: Queries, tenant: TenantId, target: AccessTarget, user: UserId): Promise<boolean> {
   const row = await queries
     .selectFrom('access_assignments as a')
-    .leftJoin('group_members as m', (join) => join.onRef('m.tenant_id', '=', 'a.tenant_id').onRef('m.group_id', '=', 'a.group_id').on('m.user_id', '=', user))
+    .leftJoin('group_members as m', (join) =>
+      join.onRef('m.tenant_id', '=', 'a.tenant_id').onRef('m.group_id', '=', 'a.group_id').on('m.user_id', '=', user),
+    )
     .select(sql<number>`1`.as('one'))
-    .where('a.tenant_id', '=', tenant).where('a.target_kind', '=', target.kind).where('a.target_id', '=', target.id)
+    .where('a.tenant_id', '=', tenant)
+    .where('a.target_kind', '=', target.kind)
+    .where('a.target_id', '=', target.id)
     .where((eb) => eb.or([eb('a.user_id', '=', user), eb('m.user_id', '=', user)]))
     .limit(1)
     .executeTakeFirst();

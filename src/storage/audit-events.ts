@@ -38,7 +38,10 @@ export interface AuditEvent {
 
 /** Writes one audit record in the caller's transaction. */
 export async function insertAuditEvent(queries: Queries, tenant: TenantId, nowMs: number, event: AuditEvent): Promise<void> {
-  await queries.insertInto('audit_events').values(auditRow(tenant, nowMs, event)).execute();
+  await queries
+    .insertInto('audit_events')
+    .values(auditRow(tenant, nowMs, event))
+    .execute();
 }
 
 export function auditRow(tenant: TenantId, nowMs: number, event: AuditEvent): AuditEventTable {
@@ -60,5 +63,11 @@ export function auditRow(tenant: TenantId, nowMs: number, event: AuditEvent): Au
 
 /** Audit records of one request, oldest first. */
 export async function listAuditEventsOfRequest(queries: Queries, tenant: TenantId, requestId: string): Promise<readonly AuditEventTable[]> {
-  return queries.selectFrom('audit_events').selectAll().where('tenant_id', '=', tenant).where('request_id', '=', requestId).orderBy('id').execute();
+  return queries
+    .selectFrom('audit_events')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', requestId)
+    .orderBy('id')
+    .execute();
 }

@@ -36,36 +36,60 @@ export interface ClientTable {
 
 export async function findClient(queries: Queries, tenant: TenantId, clientId: string): Promise<Client | undefined> {
   const row = await queries
-    .selectFrom('clients').selectAll().where('tenant_id', '=', tenant).where('client_id', '=', clientId as ClientId) // a look-up key, not yet known to be an id
+    .selectFrom('clients')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('client_id', '=', clientId as ClientId) // a look-up key, not yet known to be an id
     .executeTakeFirst();
   return row === undefined ? undefined : clientFromRow(row);
 }
 
 /** A page of clients in client_id order, after the given id. */
-export async function listClients(queries: Queries, tenant: TenantId, page: { readonly after: string; readonly limit: number }): Promise<readonly Client[]> {
+export async function listClients(
+  queries: Queries,
+  tenant: TenantId,
+  page: { readonly after: string; readonly limit: number },
+): Promise<readonly Client[]> {
   const rows = await queries
-    .selectFrom('clients').selectAll().where('tenant_id', '=', tenant).where('client_id', '>', page.after as ClientId).orderBy('client_id').limit(page.limit)
+    .selectFrom('clients')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('client_id', '>', page.after as ClientId)
+    .orderBy('client_id')
+    .limit(page.limit)
     .execute();
   return rows.map(clientFromRow);
 }
 
 /** Inserts a client whose id was made for it. */
 export async function insertClient(queries: Queries, tenant: TenantId, client: Client): Promise<void> {
-  await queries.insertInto('clients').values({ ...clientToRow(tenant, client), created_at: databaseNowMs, updated_at: databaseNowMs }).execute();
+  await queries
+    .insertInto('clients')
+    .values({ ...clientToRow(tenant, client), created_at: databaseNowMs, updated_at: databaseNowMs })
+    .execute();
 }
 
 /** Replaces every registered value of a client. Gives false when there is no such client. */
 export async function updateClient(queries: Queries, tenant: TenantId, client: Client): Promise<boolean> {
   const { created_at: _created, ...values } = clientToRow(tenant, client);
   const rows = await queries
-    .updateTable('clients').set({ ...values, updated_at: databaseNowMs }).where('tenant_id', '=', tenant).where('client_id', '=', client.clientId)
-    .returning('client_id').execute();
+    .updateTable('clients')
+    .set({ ...values, updated_at: databaseNowMs })
+    .where('tenant_id', '=', tenant)
+    .where('client_id', '=', client.clientId)
+    .returning('client_id')
+    .execute();
   return rows.length === 1;
 }
 
 /** Deletes a client; its grants, codes and tokens go by foreign key. */
 export async function deleteClient(queries: Queries, tenant: TenantId, clientId: ClientId): Promise<boolean> {
-  const rows = await queries.deleteFrom('clients').where('tenant_id', '=', tenant).where('client_id', '=', clientId).returning('client_id').execute();
+  const rows = await queries
+    .deleteFrom('clients')
+    .where('tenant_id', '=', tenant)
+    .where('client_id', '=', clientId)
+    .returning('client_id')
+    .execute();
   return rows.length === 1;
 }
 

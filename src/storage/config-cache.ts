@@ -2,8 +2,8 @@
 // client cost the same. A change acts at once in the process that made it and within half a second on every other,
 // because each process polls the epochs that configuration writes bump. Token, user and one-time state is never cached.
 import type { TenantId } from '../domain/ids.ts';
-import type { Log } from '../platform/log.ts';
 import type { Job } from '../platform/jobs.ts';
+import type { Log } from '../platform/log.ts';
 import type { Database, Queries } from './database.ts';
 import { bumpConfigEpoch, listRecentConfigEpochs } from './instance.ts';
 
@@ -38,7 +38,10 @@ export function createConfigCache(database: Database, _log: Log): ConfigCache {
   };
   const store = (tenant: TenantId, key: string, value: unknown): void => {
     let entries = values.get(tenant);
-    if (entries === undefined) values.set(tenant, (entries = new Map()));
+    if (entries === undefined) {
+      entries = new Map();
+      values.set(tenant, entries);
+    }
     if (entries.size >= entriesPerTenantMax) entries.delete(entries.keys().next().value!);
     entries.set(key, { value });
   };

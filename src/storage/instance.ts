@@ -1,8 +1,9 @@
 // Rows about the deployment itself: the check value of the master key, the operator token, and the epochs by which
 // processes notice that a tenant's configuration changed. No tenant owns these tables.
+
+import { sql } from 'kysely';
 import type { TenantId } from '../domain/ids.ts';
 import type { Queries } from './database.ts';
-import { sql } from 'kysely';
 
 export interface InstanceTable {
   key: string;
@@ -25,12 +26,21 @@ export async function findInstanceValue(queries: Queries, key: string): Promise<
 
 /** Writes a value unless the key has one. Gives true when this call wrote it. */
 export async function insertInstanceValue(queries: Queries, key: string, value: string): Promise<boolean> {
-  const rows = await queries.insertInto('instance').values({ key, value }).onConflict((on) => on.column('key').doNothing()).returning('key').execute();
+  const rows = await queries
+    .insertInto('instance')
+    .values({ key, value })
+    .onConflict((on) => on.column('key').doNothing())
+    .returning('key')
+    .execute();
   return rows.length === 1;
 }
 
 export async function replaceInstanceValue(queries: Queries, key: string, value: string): Promise<void> {
-  await queries.insertInto('instance').values({ key, value }).onConflict((on) => on.column('key').doUpdateSet({ value })).execute();
+  await queries
+    .insertInto('instance')
+    .values({ key, value })
+    .onConflict((on) => on.column('key').doUpdateSet({ value }))
+    .execute();
 }
 
 /** Marks the configuration of a tenant as changed. Call in the transaction of every configuration write. */
@@ -38,7 +48,9 @@ export async function bumpConfigEpoch(queries: Queries, tenant: TenantId): Promi
   await queries
     .insertInto('config_epochs')
     .values({ tenant_id: tenant, version: 1, changed_at: databaseNowMs })
-    .onConflict((on) => on.column('tenant_id').doUpdateSet((eb) => ({ version: eb('config_epochs.version', '+', 1), changed_at: databaseNowMs })))
+    .onConflict((on) =>
+      on.column('tenant_id').doUpdateSet((eb) => ({ version: eb('config_epochs.version', '+', 1), changed_at: databaseNowMs })),
+    )
     .execute();
 }
 

@@ -24,7 +24,13 @@ export type NewSigningKey = Pick<SigningKeyTable, 'kid' | 'use' | 'alg' | 'state
 export async function insertSigningKey(queries: Queries, tenant: TenantId, key: NewSigningKey): Promise<void> {
   await queries
     .insertInto('signing_keys')
-    .values({ tenant_id: tenant, ...key, created_at: databaseNowMs, activated_at: key.state === 'current' ? databaseNowMs : null, retired_at: null })
+    .values({
+      tenant_id: tenant,
+      ...key,
+      created_at: databaseNowMs,
+      activated_at: key.state === 'current' ? databaseNowMs : null,
+      retired_at: null,
+    })
     .execute();
 }
 

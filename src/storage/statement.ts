@@ -1,5 +1,5 @@
 // Queries of hot paths: built and compiled by Kysely once per process and dialect, then only bound and run.
-import { CompiledQuery, type Compilable, type QueryResult } from 'kysely';
+import type { Compilable, CompiledQuery, QueryResult } from 'kysely';
 import type { Queries } from './database.ts';
 
 type Value = string | number | null;

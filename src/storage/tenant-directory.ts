@@ -1,8 +1,9 @@
 // Which tenant a request belongs to (design 02, "Tenants and base_url"): by custom domain, else by slug. Cached like
 // configuration; unknown names are remembered too, in a bounded map.
-import { baseUrlOf, type Tenant } from '../domain/tenant.ts';
+
 import type { TenantId } from '../domain/ids.ts';
 import { mergeSettings } from '../domain/settings.ts';
+import { baseUrlOf, type Tenant } from '../domain/tenant.ts';
 import type { ConfigCache } from './config-cache.ts';
 import type { Database, Queries } from './database.ts';
 import { findTenantByDomain, findTenantById, findTenantBySlug, type TenantTable } from './tenants.ts';

@@ -50,6 +50,9 @@ export async function findTenantById(queries: Queries, id: TenantId): Promise<Te
 }
 
 /** A page of tenants in slug order, after the given slug. */
-export async function listTenants(queries: Queries, page: { readonly afterSlug: string; readonly limit: number }): Promise<readonly TenantTable[]> {
+export async function listTenants(
+  queries: Queries,
+  page: { readonly afterSlug: string; readonly limit: number },
+): Promise<readonly TenantTable[]> {
   return queries.selectFrom('tenants').selectAll().where('slug', '>', page.afterSlug).orderBy('slug').limit(page.limit).execute();
 }

@@ -46,7 +46,12 @@ export interface UserEmailTable {
 }
 
 export async function findUser(queries: Queries, tenant: TenantId, id: string): Promise<UserTable | undefined> {
-  return queries.selectFrom('users').selectAll().where('tenant_id', '=', tenant).where('id', '=', id as UserId).executeTakeFirst();
+  return queries
+    .selectFrom('users')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id as UserId)
+    .executeTakeFirst();
 }
 
 /** Finds a user by email or user name, folded; emails win. Deleted users have neither. */
@@ -55,13 +60,26 @@ export async function findUserByIdentifier(queries: Queries, tenant: TenantId, i
   const byEmail = await queries
     .selectFrom('user_emails')
     .innerJoin('users', (join) => join.onRef('users.tenant_id', '=', 'user_emails.tenant_id').onRef('users.id', '=', 'user_emails.user_id'))
-    .selectAll('users').where('user_emails.tenant_id', '=', tenant).where('user_emails.value_key', '=', key)
+    .selectAll('users')
+    .where('user_emails.tenant_id', '=', tenant)
+    .where('user_emails.value_key', '=', key)
     .executeTakeFirst();
-  const byName = await queries.selectFrom('users').selectAll().where('tenant_id', '=', tenant).where('user_name_key', '=', key).executeTakeFirst();
+  const byName = await queries
+    .selectFrom('users')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('user_name_key', '=', key)
+    .executeTakeFirst();
   return byEmail ?? byName;
 }
 
 /** The emails of a user in their stored order. */
 export async function listUserEmails(queries: Queries, tenant: TenantId, user: UserId): Promise<readonly UserEmailTable[]> {
-  return queries.selectFrom('user_emails').selectAll().where('tenant_id', '=', tenant).where('user_id', '=', user).orderBy('position').execute();
+  return queries
+    .selectFrom('user_emails')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', user)
+    .orderBy('position')
+    .execute();
 }

@@ -2,10 +2,10 @@
 // those who must see it (UserInfo, introspection, bearer APIs), because it is the database's business, not the token's.
 import { type Claims, parseJwt, signJwt, verifyJwt } from '../crypto/jwt.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
-import { type Clock, nowSeconds } from '../platform/clock.ts';
-import { randomId } from '../platform/random.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
+import { type Clock, nowSeconds } from '../platform/clock.ts';
+import { randomId } from '../platform/random.ts';
 
 export interface AccessTokenInput {
   readonly clientId: string;
@@ -37,8 +37,20 @@ export async function mintAccessToken(tenant: Tenant, keys: KeyRing, clock: Cloc
   const jti = randomId();
   const exp = iat + input.lifetimeSeconds;
   const token = await signJwt(key, 'at+jwt', {
-    iss: tenant.baseUrl, sub: input.sub, aud: input.audience, client_id: input.clientId, iat, exp, jti, scope: input.scope, token_use: 'access',
-    sid: input.sid, auth_time: input.authTime, acr: input.acr, amr: input.amr, cnf: input.cnf,
+    iss: tenant.baseUrl,
+    sub: input.sub,
+    aud: input.audience,
+    client_id: input.clientId,
+    iat,
+    exp,
+    jti,
+    scope: input.scope,
+    token_use: 'access',
+    sid: input.sid,
+    auth_time: input.authTime,
+    acr: input.acr,
+    amr: input.amr,
+    cnf: input.cnf,
   });
   return { token, jti, expiresAtSeconds: exp };
 }
@@ -57,7 +69,12 @@ export interface AccessToken {
 export type AccessTokenFailure = 'malformed' | 'wrong_token_use' | 'unknown_key' | 'bad_signature' | 'wrong_issuer' | 'expired';
 
 /** Verifies signature, type, issuer and expiry of one of our access tokens. Does not know about revocation or audience. */
-export function verifyAccessToken(tenant: Tenant, keys: KeyRing, clock: Clock, token: string): Outcome<{ readonly token: AccessToken }, AccessTokenFailure> {
+export function verifyAccessToken(
+  tenant: Tenant,
+  keys: KeyRing,
+  clock: Clock,
+  token: string,
+): Outcome<{ readonly token: AccessToken }, AccessTokenFailure> {
   const jwt = parseJwt(token);
   if (jwt === undefined) return fail('malformed');
   const { kid, typ } = jwt.header;
@@ -68,10 +85,27 @@ export function verifyAccessToken(tenant: Tenant, keys: KeyRing, clock: Clock, t
   if (claims['iss'] !== tenant.baseUrl) return fail('wrong_issuer');
   if (typ !== 'at+jwt' || claims['token_use'] !== 'access') return fail('wrong_token_use');
   // Signed by us with typ at+jwt: mintAccessToken wrote these members with these types.
-  const { sub, client_id: clientId, jti, aud, scope, sid, exp } = claims as { sub: string; client_id: string; jti: string; aud: string | string[]; scope: string; sid?: string; exp: number };
+  const {
+    sub,
+    client_id: clientId,
+    jti,
+    aud,
+    scope,
+    sid,
+    exp,
+  } = claims as { sub: string; client_id: string; jti: string; aud: string | string[]; scope: string; sid?: string; exp: number };
   if (nowSeconds(clock) >= exp) return fail('expired');
   return {
     ok: true,
-    token: { claims, sub, clientId, jti, audience: typeof aud === 'string' ? [aud] : aud, scopes: scope === '' ? [] : scope.split(' '), sid, expiresAtSeconds: exp },
+    token: {
+      claims,
+      sub,
+      clientId,
+      jti,
+      audience: typeof aud === 'string' ? [aud] : aud,
+      scopes: scope === '' ? [] : scope.split(' '),
+      sid,
+      expiresAtSeconds: exp,
+    },
   };
 }

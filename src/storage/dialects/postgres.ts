@@ -1,7 +1,14 @@
 // PostgreSQL 15 or newer. Each access is a transaction with the tenant set transaction-locally, so row-level security
 // shows exactly one tenant (R5). The connection works as `gatehouse_service`, which owns nothing and bypasses nothing.
 import {
-  type CompiledQuery, type DatabaseConnection, type Driver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type QueryResult,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
 } from 'kysely';
 import pg from 'pg';
 import type { TenantId } from '../../domain/ids.ts';
@@ -71,9 +78,10 @@ async function runTransaction<T>(pool: pg.Pool, begin: string, work: (queries: Q
     return result;
   } catch (error) {
     if (isConnectionFault(error)) broken = true;
-    else await client.query('ROLLBACK').catch(() => {
-      broken = true;
-    });
+    else
+      await client.query('ROLLBACK').catch(() => {
+        broken = true;
+      });
     throw broken ? new StorageUnavailable('PostgreSQL did not answer', { cause: error }) : error;
   } finally {
     client.release(broken);
@@ -106,7 +114,11 @@ function queriesOver(client: pg.PoolClient): Queries {
   const connection: DatabaseConnection = {
     executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
       const values = query.parameters as unknown[];
-      const result = await client.query({ text: query.sql, values, ...(isPreparedSql(query.sql) ? { name: preparedName(query.sql) } : {}) });
+      const result = await client.query({
+        text: query.sql,
+        values,
+        ...(isPreparedSql(query.sql) ? { name: preparedName(query.sql) } : {}),
+      });
       return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) };
     },
     streamQuery: () => {

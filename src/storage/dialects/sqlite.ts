@@ -2,7 +2,14 @@
 // time, in arrival order), one reads committed state beside it. Statements are prepared once per connection.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import {
-  CompiledQuery, type DatabaseConnection, type Driver, Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
 } from 'kysely';
 import type { Clock } from '../../platform/clock.ts';
 import { type Database, type Queries, StorageUnavailable } from '../database.ts';
@@ -96,7 +103,8 @@ function guard<T>(work: () => T): T {
   } catch (error) {
     // node:sqlite puts the extended result code in `errcode`; the low byte is the primary code.
     const code = (error as { errcode?: number }).errcode;
-    if (code !== undefined && unavailableCodes.has(code & 0xff)) throw new StorageUnavailable('the embedded database cannot answer', { cause: error });
+    if (code !== undefined && unavailableCodes.has(code & 0xff))
+      throw new StorageUnavailable('the embedded database cannot answer', { cause: error });
     throw error;
   }
 }

@@ -10,17 +10,33 @@ export async function foundation(context: MigrationContext): Promise<void> {
   await createSystemTables(context);
   await createClientTables(context);
   await createPeopleTables(context);
+  await createGrantTables(context);
   await createTokenTables(context);
   await createTable(context, 'audit_events', {
     columns: {
-      tenant_id: 'text', id: 'text', created_at: 'integer', type: 'text', request_id: 'text?', actor: 'text?', target: 'text?', row_id: 'text?',
-      reason: 'text?', received: 'text?', expected: 'text?', data: 'text?',
+      tenant_id: 'text',
+      id: 'text',
+      created_at: 'integer',
+      type: 'text',
+      request_id: 'text?',
+      actor: 'text?',
+      target: 'text?',
+      row_id: 'text?',
+      reason: 'text?',
+      received: 'text?',
+      expected: 'text?',
+      data: 'text?',
     },
     primaryKey: ['tenant_id', 'id'],
-    indexes: [{ columns: ['tenant_id', 'request_id'], where: 'request_id IS NOT NULL' }, { columns: ['tenant_id', 'type', 'id'] }, { columns: ['tenant_id', 'created_at'] }],
+    indexes: [
+      { columns: ['tenant_id', 'request_id'], where: 'request_id IS NOT NULL' },
+      { columns: ['tenant_id', 'type', 'id'] },
+      { columns: ['tenant_id', 'created_at'] },
+    ],
   });
 }
 
+// biome-ignore format: tables, a few columns a line
 async function createSystemTables(context: MigrationContext): Promise<void> {
   await createTable(context, 'instance', { columns: { key: 'text', value: 'text' }, primaryKey: ['key'] });
   await createTable(context, 'config_epochs', {
@@ -46,6 +62,7 @@ async function createSystemTables(context: MigrationContext): Promise<void> {
   });
 }
 
+// biome-ignore format: tables, a few columns a line
 async function createClientTables(context: MigrationContext): Promise<void> {
   await createTable(context, 'clients', {
     columns: {
@@ -67,6 +84,7 @@ async function createClientTables(context: MigrationContext): Promise<void> {
   });
 }
 
+// biome-ignore format: tables, a few columns a line
 async function createPeopleTables(context: MigrationContext): Promise<void> {
   await createTable(context, 'users', {
     columns: {
@@ -109,7 +127,8 @@ async function createPeopleTables(context: MigrationContext): Promise<void> {
   });
 }
 
-async function createTokenTables(context: MigrationContext): Promise<void> {
+// biome-ignore format: tables, a few columns a line
+async function createGrantTables(context: MigrationContext): Promise<void> {
   await createTable(context, 'grants', {
     columns: {
       tenant_id: 'text', id: 'text', client_id: 'text', user_id: 'text', scope: 'text', resource: 'text?', auth_time: 'integer', acr: 'text?', amr: 'text',
@@ -129,6 +148,10 @@ async function createTokenTables(context: MigrationContext): Promise<void> {
     indexes: [{ columns: ['tenant_id', 'expires_at'] }, { columns: ['tenant_id', 'client_id'] }, { columns: ['tenant_id', 'user_id'] }],
     foreignKeys: [client, user],
   });
+}
+
+// biome-ignore format: tables, a few columns a line
+async function createTokenTables(context: MigrationContext): Promise<void> {
   await createTable(context, 'refresh_tokens', {
     columns: {
       tenant_id: 'text', token_hash: 'text', grant_id: 'text', generation: 'integer', created_at: 'integer', expires_at: 'integer', used_at: 'integer?',

@@ -10,7 +10,9 @@ import { migrationContext } from './table.ts';
 const crossTenantTables: readonly string[] = ['tenants', 'config_epochs'];
 
 /** Numbers of the migrations this database still lacks, and of those newer than this build knows. */
-export async function migrationState(database: Database): Promise<{ readonly pending: readonly number[]; readonly unknown: readonly number[] }> {
+export async function migrationState(
+  database: Database,
+): Promise<{ readonly pending: readonly number[]; readonly unknown: readonly number[] }> {
   const applied = await database.system(async (queries) => {
     const exists = await historyExists(queries, database);
     if (!exists) return new Set<number>();
@@ -29,7 +31,9 @@ export async function migrate(database: Database): Promise<readonly number[]> {
   if (database.dialect === 'postgres') await preparePostgres(database);
   await database.system(async (queries) => {
     const type = database.dialect === 'postgres' ? 'BIGINT' : 'INTEGER';
-    await sql.raw(`CREATE TABLE IF NOT EXISTS schema_migrations (number ${type} PRIMARY KEY, name TEXT NOT NULL, applied_at ${type} NOT NULL)`).execute(queries);
+    await sql
+      .raw(`CREATE TABLE IF NOT EXISTS schema_migrations (number ${type} PRIMARY KEY, name TEXT NOT NULL, applied_at ${type} NOT NULL)`)
+      .execute(queries);
   });
   const applied: number[] = [];
   for (const migration of migrations) {
@@ -39,7 +43,9 @@ export async function migrate(database: Database): Promise<readonly number[]> {
       if (before.rows.length > 0) return false;
       // Migrations define tables the typed schema describes only afterwards.
       await migration.apply(migrationContext(queries.withTables<never>() as never, database.dialect));
-      await sql`INSERT INTO schema_migrations (number, name, applied_at) VALUES (${migration.number}, ${migration.name}, gatehouse_now_ms())`.execute(queries);
+      await sql`INSERT INTO schema_migrations (number, name, applied_at) VALUES (${migration.number}, ${migration.name}, gatehouse_now_ms())`.execute(
+        queries,
+      );
       return true;
     });
     if (done) applied.push(migration.number);
@@ -63,7 +69,9 @@ async function preparePostgres(database: Database): Promise<void> {
     if (role.rows.length === 0) await sql.raw(`CREATE ROLE ${serviceRole} NOLOGIN NOSUPERUSER NOBYPASSRLS`).execute(queries);
     await sql.raw(`GRANT ${serviceRole} TO CURRENT_USER`).execute(queries);
     await sql
-      .raw(`CREATE OR REPLACE FUNCTION gatehouse_now_ms() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint'`)
+      .raw(
+        `CREATE OR REPLACE FUNCTION gatehouse_now_ms() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint'`,
+      )
       .execute(queries);
   });
 }
@@ -83,7 +91,9 @@ async function secureRows(database: Database): Promise<void> {
       await sql.raw(`ALTER TABLE "${table}" FORCE ROW LEVEL SECURITY`).execute(queries);
       await sql.raw(`DROP POLICY IF EXISTS tenant_rows ON "${table}"`).execute(queries);
       await sql
-        .raw(`CREATE POLICY tenant_rows ON "${table}" USING (tenant_id = current_setting('gatehouse.tenant', true)) WITH CHECK (tenant_id = current_setting('gatehouse.tenant', true))`)
+        .raw(
+          `CREATE POLICY tenant_rows ON "${table}" USING (tenant_id = current_setting('gatehouse.tenant', true)) WITH CHECK (tenant_id = current_setting('gatehouse.tenant', true))`,
+        )
         .execute(queries);
     }
   });

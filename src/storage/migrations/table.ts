@@ -31,7 +31,9 @@ export async function createTable(context: MigrationContext, name: string, table
     ...Object.entries(table.columns).map(([column, type]) => `"${column}" ${columnSql(context.dialect, type)}`),
     `PRIMARY KEY (${list(table.primaryKey)})`,
     ...(table.unique ?? []).map((columns) => `UNIQUE (${list(columns)})`),
-    ...(table.foreignKeys ?? []).map((key) => `FOREIGN KEY (${list(key.columns)}) REFERENCES "${key.table}" (${list(key.references)}) ON DELETE CASCADE`),
+    ...(table.foreignKeys ?? []).map(
+      (key) => `FOREIGN KEY (${list(key.columns)}) REFERENCES "${key.table}" (${list(key.references)}) ON DELETE CASCADE`,
+    ),
     ...(table.checks ?? []).map((check) => `CHECK (${check})`),
   ];
   const end = context.dialect === 'sqlite' ? ' STRICT, WITHOUT ROWID' : '';
@@ -39,7 +41,11 @@ export async function createTable(context: MigrationContext, name: string, table
   for (const index of table.indexes ?? []) await createIndex(context, name, index);
 }
 
-export async function createIndex(context: MigrationContext, table: string, index: { readonly columns: readonly string[]; readonly where?: string; readonly unique?: boolean }): Promise<void> {
+export async function createIndex(
+  context: MigrationContext,
+  table: string,
+  index: { readonly columns: readonly string[]; readonly where?: string; readonly unique?: boolean },
+): Promise<void> {
   const name = `${table}_by_${index.columns.filter((column) => column !== 'tenant_id').join('_')}`;
   const where = index.where === undefined ? '' : ` WHERE ${index.where}`;
   await context.execute(`CREATE ${index.unique === true ? 'UNIQUE ' : ''}INDEX "${name}" ON "${table}" (${list(index.columns)})${where}`);

@@ -1,0 +1,43 @@
+// `gatehouse migrate`: brings the database to this release's schema. PostgreSQL needs it before serve; the embedded
+// database is migrated by serve itself.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { Database } from '../storage/database.ts';
+import { openSqlite } from '../storage/dialects/sqlite.ts';
+import { migrate, migrationState } from '../storage/migrations/migrator.ts';
+import { addConfigOptions, configOf } from './config-options.ts';
+
+export function migrateCommand(program: Command): void {
+  const command = program
+    .command('migrate')
+    .description("Bring the database to this release's schema")
+    .option('--dry-run', 'list what would be applied')
+    .option('--json', 'print JSON');
+  addConfigOptions(command).action(async (options: Record<string, string | boolean>) => {
+    const database = await openForMigration(configOf(options));
+    try {
+      const dryRun = options['dryRun'] === true;
+      const numbers = dryRun ? (await migrationState(database)).pending : await migrate(database);
+      const word = dryRun ? 'pending' : 'applied';
+      process.stdout.write(
+        options['json'] === true
+          ? `${JSON.stringify({ [word]: numbers })}\n`
+          : `${word}: ${numbers.length === 0 ? 'nothing' : numbers.join(', ')}\n`,
+      );
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+async function openForMigration(config: Config): Promise<Database> {
+  if (config.databaseUrl === undefined) {
+    mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 });
+    return openSqlite({ file: join(config.dataFolder, 'gatehouse.db'), clock: systemClock });
+  }
+  const { openPostgres } = await import('../storage/dialects/postgres.ts');
+  return openPostgres({ url: config.databaseUrl, poolMax: 1, timeoutMs: 10_000, asService: false });
+}

@@ -1,0 +1,175 @@
+// The composition root: the only file that constructs and wires. Everything below it takes what it needs as parameters.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { bootstrap, checkMasterKey } from './bootstrap.ts';
+import { type Config, ConfigError } from './config.ts';
+import { createKeyEncryption, type KeyEncryption } from './crypto/key-encryption.ts';
+import { loadMasterKey } from './crypto/master-key.ts';
+import { createAddressOf } from './http/client-address.ts';
+import { createRefusalRecorder } from './http/refusals.ts';
+import { createServer } from './http/server.ts';
+import type { Services } from './http/services.ts';
+import type { Clock } from './platform/clock.ts';
+import { createJobs } from './platform/jobs.ts';
+import type { Log } from './platform/log.ts';
+import { createRateLimiter } from './platform/rate-limit.ts';
+import { createConfigCache } from './storage/config-cache.ts';
+import type { Database } from './storage/database.ts';
+import { openSqlite } from './storage/dialects/sqlite.ts';
+import { type FolderLock, lockFolder } from './storage/folder-lock.ts';
+import { migrate, migrationState } from './storage/migrations/migrator.ts';
+import { createTenantDirectory } from './storage/tenant-directory.ts';
+import { registerSurfaces } from './surfaces.ts';
+import { createKeyRings } from './tokens/key-rings.ts';
+
+export interface Environment {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Store {
+  readonly database: Database;
+  readonly encryption: KeyEncryption;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens database and master key for a command or a server. `serving` takes the folder lock of the embedded database. */
+export async function openStore(config: Config, environment: Environment, options: { readonly serving: boolean }): Promise<Store> {
+  if (config.databaseUrl === undefined || config.masterKey === undefined) mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 });
+  let lock: FolderLock | undefined;
+  if (config.databaseUrl === undefined && options.serving) lock = lockFolder(config.dataFolder);
+  try {
+    const database = await openDatabase(config, environment);
+    const encryption = createKeyEncryption(loadMasterKey(config.masterKey, config.dataFolder));
+    await checkMasterKey(database, encryption);
+    return {
+      database,
+      encryption,
+      close: async () => {
+        await database.close();
+        lock?.release();
+      },
+    };
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
+}
+
+async function openDatabase(config: Config, { clock }: Environment): Promise<Database> {
+  if (config.databaseUrl === undefined) {
+    const database = openSqlite({ file: join(config.dataFolder, 'gatehouse.db'), clock });
+    await migrate(database);
+    return database;
+  }
+  const { openPostgres } = await import('./storage/dialects/postgres.ts');
+  const database = openPostgres({
+    url: config.databaseUrl,
+    poolMax: config.databasePoolMax,
+    timeoutMs: config.databaseTimeoutMs,
+    asService: true,
+  });
+  const { pending, unknown } = await migrationState(database).catch(async (error: unknown) => {
+    await database.close();
+    throw new ConfigError(`database_url: expected a PostgreSQL prepared for Gatehouse, found: ${causeOf(error)}. Run: gatehouse migrate`);
+  });
+  if (pending.length > 0 || unknown.length > 0) {
+    await database.close();
+    const found =
+      pending.length > 0
+        ? `migrations ${pending.join(', ')} missing. Run: gatehouse migrate`
+        : `migrations ${unknown.join(', ')} of a newer release. Run that release`;
+    throw new ConfigError(`database_url: expected this release's schema, found ${found}`);
+  }
+  return database;
+}
+
+function causeOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+export interface Gatehouse {
+  readonly app: FastifyInstance;
+  readonly services: Services;
+  /** Where it answers. */
+  readonly publicUrl: string;
+  /** Things to tell whoever started it, e.g. one-time links of a first start. */
+  readonly notices: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+/** Composes and starts a server; it answers when this resolves. */
+export async function startGatehouse(config: Config, environment: Environment): Promise<Gatehouse> {
+  const store = await openStore(config, environment, { serving: true });
+  const app = createServer(createAddressOf(config.trustedProxies));
+  try {
+    // With port 0 the public URL is known only after listening, so the services read it through a setter used here.
+    const services = await composeServices(config, environment, store);
+    const notices = await bootstrap(services);
+    registerSurfaces(app, services);
+    await app.listen({ host: config.listenHost, port: config.listenPort });
+    const publicUrl = config.publicUrl ?? listeningUrl(app, config.listenHost);
+    services.setPublicUrl(publicUrl);
+    services.jobs.start();
+    return {
+      app,
+      services,
+      publicUrl,
+      notices: notices(publicUrl),
+      close: async () => {
+        await app.close();
+        await services.jobs.stop();
+        await services.refusals.flush().catch(() => undefined);
+        await services.rateLimiter.close();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await app.close();
+    await store.close();
+    throw error;
+  }
+}
+
+async function composeServices(
+  config: Config,
+  { clock, log }: Environment,
+  { database, encryption }: Store,
+): Promise<Services & { setPublicUrl: (url: string) => void }> {
+  const state = { publicUrl: config.publicUrl ?? 'http://127.0.0.1' };
+  const cache = createConfigCache(database, log);
+  const refusals = createRefusalRecorder(database, clock, log);
+  const jobs = createJobs([cache.pollJob, refusals.job], log);
+  let tenants = createTenantDirectory(database, cache, state.publicUrl);
+  return {
+    config,
+    clock,
+    log,
+    database,
+    encryption,
+    cache,
+    refusals,
+    jobs,
+    keyRings: createKeyRings(cache, encryption),
+    rateLimiter: await createRateLimiter(config.redisUrl, log),
+    get publicUrl() {
+      return state.publicUrl;
+    },
+    get tenants() {
+      return tenants;
+    },
+    setPublicUrl: (url) => {
+      state.publicUrl = url;
+      tenants = createTenantDirectory(database, cache, url);
+    },
+  };
+}
+
+function listeningUrl(app: FastifyInstance, host: string): string {
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `http://${shown}:${port}`;
+}

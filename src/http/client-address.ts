@@ -1,0 +1,51 @@
+// Who is calling: the socket's address, unless the peer is a trusted proxy; then the right-most untrusted X-Forwarded-For entry.
+import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+
+type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
+export type AddressOf = (request: IncomingMessage) => string;
+
+/** @param trustedProxies CIDRs; a mistake throws when the server is composed. */
+export function createAddressOf(trustedProxies: readonly string[]): AddressOf {
+  const trusted: readonly Cidr[] = trustedProxies.map((cidr) =>
+    ipaddr.parseCIDR(cidr.includes('/') ? cidr : `${cidr}/${cidr.includes(':') ? 128 : 32}`),
+  );
+  const isTrusted = (address: string): boolean => {
+    const parsed = ipaddr.process(address);
+    return trusted.some(([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits));
+  };
+  return (request) => {
+    const peer = plainAddress(request.socket.remoteAddress ?? '');
+    const forwarded = request.headers['x-forwarded-for'];
+    if (trusted.length === 0 || forwarded === undefined || !ipaddr.isValid(peer) || !isTrusted(peer)) return peer;
+    const hops = String(forwarded)
+      .split(',')
+      .map((hop) => plainAddress(hop.trim()));
+    let client = peer;
+    while (hops.length > 0) {
+      const hop = hops.pop()!;
+      if (!ipaddr.isValid(hop)) break;
+      client = hop;
+      if (!isTrusted(hop)) break;
+    }
+    return client;
+  };
+}
+
+/** The key rate limits count an address under: IPv4 whole, IPv6 by its /64. */
+export function addressBlock(address: string): string {
+  if (!address.includes(':') || !ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === 'ipv4'
+    ? parsed.toString()
+    : `${(parsed as ipaddr.IPv6).parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(':')}::/64`;
+}
+
+/** IPv4-mapped IPv6 addresses as IPv4, without a zone. */
+function plainAddress(address: string): string {
+  const bare = address.split('%', 1)[0]!;
+  return bare.toLowerCase().startsWith('::ffff:') && bare.includes('.') ? bare.slice(7) : bare;
+}

@@ -1,0 +1,81 @@
+// The HTTP server: Fastify with our limits, request ids on every answer and no text of any library on the wire.
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type ContractError, reject } from '../contract/contract-error.ts';
+import { render } from '../contract/envelopes.ts';
+import { bodyBytesMax, headerBytesMax, requestTimeoutMs } from '../contract/limits.ts';
+import { randomId } from '../platform/random.ts';
+import type { AddressOf } from './client-address.ts';
+import { takeTenantPrefix } from './tenant-name.ts';
+
+const requestIdHeader = 'x-request-id';
+
+/** Makes the server without surfaces. The caller registers them, listens and closes. */
+export function createServer(addressOf: AddressOf): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    genReqId: () => randomId(),
+    rewriteUrl: (request) => takeTenantPrefix(request as IncomingMessage),
+    bodyLimit: bodyBytesMax,
+    requestTimeout: requestTimeoutMs,
+    connectionTimeout: 0,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    http: { maxHeaderSize: headerBytesMax, headersTimeout: 15_000 },
+    clientErrorHandler: answerBrokenRequest,
+    // Fastify types this reply by a generic route; it is the ordinary one.
+    frameworkErrors: (_error, request, reply) =>
+      answerOutsideSurfaces(reject('http.bad_request_line', 'bad_target'), request as FastifyRequest, reply as FastifyReply),
+  });
+  // null until set: the shape of the request object stays the same for every request
+  app.decorateRequest('tenant', null as never);
+  app.decorateRequest('auditActor', undefined);
+  app.decorateRequest('clientAddress', {
+    getter() {
+      return addressOf(this.raw);
+    },
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header(requestIdHeader, request.id);
+    done();
+  });
+  app.setNotFoundHandler((request, reply) => answerOutsideSurfaces(reject('management.not_found', 'no_such_path'), request, reply));
+  return app;
+}
+
+/** Paths of no surface answer in the management envelope. */
+function answerOutsideSurfaces(error: ContractError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const answer = render(error);
+  return reply
+    .code(answer.status)
+    .headers({ ...answer.headers, [requestIdHeader]: request.id })
+    .send(JSON.stringify(answer.body));
+}
+
+/** Answers what Node could not parse as HTTP, straight on the socket. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const answer = render(brokenRequestError(error.code));
+  const body = JSON.stringify(answer.body);
+  const headers = {
+    ...answer.headers,
+    [requestIdHeader]: randomId(),
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`HTTP/1.1 ${answer.status} ${statusText[answer.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+}
+
+const statusText: Readonly<Record<number, string>> = { 400: 'Bad Request', 408: 'Request Timeout', 431: 'Request Header Fields Too Large' };
+
+function brokenRequestError(code: string | undefined): ContractError {
+  if (code === 'HPE_HEADER_OVERFLOW') return reject('http.headers_too_large', 'header_overflow');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return reject('http.timeout', 'slow_request');
+  return reject('http.bad_request_line', 'unparseable');
+}

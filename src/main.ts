@@ -1,0 +1,6 @@
+// Process entry: enables the compile cache and hands the command line over.
+import { enableCompileCache } from 'node:module';
+
+enableCompileCache();
+const { run } = await import('./cli/run.ts');
+process.exitCode = await run(process.argv.slice(2));

@@ -1,0 +1,10 @@
+// The list of surfaces a server has. Adding one is one line here.
+import type { FastifyInstance } from 'fastify';
+import { registerHealth } from './http/health.ts';
+import type { Services } from './http/services.ts';
+import { registerKeys } from './oidc/jwks.ts';
+
+export function registerSurfaces(app: FastifyInstance, services: Services): void {
+  registerHealth(app, services);
+  registerKeys(app, services);
+}
