@@ -37,3 +37,18 @@ export const scimFilterCharsMax = 4096;
 // SAML
 export const samlBodyBytesMax = 128 * 1024;
 export const samlQueryBytesMax = 16 * 1024;
+/** Protocol messages: what the XML reader takes. */
+export const samlXmlLimits = { bytesMax: 64 * 1024, depthMax: 20, elementsMax: 500, attributesPerElementMax: 32, namespaceDeclarationsMax: 64 } as const;
+/** Metadata given by an administrator is wider: it carries contacts, logos and texts. */
+export const samlMetadataXmlLimits = { ...samlXmlLimits, bytesMax: 128 * 1024, elementsMax: 1000 } as const;
+export const samlMessageIdCharsMax = 256;
+export const samlEntityIdCharsMax = 1024; // SAML core 8.3.6
+export const samlRelayStateBytesMax = 1024;
+export const samlIssueInstantPastMsMax = 5 * 60_000;
+export const samlIssueInstantFutureMsMax = 2 * 60_000;
+export const samlAcsIndexMax = 65_535; // xs:unsignedShort
+export const samlAcsPerProviderMax = 50;
+export const samlSigningKeysPerProviderMax = 2;
+export const samlKeyPemCharsMax = 16 * 1024;
+export const samlRelayStatesPerProviderMax = 20;
+export const samlAttributeNameCharsMax = 512;

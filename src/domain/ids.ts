@@ -9,5 +9,6 @@ export type UserId = Branded<'UserId'>;
 export type GroupId = Branded<'GroupId'>;
 /** One authorization of one client by one user: the `sid` of its tokens. */
 export type GrantId = Branded<'GrantId'>;
+export type ServiceProviderId = Branded<'ServiceProviderId'>;
 export type ApprovalId = Branded<'ApprovalId'>;
 export type TransactionId = Branded<'TransactionId'>;

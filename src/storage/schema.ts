@@ -9,6 +9,8 @@ import type { ConfigEpochTable, InstanceTable } from './instance.ts';
 import type { RefreshTokenTable } from './refresh-tokens.ts';
 import type { ResourceTable } from './resources.ts';
 import type { RevokedTokenTable } from './revoked-tokens.ts';
+import type { SamlRequestIdTable, SamlSessionTable } from './saml-sessions.ts';
+import type { ServiceProviderTable } from './service-providers.ts';
 import type { SigningKeyTable } from './signing-keys.ts';
 import type { TenantTable } from './tenants.ts';
 import type { UserEmailTable, UserTable } from './users.ts';
@@ -30,4 +32,7 @@ export interface Schema {
   refresh_tokens: RefreshTokenTable;
   revoked_tokens: RevokedTokenTable;
   audit_events: AuditEventTable;
+  service_providers: ServiceProviderTable;
+  saml_sessions: SamlSessionTable;
+  saml_request_ids: SamlRequestIdTable;
 }

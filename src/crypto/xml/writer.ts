@@ -2,7 +2,7 @@
 // sent. Declares each namespace where it is first used, orders attributes by code point, escapes every value, writes no
 // empty-element tag and no white space. Called by the SAML response and metadata builders. No template, no XML library.
 
-import { compareCodePoints, escapeAttribute, escapeText, isXmlText } from './characters.ts';
+import { escapeAttribute, escapeText, isXmlText } from './characters.ts';
 
 /** The prefixes we write and what they name; a name with any other prefix does not compile. */
 export const writtenNamespaces = {
@@ -41,7 +41,8 @@ export function element(
     const value = attributes[key];
     if (value !== undefined) given.push([key, value]);
   }
-  if (given.length > 1) given.sort(([left], [right]) => compareCodePoints(left, right));
+  // The names are ours and ASCII, where the order of UTF-16 units is the order of code points.
+  if (given.length > 1) given.sort(([left], [right]) => (left < right ? -1 : 1));
   return { name, attributes: given, children };
 }
 

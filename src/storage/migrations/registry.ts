@@ -1,5 +1,6 @@
 // The one migration history of both databases: numbered, additive, forward-only (R9). A released entry never changes.
 import { foundation } from './0001-foundation.ts';
+import { saml } from './0006-saml.ts';
 import type { MigrationContext } from './table.ts';
 
 export interface Migration {
@@ -8,4 +9,7 @@ export interface Migration {
   readonly apply: (context: MigrationContext) => Promise<void>;
 }
 
-export const migrations: readonly Migration[] = [{ number: 1, name: 'foundation', apply: foundation }];
+export const migrations: readonly Migration[] = [
+  { number: 1, name: 'foundation', apply: foundation },
+  { number: 6, name: 'saml', apply: saml },
+];
