@@ -55,15 +55,27 @@ export async function generateSamlKey(
 }
 
 /** Opens a stored key. Throws, naming the kid, when it cannot be decrypted or is not the key it claims to be. */
-export function openSamlKey(tenant: string, stored: { readonly kid: string; readonly private_key_encrypted: string; readonly certificate: string | null }, encryption: KeyEncryption): SamlKey {
+export function openSamlKey(
+  tenant: string,
+  stored: { readonly kid: string; readonly private_key_encrypted: string; readonly certificate: string | null },
+  encryption: KeyEncryption,
+): SamlKey {
   try {
     if (stored.certificate === null) throw new Error('the key has no certificate');
-    const privateKey = createPrivateKey({ key: encryption.decrypt(stored.private_key_encrypted, purposeOf(tenant, stored.kid)), format: 'der', type: 'pkcs8' });
+    const privateKey = createPrivateKey({
+      key: encryption.decrypt(stored.private_key_encrypted, purposeOf(tenant, stored.kid)),
+      format: 'der',
+      type: 'pkcs8',
+    });
     const certificate = new X509Certificate(stored.certificate);
-    if (kidOf(createPublicKey(privateKey)) !== stored.kid || kidOf(certificate.publicKey) !== stored.kid) throw new Error('the key is not the one its kid names');
+    if (kidOf(createPublicKey(privateKey)) !== stored.kid || kidOf(certificate.publicKey) !== stored.kid)
+      throw new Error('the key is not the one its kid names');
     return { kid: stored.kid, privateKey, certificatePem: stored.certificate, certificateBase64: certificate.raw.toString('base64') };
   } catch (error) {
-    throw new Error(`SAML signing key ${stored.kid} of tenant ${tenant} cannot be opened; restore it, or remove it with: gatehouse key rotate`, { cause: error });
+    throw new Error(
+      `SAML signing key ${stored.kid} of tenant ${tenant} cannot be opened; restore it, or remove it with: gatehouse key rotate`,
+      { cause: error },
+    );
   }
 }
 

@@ -9,11 +9,7 @@ export const nameIdFormatUris = {
 } as const;
 
 /** The formats a service provider may enable; `unspecified` in a request means its first. */
-export const nameIdFormats = [
-  nameIdFormatUris.persistent,
-  nameIdFormatUris.emailAddress,
-  nameIdFormatUris.transient,
-] as const;
+export const nameIdFormats = [nameIdFormatUris.persistent, nameIdFormatUris.emailAddress, nameIdFormatUris.transient] as const;
 export type NameIdFormat = (typeof nameIdFormats)[number];
 
 /** User field paths an attribute map may name. */

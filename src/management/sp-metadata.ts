@@ -40,8 +40,7 @@ export function parseSpMetadata(bytes: Uint8Array, nowMs: number): SpMetadataRea
   const roles = childrenNamed(root, samlNamespaces.metadata, 'SPSSODescriptor').filter(speaksSaml2);
   const [role] = roles;
   if (role === undefined || roles.length > 1) return { ok: false, reason: 'not_one_sp_role', field: 'metadata' };
-  if ([root, role].some((element) => isExpired(element, nowMs)))
-    return { ok: false, reason: 'metadata_expired', field: 'metadata' };
+  if ([root, role].some((element) => isExpired(element, nowMs))) return { ok: false, reason: 'metadata_expired', field: 'metadata' };
   const entityId = attributeOf(root, 'entityID');
   if (entityId === undefined) return { ok: false, reason: 'entity_id_missing', field: 'entity_id' };
   const acs = readAcs(role);
@@ -96,9 +95,7 @@ function readKeys(role: XmlElement, use: 'signing' | 'encryption'): readonly str
   const keys = new Set<string>();
   for (const descriptor of childrenNamed(role, samlNamespaces.metadata, 'KeyDescriptor')) {
     if ((attributeOf(descriptor, 'use') ?? use) !== use) continue;
-    const [certificate] = allElements(descriptor).filter((element) =>
-      isNamed(element, samlNamespaces.signature, 'X509Certificate'),
-    );
+    const [certificate] = allElements(descriptor).filter((element) => isNamed(element, samlNamespaces.signature, 'X509Certificate'));
     const der = certificate === undefined ? undefined : parseBase64(textOf(certificate) ?? '', 'allowed');
     if (der === undefined) return undefined;
     keys.add(toPem(der));
@@ -108,7 +105,5 @@ function readKeys(role: XmlElement, use: 'signing' | 'encryption'): readonly str
 
 function readNameIdFormats(role: XmlElement): readonly NameIdFormat[] {
   const named = childrenNamed(role, samlNamespaces.metadata, 'NameIDFormat').map((element) => textOf(element)?.trim());
-  return nameIdFormats
-    .filter((format) => named.includes(format))
-    .toSorted((left, right) => named.indexOf(left) - named.indexOf(right));
+  return nameIdFormats.filter((format) => named.includes(format)).toSorted((left, right) => named.indexOf(left) - named.indexOf(right));
 }

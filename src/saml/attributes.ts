@@ -44,17 +44,12 @@ const readers: Readonly<Record<AttributeField, Reader>> = {
   'name.honorific_prefix': column('honorific_prefix'),
   'name.honorific_suffix': column('honorific_suffix'),
   emails: ({ emails }) =>
-    emails
-      .toSorted((left, right) => right.is_primary - left.is_primary || left.position - right.position)
-      .map(({ value }) => value),
+    emails.toSorted((left, right) => right.is_primary - left.is_primary || left.position - right.position).map(({ value }) => value),
   groups: ({ groups }) => groups.toSorted(compareCodePoints),
 };
 
 /** The attributes of a user by a provider's map, in the map's order; a field without a value is left out. */
-export function mapAttributes(
-  map: ServiceProvider['attributeMap'],
-  subject: AttributeSubject,
-): readonly SamlAttribute[] {
+export function mapAttributes(map: ServiceProvider['attributeMap'], subject: AttributeSubject): readonly SamlAttribute[] {
   const attributes: SamlAttribute[] = [];
   for (const [path, name] of Object.entries(map)) {
     const values = readers[path as AttributeField](subject).filter((value) => value !== null);

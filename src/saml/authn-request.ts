@@ -18,9 +18,7 @@ export interface AuthnRequest {
   readonly acsIndex: number | undefined;
   readonly protocolBinding: string | undefined;
   readonly isPassive: boolean;
-  readonly nameIdPolicy:
-    | { readonly format: string | undefined; readonly spNameQualifier: string | undefined }
-    | undefined;
+  readonly nameIdPolicy: { readonly format: string | undefined; readonly spNameQualifier: string | undefined } | undefined;
   readonly requestedAuthnContext: { readonly comparison: string; readonly classes: readonly string[] } | undefined;
   readonly namesSubject: boolean;
   /** True when the document holds any ds:Signature, wherever it stands. */
@@ -122,8 +120,7 @@ function readAttributes(root: XmlElement) {
   const forceAuthn = parseBoolean(attributeOf(root, 'ForceAuthn'));
   const index = attributeOf(root, 'AssertionConsumerServiceIndex');
   const acsIndex = index === undefined ? undefined : parseIndex(index);
-  if (isPassive === undefined || forceAuthn === undefined || (index !== undefined && acsIndex === undefined))
-    return undefined;
+  if (isPassive === undefined || forceAuthn === undefined || (index !== undefined && acsIndex === undefined)) return undefined;
   return {
     destination: attributeOf(root, 'Destination'),
     acsUrl: attributeOf(root, 'AssertionConsumerServiceURL'),
@@ -135,8 +132,7 @@ function readAttributes(root: XmlElement) {
 
 function readNameIdPolicy(element: XmlElement | undefined): AuthnRequest['nameIdPolicy'] | 'refused' {
   if (element === undefined) return undefined;
-  if (childElements(element).length > 0 || parseBoolean(attributeOf(element, 'AllowCreate')) === undefined)
-    return 'refused';
+  if (childElements(element).length > 0 || parseBoolean(attributeOf(element, 'AllowCreate')) === undefined) return 'refused';
   return { format: attributeOf(element, 'Format'), spNameQualifier: attributeOf(element, 'SPNameQualifier') };
 }
 

@@ -27,8 +27,7 @@ export const autoSubmitHeaders: Readonly<Record<string, string>> = {
 
 /** The whole HTML document. */
 export function renderAutoSubmitPage({ acsUrl, samlResponse, relayState }: AutoSubmitForm): string {
-  const relay =
-    relayState === undefined ? '' : `<input type="hidden" name="RelayState" value="${escapeHtml(relayState)}">`;
+  const relay = relayState === undefined ? '' : `<input type="hidden" name="RelayState" value="${escapeHtml(relayState)}">`;
   return (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">' +
     `<title>Signing you in</title><style>${style}</style></head><body>` +

@@ -7,16 +7,9 @@ import { findSignatureHash } from '../crypto/xml/algorithms.ts';
 import { parseBase64 } from '../crypto/xml/characters.ts';
 import type { RawParameter } from './parameters.ts';
 
-export type MessageRefusal =
-  | 'not_base64'
-  | 'not_deflate'
-  | 'inflated_too_large'
-  | 'bytes_after_deflate'
-  | 'unknown_encoding';
+export type MessageRefusal = 'not_base64' | 'not_deflate' | 'inflated_too_large' | 'bytes_after_deflate' | 'unknown_encoding';
 
-export type MessageReading =
-  | { readonly ok: true; readonly xml: Buffer }
-  | { readonly ok: false; readonly reason: MessageRefusal };
+export type MessageReading = { readonly ok: true; readonly xml: Buffer } | { readonly ok: false; readonly reason: MessageRefusal };
 
 const deflateEncoding = 'urn:oasis:names:tc:SAML:2.0:bindings:URL-Encoding:DEFLATE';
 
@@ -34,11 +27,7 @@ export function readPostMessage(parameters: ReadonlyMap<string, RawParameter>): 
   return xml === undefined ? { ok: false, reason: 'not_base64' } : { ok: true, xml };
 }
 
-export type QuerySignatureRefusal =
-  | 'signature_incomplete'
-  | 'signature_algorithm'
-  | 'signature_encoding'
-  | 'signature_mismatch';
+export type QuerySignatureRefusal = 'signature_incomplete' | 'signature_algorithm' | 'signature_encoding' | 'signature_mismatch';
 
 export type QuerySignature =
   | { readonly state: 'absent' }
@@ -46,10 +35,7 @@ export type QuerySignature =
   | { readonly state: 'refused'; readonly reason: QuerySignatureRefusal };
 
 /** Whether the query is signed by one of the keys, over exactly the text that was sent (SAML bindings 3.4.4.1). */
-export function verifyQuerySignature(
-  parameters: ReadonlyMap<string, RawParameter>,
-  keys: readonly KeyObject[],
-): QuerySignature {
+export function verifyQuerySignature(parameters: ReadonlyMap<string, RawParameter>, keys: readonly KeyObject[]): QuerySignature {
   const algorithm = parameters.get('SigAlg');
   const signature = parameters.get('Signature');
   if (algorithm === undefined && signature === undefined) return { state: 'absent' };
@@ -62,9 +48,7 @@ export function verifyQuerySignature(
   const signed = Buffer.from(
     `SAMLRequest=${parameters.get('SAMLRequest')?.raw ?? ''}${relayState === undefined ? '' : `&RelayState=${relayState.raw}`}&SigAlg=${algorithm.raw}`,
   );
-  return keys.some((key) => verify(hash, signed, key, value))
-    ? { state: 'verified' }
-    : { state: 'refused', reason: 'signature_mismatch' };
+  return keys.some((key) => verify(hash, signed, key, value)) ? { state: 'verified' } : { state: 'refused', reason: 'signature_mismatch' };
 }
 
 function inflate(deflated: Buffer): MessageReading {
@@ -77,9 +61,7 @@ function inflate(deflated: Buffer): MessageReading {
       readonly buffer: Buffer; // node:zlib answers this shape with `info`, which its types leave out
       readonly engine: { readonly bytesWritten: number };
     };
-    return engine.bytesWritten === deflated.length
-      ? { ok: true, xml: buffer }
-      : { ok: false, reason: 'bytes_after_deflate' };
+    return engine.bytesWritten === deflated.length ? { ok: true, xml: buffer } : { ok: false, reason: 'bytes_after_deflate' };
   } catch (error) {
     const tooLarge = error instanceof RangeError; // ERR_BUFFER_TOO_LARGE; anything else is a broken stream
     return { ok: false, reason: tooLarge ? 'inflated_too_large' : 'not_deflate' };

@@ -18,8 +18,7 @@ export type NameIdChoice =
 /** The format of the answer: the one asked for when the provider has it enabled, else its first for none or unspecified. */
 export function chooseNameIdFormat(provider: ServiceProvider, policy: AuthnRequest['nameIdPolicy']): NameIdChoice {
   const { format, spNameQualifier } = policy ?? { format: undefined, spNameQualifier: undefined };
-  if (spNameQualifier !== undefined && spNameQualifier !== provider.entityId)
-    return { ok: false, reason: 'foreign_sp_name_qualifier' };
+  if (spNameQualifier !== undefined && spNameQualifier !== provider.entityId) return { ok: false, reason: 'foreign_sp_name_qualifier' };
   const asked = format === undefined || format === nameIdFormatUris.unspecified ? provider.nameIdFormats[0] : format;
   const enabled = provider.nameIdFormats.find((candidate) => candidate === asked);
   return enabled === undefined ? { ok: false, reason: 'format_not_enabled' } : { ok: true, format: enabled };
@@ -38,17 +37,10 @@ export interface NameIdMaterial {
 }
 
 /** The name of a user for one provider; undefined when this user has none of the format (no email). */
-export function makeNameId(
-  format: NameIdFormat,
-  spEntityId: string,
-  subject: NameIdSubject,
-  material: NameIdMaterial,
-): NameId | undefined {
+export function makeNameId(format: NameIdFormat, spEntityId: string, subject: NameIdSubject, material: NameIdMaterial): NameId | undefined {
   switch (format) {
     case nameIdFormatUris.persistent: {
-      const value = createHmac('sha256', material.pairwiseSecret)
-        .update(`${spEntityId}\0${subject.userId}`)
-        .digest('base64url');
+      const value = createHmac('sha256', material.pairwiseSecret).update(`${spEntityId}\0${subject.userId}`).digest('base64url');
       return { format, value, nameQualifier: material.idpEntityId, spNameQualifier: spEntityId };
     }
     case nameIdFormatUris.transient:

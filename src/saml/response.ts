@@ -37,16 +37,11 @@ export const assertionLifetimeMs = 5 * 60_000;
 export async function buildResponse(content: ResponseContent, protection: ResponseProtection): Promise<string> {
   const { signer, signing, encryption } = protection;
   const plain = buildAssertion(content);
-  const assertion =
-    signing === 'response' ? writeCanonical(plain) : await signEnveloped(plain, content.assertionId, signer);
+  const assertion = signing === 'response' ? writeCanonical(plain) : await signEnveloped(plain, content.assertionId, signer);
   const carried: WrittenNode =
     encryption === undefined
       ? assertion
-      : element(
-          'saml:EncryptedAssertion',
-          {},
-          encryptElement(assertion, encryption.key, encryption.how, protection.randomBytes),
-        );
+      : element('saml:EncryptedAssertion', {}, encryptElement(assertion, encryption.key, encryption.how, protection.randomBytes));
   const response = buildEnvelope(content, carried);
   const signed =
     signing === 'assertion' && encryption === undefined

@@ -65,10 +65,20 @@ export interface SamlSession {
 }
 
 /** Remembers a request's id; false when this issuer used it before. */
-export async function consumeSamlRequestId(queries: Queries, tenant: TenantId, issuer: string, requestId: string, lifetimeMs: number): Promise<boolean> {
+export async function consumeSamlRequestId(
+  queries: Queries,
+  tenant: TenantId,
+  issuer: string,
+  requestId: string,
+  lifetimeMs: number,
+): Promise<boolean> {
   const rows = await queries
     .insertInto('saml_request_ids')
-    .values({ tenant_id: tenant, request_hash: hash('sha256', `${issuer}\0${requestId}`, 'base64url'), expires_at: sql<number>`${databaseNowMs} + ${lifetimeMs}` })
+    .values({
+      tenant_id: tenant,
+      request_hash: hash('sha256', `${issuer}\0${requestId}`, 'base64url'),
+      expires_at: sql<number>`${databaseNowMs} + ${lifetimeMs}`,
+    })
     .onConflict((on) => on.doNothing())
     .returning('request_hash')
     .execute();
@@ -102,7 +112,11 @@ export async function insertSamlSession(queries: Queries, tenant: TenantId, sess
 /** The session of an id while it lives, whatever its state. */
 export async function findSamlSession(queries: Queries, tenant: TenantId, sessionId: string): Promise<SamlSession | undefined> {
   const row = await queries
-    .selectFrom('saml_sessions').selectAll().where('tenant_id', '=', tenant).where('session_hash', '=', hashSessionId(sessionId)).where('expires_at', '>', databaseNowMs)
+    .selectFrom('saml_sessions')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('session_hash', '=', hashSessionId(sessionId))
+    .where('expires_at', '>', databaseNowMs)
     .executeTakeFirst();
   return row === undefined ? undefined : sessionFromRow(row);
 }
@@ -115,7 +129,10 @@ export async function readySamlSession(queries: Queries, tenant: TenantId, sessi
   const rows = await queries
     .updateTable('saml_sessions')
     .set({ state: 'ready', user_id: subject?.userId ?? null, auth_time: subject?.authTimeSeconds ?? null })
-    .where('tenant_id', '=', tenant).where('session_hash', '=', hashSessionId(sessionId)).where('state', '=', 'pending').where('expires_at', '>', databaseNowMs)
+    .where('tenant_id', '=', tenant)
+    .where('session_hash', '=', hashSessionId(sessionId))
+    .where('state', '=', 'pending')
+    .where('expires_at', '>', databaseNowMs)
     .returning('state')
     .execute();
   return rows.length === 1;
@@ -126,7 +143,10 @@ export async function deliverSamlSession(queries: Queries, tenant: TenantId, ses
   const rows = await queries
     .updateTable('saml_sessions')
     .set({ state: 'delivered', delivered_at: databaseNowMs })
-    .where('tenant_id', '=', tenant).where('session_hash', '=', hashSessionId(sessionId)).where('state', '=', 'ready').where('expires_at', '>', databaseNowMs)
+    .where('tenant_id', '=', tenant)
+    .where('session_hash', '=', hashSessionId(sessionId))
+    .where('state', '=', 'ready')
+    .where('expires_at', '>', databaseNowMs)
     .returning('state')
     .execute();
   return rows.length === 1;

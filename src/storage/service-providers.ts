@@ -32,14 +32,26 @@ export interface ServiceProviderTable {
 
 export async function findServiceProvider(queries: Queries, tenant: TenantId, id: string): Promise<ServiceProvider | undefined> {
   const row = await queries
-    .selectFrom('service_providers').selectAll().where('tenant_id', '=', tenant).where('id', '=', id as ServiceProviderId) // a look-up key, not yet known to be an id
+    .selectFrom('service_providers')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id as ServiceProviderId) // a look-up key, not yet known to be an id
     .executeTakeFirst();
   return row === undefined ? undefined : providerFromRow(row);
 }
 
 /** The provider of an entityID, compared byte for byte. */
-export async function findServiceProviderByEntityId(queries: Queries, tenant: TenantId, entityId: string): Promise<ServiceProvider | undefined> {
-  const row = await queries.selectFrom('service_providers').selectAll().where('tenant_id', '=', tenant).where('entity_id_hash', '=', hashEntityId(entityId)).executeTakeFirst();
+export async function findServiceProviderByEntityId(
+  queries: Queries,
+  tenant: TenantId,
+  entityId: string,
+): Promise<ServiceProvider | undefined> {
+  const row = await queries
+    .selectFrom('service_providers')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('entity_id_hash', '=', hashEntityId(entityId))
+    .executeTakeFirst();
   return row === undefined ? undefined : providerFromRow(row);
 }
 
@@ -50,7 +62,12 @@ export async function listServiceProviders(
   page: { readonly after: string; readonly limit: number },
 ): Promise<readonly ServiceProvider[]> {
   const rows = await queries
-    .selectFrom('service_providers').selectAll().where('tenant_id', '=', tenant).where('id', '>', page.after as ServiceProviderId).orderBy('id').limit(page.limit)
+    .selectFrom('service_providers')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('id', '>', page.after as ServiceProviderId)
+    .orderBy('id')
+    .limit(page.limit)
     .execute();
   return rows.map(providerFromRow);
 }
@@ -81,7 +98,10 @@ export async function updateServiceProvider(queries: Queries, tenant: TenantId, 
       not(
         exists(
           selectFrom('service_providers as other')
-            .select('other.id').where('other.tenant_id', '=', tenant).where('other.entity_id_hash', '=', hashEntityId(provider.entityId)).where('other.id', '<>', provider.id),
+            .select('other.id')
+            .where('other.tenant_id', '=', tenant)
+            .where('other.entity_id_hash', '=', hashEntityId(provider.entityId))
+            .where('other.id', '<>', provider.id),
         ),
       ),
     )
@@ -93,7 +113,12 @@ export async function updateServiceProvider(queries: Queries, tenant: TenantId, 
 
 /** Deletes a provider and who was assigned to it; sessions under way stay, and are refused. */
 export async function deleteServiceProvider(queries: Queries, tenant: TenantId, id: ServiceProviderId): Promise<boolean> {
-  await queries.deleteFrom('access_assignments').where('tenant_id', '=', tenant).where('target_kind', '=', 'service_provider').where('target_id', '=', id).execute();
+  await queries
+    .deleteFrom('access_assignments')
+    .where('tenant_id', '=', tenant)
+    .where('target_kind', '=', 'service_provider')
+    .where('target_id', '=', id)
+    .execute();
   const rows = await queries.deleteFrom('service_providers').where('tenant_id', '=', tenant).where('id', '=', id).returning('id').execute();
   return rows.length === 1;
 }

@@ -48,14 +48,23 @@ export function findPublishedCertificate(ring: SamlKeyRing, kid: string | undefi
 }
 
 /** Makes the next key current and a new next one. Gives the new current kid; undefined when another rotation came first. */
-export async function rotateSamlKeys(services: SamlKeyServices, tenant: Tenant, by: { readonly actor: string | undefined; readonly requestId: string | undefined }): Promise<string | undefined> {
+export async function rotateSamlKeys(
+  services: SamlKeyServices,
+  tenant: Tenant,
+  by: { readonly actor: string | undefined; readonly requestId: string | undefined },
+): Promise<string | undefined> {
   const ring = await samlKeysOf(services, tenant);
   const nowMs = services.clock.nowMs();
   const fresh = await generateSamlKey(tenant.id, tenant.baseUrl, 'next', services.encryption, nowMs);
   return services.cache.write(tenant.id, async (queries) => {
     if (!(await promoteSamlKey(queries, tenant.id, { from: ring.current.kid, to: ring.next.kid, fresh }))) return undefined;
     const target = `signing_key:${ring.next.kid}`;
-    await insertAuditEvent(queries, tenant.id, nowMs, { type: 'signing_key.rotated', ...by, target, data: { use: 'saml', retired: ring.current.kid, next: fresh.kid } });
+    await insertAuditEvent(queries, tenant.id, nowMs, {
+      type: 'signing_key.rotated',
+      ...by,
+      target,
+      data: { use: 'saml', retired: ring.current.kid, next: fresh.kid },
+    });
     return ring.next.kid;
   });
 }
@@ -63,7 +72,9 @@ export async function rotateSamlKeys(services: SamlKeyServices, tenant: Tenant, 
 // Two processes may both get here: the table holds one current and one next, so the second pair is not stored.
 async function makeKeys({ cache, encryption, clock }: SamlKeyServices, tenant: Tenant): Promise<void> {
   const nowMs = clock.nowMs();
-  const keys = await Promise.all((['current', 'next'] as const).map((state) => generateSamlKey(tenant.id, tenant.baseUrl, state, encryption, nowMs)));
+  const keys = await Promise.all(
+    (['current', 'next'] as const).map((state) => generateSamlKey(tenant.id, tenant.baseUrl, state, encryption, nowMs)),
+  );
   await cache.write(tenant.id, (queries) => insertMissingSamlKeys(queries, tenant.id, keys));
 }
 

@@ -11,7 +11,6 @@ export function findJudge(name: string): string | undefined {
     .map((folder) => join(folder, name))
     .find((path) => existsSync(path));
   const required = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '').split(/[\s,]+/);
-  if (found === undefined && required.includes(name))
-    throw new Error(`GATEHOUSE_TEST_REQUIRE names ${name}: not found`);
+  if (found === undefined && required.includes(name)) throw new Error(`GATEHOUSE_TEST_REQUIRE names ${name}: not found`);
   return found;
 }

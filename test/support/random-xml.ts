@@ -58,7 +58,6 @@ function write(element: Node, inherited: ReadonlyMap<string, string>, isRoot: bo
     out += ` ${prefix === '' ? local : `${prefix}:${local}`}="${escapeXml(value)}"`;
   }
   out += '>';
-  for (const child of element.children)
-    out += typeof child === 'string' ? escapeXml(child) : write(child, scope, false);
+  for (const child of element.children) out += typeof child === 'string' ? escapeXml(child) : write(child, scope, false);
   return `${out}</${name}>`;
 }

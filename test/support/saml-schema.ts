@@ -16,7 +16,10 @@ const catalog =
     ['http://www.w3.org/TR/2002/REC-xmlenc-core-20021210/xenc-schema.xsd', 'xenc-schema.xsd'],
     ['http://www.w3.org/2001/xml.xsd', 'xml.xsd'],
   ]
-    .map(([address, file]) => `<system systemId="${address}" uri="${xmltooling}/${file}"/><uri name="${address}" uri="${xmltooling}/${file}"/>`)
+    .map(
+      ([address, file]) =>
+        `<system systemId="${address}" uri="${xmltooling}/${file}"/><uri name="${address}" uri="${xmltooling}/${file}"/>`,
+    )
     .join('') +
   '</catalog>';
 
@@ -28,7 +31,8 @@ export function openSchemaJudge(): SchemaJudge | undefined {
   const program = findJudge('xmllint');
   if (program === undefined) return undefined;
   if (!existsSync(`${opensaml}/saml-schema-protocol-2.0.xsd`) || !existsSync(`${xmltooling}/xenc-schema.xsd`)) {
-    if ((process.env['GATEHOUSE_TEST_REQUIRE'] ?? '').includes('xmllint')) throw new Error('opensaml-schemas and xmltooling-schemas are not installed');
+    if ((process.env['GATEHOUSE_TEST_REQUIRE'] ?? '').includes('xmllint'))
+      throw new Error('opensaml-schemas and xmltooling-schemas are not installed');
     return undefined;
   }
   return (xml, schema) => {

@@ -44,16 +44,7 @@ export function openXmlSec(): XmlSec | undefined {
       return done.stdout;
     },
     verify: (xml, publicPem, node) => {
-      const mode = [
-        '--verify',
-        '--enabled-key-data',
-        'rsa',
-        '--pubkey-pem',
-        'key.pem',
-        ...idAttributes,
-        '--node-xpath',
-        node,
-      ];
+      const mode = ['--verify', '--enabled-key-data', 'rsa', '--pubkey-pem', 'key.pem', ...idAttributes, '--node-xpath', node];
       return run(mode, { 'in.xml': xml, 'key.pem': publicPem }).status === 0;
     },
     decrypt: (xml, privateKey) => {

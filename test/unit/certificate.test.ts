@@ -38,16 +38,8 @@ suite('DER writer (X.690)', () => {
     ['127 bytes: short length', writeOctetString(Buffer.alloc(127)).subarray(0, 2), '047f'],
     ['128 bytes: long length', writeOctetString(Buffer.alloc(128)).subarray(0, 3), '048180'],
     ['256 bytes', writeOctetString(Buffer.alloc(256)).subarray(0, 4), '04820100'],
-    [
-      'time of 2049',
-      writeTime(new Date('2049-12-31T23:59:59Z')),
-      `170d${Buffer.from('491231235959Z').toString('hex')}`,
-    ],
-    [
-      'time of 2050',
-      writeTime(new Date('2050-01-01T00:00:00Z')),
-      `180f${Buffer.from('20500101000000Z').toString('hex')}`,
-    ],
+    ['time of 2049', writeTime(new Date('2049-12-31T23:59:59Z')), `170d${Buffer.from('491231235959Z').toString('hex')}`],
+    ['time of 2050', writeTime(new Date('2050-01-01T00:00:00Z')), `180f${Buffer.from('20500101000000Z').toString('hex')}`],
   ];
   for (const [what, written, expected] of cases) test(what, () => assert.equal(written.toString('hex'), expected));
 });
@@ -65,9 +57,7 @@ suite('self-signed certificate', () => {
     assert.equal(certificate.validTo, 'Jun  7 08:09:10 2055 GMT');
   });
   test('a common name beyond 64 characters is cut', async () => {
-    const certificate = new X509Certificate(
-      await makeSelfSignedCertificate({ ...request, commonName: `${'\u{1F600}'.repeat(64)}x` }),
-    );
+    const certificate = new X509Certificate(await makeSelfSignedCertificate({ ...request, commonName: `${'\u{1F600}'.repeat(64)}x` }));
     assert.equal(certificate.subject, `CN=${'\u{1F600}'.repeat(64)}`);
   });
   const openssl = findJudge('openssl');

@@ -51,10 +51,8 @@ function judgeByXmlCrypto(xml: string, inclusiveNamespacesPrefixList: string[] =
 
 suite('exclusive canonicalisation', () => {
   test('xml-exc-c14n section 2.2: the same in every context', () => {
-    const expected =
-      '<n1:elem2 xmlns:n1="http://example.net" xml:lang="en"><n3:stuff xmlns:n3="ftp://example.org"></n3:stuff></n1:elem2>';
-    const inner =
-      '<n1:elem2 xmlns:n1="http://example.net" xml:lang="en"><n3:stuff xmlns:n3="ftp://example.org"/></n1:elem2>';
+    const expected = '<n1:elem2 xmlns:n1="http://example.net" xml:lang="en"><n3:stuff xmlns:n3="ftp://example.org"></n3:stuff></n1:elem2>';
+    const inner = '<n1:elem2 xmlns:n1="http://example.net" xml:lang="en"><n3:stuff xmlns:n3="ftp://example.org"/></n1:elem2>';
     for (const outer of [
       '<n0:local xmlns:n0="foo:bar" xmlns:n3="ftp://example.org">@</n0:local>',
       '<n2:pdu xmlns:n1="http://example.com" xmlns:n2="http://foo.example" xml:lang="fr">@</n2:pdu>',

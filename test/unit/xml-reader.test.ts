@@ -77,8 +77,7 @@ suite('XML reader: what a message may not contain', () => {
 suite('XML reader: limits at n and n+1', () => {
   const nested = (depth: number) => '<r>'.repeat(depth) + '</r>'.repeat(depth);
   const attributes = (count: number) => `<r ${Array.from({ length: count }, (_, at) => `a${at}="1"`).join(' ')}/>`;
-  const declarations = (count: number) =>
-    `<r ${Array.from({ length: count }, (_, at) => `xmlns:n${at}="urn:${at}"`).join(' ')}/>`;
+  const declarations = (count: number) => `<r ${Array.from({ length: count }, (_, at) => `xmlns:n${at}="urn:${at}"`).join(' ')}/>`;
   const sized = (size: number) => `<r>${'x'.repeat(size - 7)}</r>`;
   const cases: readonly (readonly [string, (count: number) => string, number, string])[] = [
     ['bytes', sized, 65_536, 'too_large'],

@@ -19,12 +19,7 @@ export function canonicalize(apex: XmlElement, options: CanonicalOptions = {}): 
 }
 
 // `rendered` is what the nearest output ancestors have declared: prefix to URI.
-function write(
-  element: XmlElement,
-  rendered: ReadonlyMap<string, string>,
-  options: CanonicalOptions,
-  out: string[],
-): void {
+function write(element: XmlElement, rendered: ReadonlyMap<string, string>, options: CanonicalOptions, out: string[]): void {
   const name = qualify(element.prefix, element.localName);
   const declarations = declarationsOf(element, rendered, options.inclusivePrefixes ?? []);
   let scope = rendered;
@@ -36,8 +31,7 @@ function write(
     }
   }
   const attributes = element.attributes.toSorted(
-    (left, right) =>
-      compareCodePoints(left.namespaceUri, right.namespaceUri) || compareCodePoints(left.localName, right.localName),
+    (left, right) => compareCodePoints(left.namespaceUri, right.namespaceUri) || compareCodePoints(left.localName, right.localName),
   );
   for (const attribute of attributes) {
     out.push(' ', qualify(attribute.prefix, attribute.localName), '="', escapeAttribute(attribute.value), '"');

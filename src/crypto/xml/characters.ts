@@ -25,9 +25,7 @@ export function escapeText(value: string): string {
 
 /** An attribute value, without its quotes, as Canonical XML writes it (C14N 1.0 section 2.3). */
 export function escapeAttribute(value: string): string {
-  return /[&<"\t\n\r]/.test(value)
-    ? value.replace(/[&<"\t\n\r]/g, (character) => attributeEscapes[character] ?? '')
-    : value;
+  return /[&<"\t\n\r]/.test(value) ? value.replace(/[&<"\t\n\r]/g, (character) => attributeEscapes[character] ?? '') : value;
 }
 
 /** Orders by Unicode code point, which UTF-16 order is not beyond the basic plane. */

@@ -44,10 +44,7 @@ export function encryptElement(
   const key = randomBytes(contentKeyBytes);
   const iv = randomBytes(content.ivBytes);
   const cipher = encryptContent(encryption.algorithm, key, iv, plain.canonical);
-  const wrapped = publicEncrypt(
-    { key: publicKey, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: transport.hash },
-    key,
-  );
+  const wrapped = publicEncrypt({ key: publicKey, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: transport.hash }, key);
   const digest = element('ds:DigestMethod', { Algorithm: transport.digestUri });
   const mgf = transport.mgfUri === undefined ? [] : [element('xenc11:MGF', { Algorithm: transport.mgfUri })];
   const encryptedKey = element(

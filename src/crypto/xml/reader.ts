@@ -38,9 +38,7 @@ export type XmlRefusal =
   | 'duplicate_id'
   | 'foreign_signature';
 
-export type XmlReading =
-  | { readonly ok: true; readonly root: XmlElement }
-  | { readonly ok: false; readonly reason: XmlRefusal };
+export type XmlReading = { readonly ok: true; readonly root: XmlElement } | { readonly ok: false; readonly reason: XmlRefusal };
 
 const signatureNamespace = 'http://www.w3.org/2000/09/xmldsig#';
 const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';

@@ -6,15 +6,7 @@ import { createHash, type KeyObject, verify } from 'node:crypto';
 import { envelopedSignature, exclusiveC14n, findDigestHash, findSignatureHash, namespaceUris } from './algorithms.ts';
 import { canonicalize } from './canonical.ts';
 import { isNcName, parseBase64 } from './characters.ts';
-import {
-  allElements,
-  attributeOf,
-  childElements,
-  holdsElementsOnly,
-  isNamed,
-  textOf,
-  type XmlElement,
-} from './tree.ts';
+import { allElements, attributeOf, childElements, holdsElementsOnly, isNamed, textOf, type XmlElement } from './tree.ts';
 
 export type SignatureRefusal =
   | 'signature_missing'
@@ -129,9 +121,7 @@ function readExclusiveC14n(element: XmlElement): readonly string[] | undefined {
 }
 
 function onlyAlgorithm(element: XmlElement): string | undefined {
-  return hasShape(element, ['Algorithm']) && childElements(element).length === 0
-    ? attributeOf(element, 'Algorithm')
-    : undefined;
+  return hasShape(element, ['Algorithm']) && childElements(element).length === 0 ? attributeOf(element, 'Algorithm') : undefined;
 }
 
 function base64Of(element: XmlElement, allowedAttributes: readonly string[]): Buffer | undefined {

@@ -3,14 +3,7 @@
 
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { envelopedSignature, exclusiveC14n, rsaSha256, sha256Digest } from './algorithms.ts';
-import {
-  type CanonicalXml,
-  element,
-  joinSigned,
-  type WrittenElement,
-  writeAroundSignature,
-  writeCanonical,
-} from './writer.ts';
+import { type CanonicalXml, element, joinSigned, type WrittenElement, writeAroundSignature, writeCanonical } from './writer.ts';
 
 export type XmlSigner = {
   readonly privateKey: KeyObject;

@@ -31,11 +31,7 @@ export type WrittenNode = string | WrittenElement | CanonicalXml;
 type AttributeValues = Readonly<Record<string, string | undefined>>;
 
 /** An element; an attribute whose value is undefined is left out. Attribute names carry no prefix. */
-export function element(
-  name: WrittenName,
-  attributes: AttributeValues,
-  ...children: readonly WrittenNode[]
-): WrittenElement {
+export function element(name: WrittenName, attributes: AttributeValues, ...children: readonly WrittenNode[]): WrittenElement {
   const given: [string, string][] = [];
   for (const key of Object.keys(attributes)) {
     const value = attributes[key];

@@ -1,0 +1,166 @@
+// The checks of an AuthnRequest in their documented order (design 06, "Request checks"): from the bytes of the binding to
+// what the answer will be. Called by sso.ts. Throws the contract row of the first check that fails.
+import { reject } from '../contract/contract-error.ts';
+import { samlIssueInstantFutureMsMax, samlIssueInstantPastMsMax, samlXmlLimits } from '../contract/limits.ts';
+import { readXml } from '../crypto/xml/reader.ts';
+import { verifyEnvelopedSignature } from '../crypto/xml/signature.ts';
+import type { XmlElement } from '../crypto/xml/tree.ts';
+import { invalidNameIdPolicyUrn, samlBindings } from '../domain/saml-names.ts';
+import { defaultAcs, type NameIdFormat } from '../domain/service-provider.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { Services } from '../http/services.ts';
+import { consumeSamlRequestId } from '../storage/saml-sessions.ts';
+import { chooseAuthnContext } from './authn-context.ts';
+import { type AuthnRequest, parseAuthnRequest } from './authn-request.ts';
+import { readPostMessage, readRedirectMessage, verifyQuerySignature } from './bindings.ts';
+import { ssoUrl } from './idp.ts';
+import { chooseNameIdFormat } from './name-id.ts';
+import { findEnabledProvider, type OpenProvider } from './providers.ts';
+import type { SsoParameters } from './sso-parameters.ts';
+
+/** What a valid request, or an allowed IdP-initiated start, comes to. */
+export interface SignInOrder {
+  readonly open: OpenProvider;
+  readonly acsUrl: string;
+  readonly inResponseTo: string | undefined;
+  readonly relayState: string | undefined;
+  readonly nameIdFormat: NameIdFormat;
+  readonly authnContextClass: string;
+}
+
+type SpInitiated = Extract<SsoParameters, { readonly kind: 'sp_initiated' }>;
+
+export async function checkSpInitiated(services: Services, tenant: Tenant, parameters: SpInitiated): Promise<SignInOrder> {
+  const { root, request } = readRequest(parameters);
+  const open = await requireProvider(services, tenant, request.issuer);
+  const isSigned = checkSignature(parameters, root, request, open);
+  checkAddressAndTime(services, tenant, request, isSigned);
+  const lifetimeMs = samlIssueInstantPastMsMax + samlIssueInstantFutureMsMax + 60_000;
+  const isFirst = await services.database.write(tenant.id, (queries) =>
+    consumeSamlRequestId(queries, tenant.id, request.issuer, request.id, lifetimeMs),
+  );
+  if (!isFirst) throw reject('saml.invalid_request', { reason: 'replayed_request', received: request.id });
+  const acsUrl = chooseAcs(request, open);
+  const nameIdFormat = requireNameIdFormat(open, request.nameIdPolicy);
+  const authnContextClass = requireMeetable(request);
+  return { open, acsUrl, inResponseTo: request.id, relayState: parameters.relayState, nameIdFormat, authnContextClass };
+}
+
+export async function checkIdpInitiated(services: Services, tenant: Tenant, sp: string, asked: string | undefined): Promise<SignInOrder> {
+  const open = await requireProvider(services, tenant, sp);
+  const { provider } = open;
+  if (!provider.idpInitiatedAllowed) throw reject('saml.unauthorized', { reason: 'idp_initiated_not_allowed', received: sp });
+  const relayState = asked !== undefined && provider.relayStates.includes(asked) ? asked : provider.relayStates[0];
+  const nameIdFormat = requireNameIdFormat(open, undefined);
+  return {
+    open,
+    acsUrl: defaultAcs(provider).url,
+    inResponseTo: undefined,
+    relayState,
+    nameIdFormat,
+    authnContextClass: chooseAuthnContext(undefined)!,
+  };
+}
+
+function readRequest(parameters: SpInitiated): { readonly root: XmlElement; readonly request: AuthnRequest } {
+  const message = parameters.binding === 'redirect' ? readRedirectMessage(parameters.all) : readPostMessage(parameters.all);
+  if (!message.ok) throw reject('saml.invalid_request', message.reason);
+  const xml = readXml(message.xml, { limits: samlXmlLimits, comments: 'refused' });
+  if (!xml.ok) throw reject('saml.invalid_request', xml.reason);
+  const reading = parseAuthnRequest(xml.root);
+  if (!reading.ok) throw reject('saml.invalid_request', reading.reason);
+  return { root: xml.root, request: reading.request };
+}
+
+async function requireProvider(services: Services, tenant: Tenant, entityId: string): Promise<OpenProvider> {
+  const open = await findEnabledProvider(services.cache, tenant.id, entityId);
+  if (typeof open === 'string') throw reject('saml.unauthorized', { reason: `service_provider_${open}`, received: entityId });
+  return open;
+}
+
+// True when the request is signed and the signature holds; false when it may be unsigned and is.
+function checkSignature(
+  parameters: SpInitiated,
+  root: XmlElement,
+  request: AuthnRequest,
+  { provider, signingKeys }: OpenProvider,
+): boolean {
+  const refuse = (reason: string): Error => reject('saml.signature_invalid', { reason, expected: provider.entityId });
+  const claimsSignature = request.isSigned || parameters.all.has('Signature') || parameters.all.has('SigAlg');
+  if (!claimsSignature) {
+    if (provider.requireSignedRequests) throw refuse('signature_required');
+    return false;
+  }
+  if (signingKeys.length === 0) throw refuse('no_registered_signing_key');
+  if (parameters.binding === 'redirect') {
+    if (request.isSigned) throw refuse('embedded_signature_in_redirect');
+    const query = verifyQuerySignature(parameters.all, signingKeys);
+    if (query.state === 'refused') throw refuse(query.reason);
+    return query.state === 'verified';
+  }
+  const verification = verifyEnvelopedSignature(root, signingKeys);
+  if (!verification.ok) throw refuse(verification.reason);
+  return true;
+}
+
+function checkAddressAndTime(services: Services, tenant: Tenant, request: AuthnRequest, isSigned: boolean): void {
+  const expected = ssoUrl(tenant);
+  if (request.destination === undefined ? isSigned : request.destination !== expected) {
+    throw reject('saml.invalid_request', { reason: 'destination', received: request.destination, expected });
+  }
+  const ageMs = services.clock.nowMs() - request.issueInstantMs;
+  if (ageMs > samlIssueInstantPastMsMax || -ageMs > samlIssueInstantFutureMsMax) {
+    throw reject('saml.invalid_request', {
+      reason: 'issue_instant_out_of_window',
+      received: new Date(request.issueInstantMs).toISOString(),
+    });
+  }
+}
+
+function chooseAcs(request: AuthnRequest, { provider }: OpenProvider): string {
+  const { acsUrl, acsIndex, protocolBinding } = request;
+  if (acsUrl !== undefined && acsIndex !== undefined) throw reject('saml.invalid_request', 'acs_url_and_index');
+  if (protocolBinding !== undefined && protocolBinding !== samlBindings.post) {
+    throw reject('saml.invalid_request', { reason: 'protocol_binding', received: protocolBinding, expected: samlBindings.post });
+  }
+  if (acsUrl === undefined && acsIndex === undefined) return defaultAcs(provider).url;
+  const found = provider.acs.find((acs) => (acsUrl === undefined ? acs.index === acsIndex : acs.url === acsUrl));
+  if (found === undefined) {
+    throw reject('saml.acs_unregistered', {
+      reason: 'acs_unregistered',
+      received: acsUrl ?? acsIndex,
+      expected: provider.acs.map(({ url }) => url).join(' '),
+    });
+  }
+  return found.url;
+}
+
+function requireNameIdFormat({ provider }: OpenProvider, policy: AuthnRequest['nameIdPolicy']): NameIdFormat {
+  const choice = chooseNameIdFormat(provider, policy);
+  if (choice.ok) return choice.format;
+  throw rejectNameIdPolicy({
+    reason: choice.reason,
+    received: policy?.format ?? policy?.spNameQualifier,
+    expected: provider.nameIdFormats.join(' '),
+  });
+}
+
+/** The row of a name that cannot be given, with the SAML status it carries. */
+export function rejectNameIdPolicy(cause: {
+  readonly reason: string;
+  readonly received?: string | undefined;
+  readonly expected?: string | undefined;
+}): Error {
+  return reject('saml.name_id_policy', cause, { fields: { status_urn: invalidNameIdPolicyUrn } });
+}
+
+// There is no session of ours to be passive with, and no subject but the one who signs in.
+function requireMeetable(request: AuthnRequest): string {
+  if (request.isPassive) throw reject('saml.invalid_request', 'is_passive');
+  if (request.namesSubject) throw reject('saml.invalid_request', 'subject_requested');
+  const authnContextClass = chooseAuthnContext(request.requestedAuthnContext);
+  if (authnContextClass === undefined) {
+    throw reject('saml.invalid_request', { reason: 'authn_context', received: request.requestedAuthnContext?.classes.join(' ') });
+  }
+  return authnContextClass;
+}
