@@ -1,8 +1,8 @@
 // The post-back: hands the answer of a ready session to its provider, once (design 06, "Session"). The order of the
 // checks is the documented one; delivery is decided by one statement after the answer is made, so a failing signer burns nothing.
-import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
+import { verifySecret } from '../crypto/secret-hash.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { prefersJson } from '../http/accept.ts';
 import type { Services } from '../http/services.ts';
@@ -64,12 +64,10 @@ async function requireReadySession(
 
 // The sign-in gave this browser a cookie per transaction; one of those it sends must be the session's.
 function holdsBinding(cookies: string | undefined, bindingHash: string): boolean {
-  const expected = Buffer.from(bindingHash);
   return (cookies ?? '').split(';').some((cookie) => {
     const at = cookie.indexOf('=');
-    if (at < 0 || !/^(__Host-)?gh-tx-/.test(cookie.slice(0, at).trim())) return false;
-    const presented = Buffer.from(hash('sha256', cookie.slice(at + 1).trim(), 'base64url'));
-    return presented.length === expected.length && timingSafeEqual(presented, expected);
+    const isTransaction = at > 0 && /^(__Host-)?gh-tx-/.test(cookie.slice(0, at).trim());
+    return isTransaction && verifySecret(cookie.slice(at + 1).trim(), bindingHash);
   });
 }
 
