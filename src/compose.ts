@@ -13,6 +13,7 @@ import type { Services } from './http/services.ts';
 import type { Clock } from './platform/clock.ts';
 import { createJobs } from './platform/jobs.ts';
 import type { Log } from './platform/log.ts';
+import { createOutbound } from './platform/outbound.ts';
 import { createRateLimiter } from './platform/rate-limit.ts';
 import { createConfigCache } from './storage/config-cache.ts';
 import type { Database } from './storage/database.ts';
@@ -153,6 +154,7 @@ async function composeServices(
     refusals,
     jobs,
     keyRings: createKeyRings(cache, encryption),
+    outbound: createOutbound({ allow: config.egressAllow }),
     rateLimiter: await createRateLimiter(config.redisUrl, log),
     get publicUrl() {
       return state.publicUrl;

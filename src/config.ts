@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
+import { parseCidrs } from './platform/address-ranges.ts';
 
 export interface Config {
   /** Scheme, host and port of the root tenant, without a trailing slash; undefined: follows the listening port. */
@@ -97,8 +98,8 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     operatorToken: value('operator_token'),
     smtpUrl: value('smtp_url'),
     mailFrom: value('mail_from')!,
-    trustedProxies: parseList(value('trusted_proxies')),
-    egressAllow: parseList(value('egress_allow')),
+    trustedProxies: parseCidrList('trusted_proxies', value('trusted_proxies')),
+    egressAllow: parseCidrList('egress_allow', value('egress_allow')),
     dev,
     logLevel: parseChoice('log_level', value('log_level')!, ['debug', 'info', 'warn', 'error', 'silent']),
     metricsListen: value('metrics_listen'),
@@ -198,6 +199,16 @@ function parseSwitch(name: string, text: string): boolean {
 function parseChoice(name: string, text: string, choices: readonly string[]): string {
   if (!choices.includes(text)) throw new ConfigError(`${name}: expected one of ${choices.join(', ')}, found ${text}`);
   return text;
+}
+
+function parseCidrList(name: string, text: string | undefined): readonly string[] {
+  const list = parseList(text);
+  try {
+    parseCidrs(list);
+  } catch (error) {
+    throw new ConfigError(`${name}: ${(error as Error).message}`); // parseCidrs throws Errors only
+  }
+  return list;
 }
 
 function parseList(text: string | undefined): readonly string[] {

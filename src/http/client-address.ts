@@ -1,30 +1,26 @@
 // Who is calling: the socket's address, unless the peer is a trusted proxy; then the right-most untrusted X-Forwarded-For entry.
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { isInCidrs, parseCidrs } from '../platform/address-ranges.ts';
 
-type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 export type AddressOf = (request: IncomingMessage) => string;
 
 /** @param trustedProxies CIDRs; a mistake throws when the server is composed. */
 export function createAddressOf(trustedProxies: readonly string[]): AddressOf {
-  const trusted: readonly Cidr[] = trustedProxies.map((cidr) =>
-    ipaddr.parseCIDR(cidr.includes('/') ? cidr : `${cidr}/${cidr.includes(':') ? 128 : 32}`),
-  );
-  const isTrusted = (address: string): boolean => {
-    const parsed = ipaddr.process(address);
-    return trusted.some(([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits));
-  };
+  const trusted = parseCidrs(trustedProxies);
+  const isTrusted = (address: string): boolean => isInCidrs(address, trusted);
   return (request) => {
     const peer = plainAddress(request.socket.remoteAddress ?? '');
     const forwarded = request.headers['x-forwarded-for'];
-    if (trusted.length === 0 || forwarded === undefined || !ipaddr.isValid(peer) || !isTrusted(peer)) return peer;
+    if (trusted.length === 0 || forwarded === undefined || !isTrusted(peer)) return peer;
     const hops = String(forwarded)
       .split(',')
       .map((hop) => plainAddress(hop.trim()));
     let client = peer;
     while (hops.length > 0) {
       const hop = hops.pop()!;
-      if (!ipaddr.isValid(hop)) break;
+      if (isIP(hop) === 0) break;
       client = hop;
       if (!isTrusted(hop)) break;
     }

@@ -4,6 +4,7 @@ import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Jobs } from '../platform/jobs.ts';
 import type { Log } from '../platform/log.ts';
+import type { Outbound } from '../platform/outbound.ts';
 import type { RateLimiter } from '../platform/rate-limit.ts';
 import type { ConfigCache } from '../storage/config-cache.ts';
 import type { Database } from '../storage/database.ts';
@@ -24,5 +25,6 @@ export interface Services {
   readonly keyRings: KeyRings;
   readonly refusals: RefusalRecorder;
   readonly rateLimiter: RateLimiter;
+  readonly outbound: Outbound;
   readonly jobs: Jobs;
 }
