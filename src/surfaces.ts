@@ -1,5 +1,6 @@
 // The list of surfaces a server has. Adding one is one line here.
 import type { FastifyInstance } from 'fastify';
+import { registerDevice } from './device/routes.ts';
 import { registerHealth } from './http/health.ts';
 import type { Services } from './http/services.ts';
 import { registerKeys } from './oidc/jwks.ts';
@@ -7,4 +8,5 @@ import { registerKeys } from './oidc/jwks.ts';
 export function registerSurfaces(app: FastifyInstance, services: Services): void {
   registerHealth(app, services);
   registerKeys(app, services);
+  registerDevice(app, services);
 }

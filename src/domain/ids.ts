@@ -12,3 +12,4 @@ export type GrantId = Branded<'GrantId'>;
 export type ServiceProviderId = Branded<'ServiceProviderId'>;
 export type ApprovalId = Branded<'ApprovalId'>;
 export type TransactionId = Branded<'TransactionId'>;
+export type DeviceId = Branded<'DeviceId'>;

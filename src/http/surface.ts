@@ -33,6 +33,10 @@ export interface SurfaceDefinition {
   readonly bodyBytesMax: number;
   /** False for surfaces of the deployment itself (system API, health). */
   readonly ofTenant: boolean;
+  /** Looks at every request of a tenant surface before routing decides; throws to refuse. */
+  readonly beforeRoute?: (request: FastifyRequest) => void;
+  /** Runs for requests that have an endpoint, before their body is read; throws to refuse. */
+  readonly beforeBody?: (request: FastifyRequest) => Promise<void>;
   /** Gives another representation of an error answer (a page), or undefined for JSON. */
   readonly present?: (answer: Answer, request: FastifyRequest) => string | undefined;
 }
@@ -53,6 +57,7 @@ export function registerSurface(
     async (scope) => {
       readBodies(scope, definition);
       if (definition.ofTenant) scope.addHook('onRequest', tenantHook(services, definition.envelope));
+      if (definition.beforeRoute) scope.addHook('onRequest', async (request) => definition.beforeRoute?.(request));
       scope.setErrorHandler((error: FastifyError, request, reply) => answerError(services, definition, error, request, reply));
       scope.setNotFoundHandler((request, reply) =>
         answerError(services, definition, sharedError(definition.envelope, 'not_found', 'no_such_path'), request, reply),
@@ -76,7 +81,8 @@ function addRoute(
 ): void {
   const own = Object.keys(handlers) as HTTPMethods[]; // the keys of a Partial<Record<HTTPMethods, …>>
   const allowed: readonly HTTPMethods[] = own.includes('GET') ? [...own, 'HEAD'] : own;
-  for (const method of own) scope.route({ method, url: path, handler: handlers[method]!, exposeHeadRoute: true });
+  const onRequest = definition.beforeBody === undefined ? {} : { onRequest: definition.beforeBody };
+  for (const method of own) scope.route({ method, url: path, ...onRequest, handler: handlers[method]!, exposeHeadRoute: true });
   const refused = everyMethod.filter((method) => !allowed.includes(method));
   if (refused.length === 0) return;
   const refuse = async (): Promise<never> => {

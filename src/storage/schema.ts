@@ -1,8 +1,14 @@
 // The typed shape of all tables, composed from the file of each aggregate. One line per table; no logic.
 import type { AccessAssignmentTable } from './access-assignments.ts';
+import type { AttestationChallengeTable } from './attestation-challenges.ts';
 import type { AuditEventTable } from './audit-events.ts';
 import type { AuthorizationCodeTable } from './authorization-codes.ts';
 import type { ClientTable } from './clients.ts';
+import type { DeviceRegistrationTable } from './device-registrations.ts';
+import type { DeviceRequestTable } from './device-requests.ts';
+import type { DeviceRotationTable } from './device-rotations.ts';
+import type { DeviceIdentifierTable, DeviceKeyFingerprintTable, DeviceKeyTable, DeviceTable } from './devices.ts';
+import type { EnrollmentTokenTable } from './enrollment-tokens.ts';
 import type { GrantTable } from './grants.ts';
 import type { GroupMemberTable, GroupTable } from './groups.ts';
 import type { ConfigEpochTable, InstanceTable } from './instance.ts';
@@ -35,4 +41,13 @@ export interface Schema {
   service_providers: ServiceProviderTable;
   saml_sessions: SamlSessionTable;
   saml_request_ids: SamlRequestIdTable;
+  devices: DeviceTable;
+  device_keys: DeviceKeyTable;
+  device_identifiers: DeviceIdentifierTable;
+  device_key_fingerprints: DeviceKeyFingerprintTable;
+  device_registrations: DeviceRegistrationTable;
+  device_requests: DeviceRequestTable;
+  device_rotations: DeviceRotationTable;
+  attestation_challenges: AttestationChallengeTable;
+  enrollment_tokens: EnrollmentTokenTable;
 }

@@ -2,19 +2,7 @@
 // verifiers, and, by overrides, ones that are wrong in exactly one way. Test code only.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
 import { cbor } from './cbor-build.ts';
-import {
-  bitString,
-  boolean,
-  context,
-  enumerated,
-  integer,
-  octets,
-  oid,
-  sequence,
-  setOf,
-  time,
-  utf8,
-} from './der-build.ts';
+import { bitString, boolean, context, enumerated, integer, octets, oid, sequence, setOf, time, utf8 } from './der-build.ts';
 
 export interface Issuer {
   readonly name: string;
@@ -47,11 +35,7 @@ export const pemOf = (certificate: Buffer): string => new X509Certificate(certif
 export function makeCertificate(options: CertificateOptions): Buffer {
   const algorithm = sequence(oid('1.2.840.10045.4.3.2'));
   const name = (text: string) => sequence(setOf(sequence(oid('2.5.4.3'), utf8(text))));
-  const basic = sequence(
-    oid('2.5.29.19'),
-    boolean(true),
-    octets(options.authority ? sequence(boolean(true)) : sequence()),
-  );
+  const basic = sequence(oid('2.5.29.19'), boolean(true), octets(options.authority ? sequence(boolean(true)) : sequence()));
   const extra = (options.extensions ?? []).map((item) => sequence(oid(item.oid), octets(item.value)));
   const tbs = sequence(
     context(0, integer(2)),
@@ -246,9 +230,7 @@ function makeKeyDescription(
     ),
   );
   const authentication =
-    overrides.userAuthType === undefined
-      ? context(503, Buffer.from('0500', 'hex'))
-      : context(504, integer(overrides.userAuthType));
+    overrides.userAuthType === undefined ? context(503, Buffer.from('0500', 'hex')) : context(504, integer(overrides.userAuthType));
   const hardware = [
     context(1, setOf(...(overrides.purposes ?? [2]).map((purpose) => integer(purpose)))),
     context(2, integer(3)),

@@ -1,12 +1,6 @@
 // Builds CBOR for the tests' attestation objects. Test code only.
 
-export type CborInput =
-  | number
-  | string
-  | Uint8Array
-  | boolean
-  | readonly CborInput[]
-  | ReadonlyMap<number | string, CborInput>;
+export type CborInput = number | string | Uint8Array | boolean | readonly CborInput[] | ReadonlyMap<number | string, CborInput>;
 
 /** One CBOR item in its shortest form, map entries in the order given. */
 export function cbor(value: CborInput): Buffer {

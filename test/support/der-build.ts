@@ -28,8 +28,7 @@ export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
   const bytes = [first * 40 + second, ...rest].flatMap((arc) => {
     const groups = [arc & 0x7f];
-    for (let high = Math.floor(arc / 128); high > 0; high = Math.floor(high / 128))
-      groups.unshift((high & 0x7f) | 0x80);
+    for (let high = Math.floor(arc / 128); high > 0; high = Math.floor(high / 128)) groups.unshift((high & 0x7f) | 0x80);
     return groups;
   });
   return der(0x06, Buffer.from(bytes));

@@ -25,17 +25,13 @@ export interface SigningVector {
 }
 
 export interface SigningVectors {
-  readonly keys: Readonly<
-    Record<VectorAlg, { readonly key_id: string; readonly private_key: string; readonly public_key: string }>
-  >;
+  readonly keys: Readonly<Record<VectorAlg, { readonly key_id: string; readonly private_key: string; readonly public_key: string }>>;
   readonly cases: readonly SigningVector[];
 }
 
 /** Every published case and the keys they were made with. */
 export function loadSigningVectors(): SigningVectors {
-  const vectors: SigningVectors = JSON.parse(
-    readFileSync(new URL('../vectors/device-signing.json', import.meta.url), 'utf8'),
-  );
+  const vectors: SigningVectors = JSON.parse(readFileSync(new URL('../vectors/device-signing.json', import.meta.url), 'utf8'));
   assert.ok(vectors.cases.length >= 70, `expected at least 70 signing vectors, found ${vectors.cases.length}`);
   return vectors;
 }

@@ -1,14 +1,7 @@
 // Verifies Apple App Attest attestations and assertions as Apple documents them ("Validating apps that connect to your
 // server"). Pure: root, time and expected values are parameters. Called by the enrolment and the signed-request pipeline.
 import { createPublicKey, type KeyObject, verify as verifySignature, type X509Certificate } from 'node:crypto';
-import {
-  type CborValue,
-  expectCborArray,
-  expectCborBytes,
-  expectCborMap,
-  readCbor,
-  readCborItem,
-} from '../../crypto/cbor/reader.ts';
+import { type CborValue, expectCborArray, expectCborBytes, expectCborMap, readCbor, readCborItem } from '../../crypto/cbor/reader.ts';
 import { readCertificateExtensions } from '../../crypto/der/certificate-extensions.ts';
 import { readDer, readDerChildren, readDerOctets, readDerSequence } from '../../crypto/der/reader.ts';
 import { ecdsaSignatureDer } from '../../crypto/device-algorithms.ts';

@@ -95,9 +95,7 @@ export function readApplicationId(entry: DerElement | undefined): ApplicationId 
     demand(rest.length === 0, 'application_id_shape');
     return Buffer.from(readDerOctets(name)).toString('utf8');
   });
-  const signingDigests = readDerChildren(expectDer(fields[1], derTag.set)).map((item) =>
-    Buffer.from(readDerOctets(item)).toString('hex'),
-  );
+  const signingDigests = readDerChildren(expectDer(fields[1], derTag.set)).map((item) => Buffer.from(readDerOctets(item)).toString('hex'));
   return { packages, signingDigests };
 }
 

@@ -45,10 +45,7 @@ export function verifyPlayIntegrity(
     const verdicts = objectOf(payload['deviceIntegrity'])['deviceRecognitionVerdict'];
     demand(Array.isArray(verdicts), 'device_verdict');
     const deviceVerdicts = verdicts.filter((verdict) => typeof verdict === 'string');
-    demand(
-      deviceVerdicts.includes('MEETS_DEVICE_INTEGRITY') || deviceVerdicts.includes('MEETS_STRONG_INTEGRITY'),
-      'device_verdict',
-    );
+    demand(deviceVerdicts.includes('MEETS_DEVICE_INTEGRITY') || deviceVerdicts.includes('MEETS_STRONG_INTEGRITY'), 'device_verdict');
     return { packageName, deviceVerdicts };
   });
 }

@@ -16,9 +16,15 @@ export function androidRoots(): readonly X509Certificate[] {
 /** Every certificate of a PEM text; throws when there is none, since no root at all would refuse every phone. */
 export function parseRootsPem(pem: string): readonly X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0)
-    throw new Error('expected at least one PEM certificate in the attestation roots file, found none');
+  if (blocks.length === 0) throw new Error('expected at least one PEM certificate in the attestation roots file, found none');
   return blocks.map((block) => new X509Certificate(block));
+}
+
+/** Serials of Google's status list file (`{"entries": {"<hex serial>": {...}}}`); throws when the file has another shape. */
+export function parseStatusList(text: string): ReadonlySet<string> {
+  const { entries } = JSON.parse(text) as { readonly entries?: Readonly<Record<string, unknown>> }; // checked on the next line
+  if (typeof entries !== 'object' || entries === null) throw new Error('expected "entries" in the attestation status list, found none');
+  return new Set(Object.keys(entries).map((serial) => serial.toLowerCase().replace(/^0+(?=.)/, '')));
 }
 
 interface PinnedRoot {

@@ -1,0 +1,40 @@
+// Challenges a phone proves its keys with and attests to: 32 random bytes, five minutes, single use.
+import type { Tenant } from '../domain/tenant.ts';
+import { randomSecret } from '../platform/random.ts';
+import { insertChallenge } from '../storage/attestation-challenges.ts';
+import type { Queries } from '../storage/database.ts';
+import { configuredFormats } from './attestation-check.ts';
+import { parseBody } from './body-fields.ts';
+import { loadRegistration } from './registration-token.ts';
+import { authenticateRegistration, findDeviceCaller, type SignedRequest } from './signed-call.ts';
+import { isoTime } from './times.ts';
+
+const challengeLifetimeMs = 300_000;
+
+/** POST /attestation/challenge: for a verified registration, or for an enrolled device. */
+export async function freshChallenge(signed: SignedRequest): Promise<object> {
+  const { services, tenant } = signed;
+  const device = await findDeviceCaller(signed);
+  if (device === undefined) {
+    const caller = await authenticateRegistration(signed);
+    await loadRegistration(signed, caller, parseBody(signed.bodyBytes), ['verified', 'pending_approval']);
+  }
+  const made = await services.database.write(tenant.id, (queries) => makeChallenge(queries, tenant, signed.headers.deviceId));
+  return { challenge: made.challenge, expires_at: isoTime(made.expiresAt) };
+}
+
+/** Makes and stores a challenge in the caller's transaction. */
+export async function makeChallenge(
+  queries: Queries,
+  tenant: Tenant,
+  deviceId: string,
+): Promise<{ readonly challenge: string; readonly expiresAt: number }> {
+  const challenge = randomSecret();
+  return { challenge, expiresAt: await insertChallenge(queries, tenant.id, deviceId, challenge, challengeLifetimeMs) };
+}
+
+/** The `attestation` member that tells a phone what to attest. */
+export function describeAttestation(tenant: Tenant, challenge: string): object {
+  const { attestation } = tenant.settings;
+  return { challenge, formats: configuredFormats(attestation), required: attestation.mode === 'enforce' };
+}

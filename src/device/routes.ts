@@ -1,0 +1,83 @@
+// The device plane: every request signed by a phone's key (contract 5, 7.14-7.18). One line per endpoint; which key may
+// sign it is part of the line.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { reject } from '../contract/contract-error.ts';
+import { bodyBytesMax } from '../contract/limits.ts';
+import type { Services } from '../http/services.ts';
+import { type Handler, registerSurface } from '../http/surface.ts';
+import { rawTargetOf } from '../http/tenant-name.ts';
+import { loadAttestationTrust } from './attestation-trust.ts';
+import { freshChallenge } from './challenge.ts';
+import { enroll } from './enroll.ts';
+import { redeemEnrollment } from './enrollment-redeem.ts';
+import { isPlainTarget } from './request-target.ts';
+import { rotateConfirm } from './rotation-confirm.ts';
+import { rotateAbort, rotateComplete, rotateStart } from './rotation-start.ts';
+import { changeSelf, registerPushToken, revokeOther, revokeSelf, showSelf } from './self.ts';
+import {
+  authenticateDevice,
+  authenticateRegistration,
+  type DeviceCaller,
+  type RegistrationCaller,
+  type SignedRequest,
+  toSignedRequest,
+} from './signed-call.ts';
+import { checkSignedHeaders } from './signed-headers.ts';
+
+export function registerDevice(app: FastifyInstance, services: Services): void {
+  const trust = loadAttestationTrust(services.config);
+  const first = (work: (signed: SignedRequest) => Promise<object>, status: number) => firstCall(services, work, status);
+  const registering = (work: (signed: SignedRequest, caller: RegistrationCaller) => Promise<object>, status: number) =>
+    first(async (signed) => work(signed, await authenticateRegistration(signed)), status);
+  const enrolled = (work: (signed: SignedRequest, caller: DeviceCaller, id: string) => Promise<object | undefined>) =>
+    deviceCall(services, work);
+
+  const definition = {
+    name: 'device',
+    envelope: 'management',
+    prefix: '/v1/device',
+    bodies: { 'application/json': 'raw' },
+    bodyBytesMax,
+    ofTenant: true,
+    beforeRoute: demandPlainTarget,
+    beforeBody: (request: FastifyRequest) => checkSignedHeaders(services, request),
+  } as const;
+  registerSurface(app, services, definition, (route) => {
+    route('/enrollment/redeem', { POST: first(redeemEnrollment, 200) });
+    route('/enroll', { POST: registering((signed, caller) => enroll(signed, caller, trust), 201) });
+    route('/attestation/challenge', { POST: first(freshChallenge, 201) });
+    route('/self', { GET: enrolled(showSelf), PATCH: enrolled(changeSelf), DELETE: enrolled(revokeSelf) });
+    route('/devices/:id/revoke', { POST: enrolled(revokeOther) });
+    route('/push-token', { PUT: enrolled(registerPushToken) });
+    route('/keys/rotate/start', { POST: enrolled(rotateStart) });
+    route('/keys/rotate/confirm', { POST: enrolled(rotateConfirm) });
+    route('/keys/rotate/complete', { POST: enrolled(rotateComplete) });
+    route('/keys/rotate/abort', { POST: enrolled(rotateAbort) });
+  });
+}
+
+function demandPlainTarget(request: FastifyRequest): void {
+  if (!isPlainTarget(rawTargetOf(request.raw))) throw reject('management.malformed', 'target_not_plain');
+}
+
+function firstCall(services: Services, work: (signed: SignedRequest) => Promise<object>, status: number): Handler {
+  return async (request, reply) => answer(reply, status, await work(toSignedRequest(services, request)));
+}
+
+function deviceCall(
+  services: Services,
+  work: (signed: SignedRequest, caller: DeviceCaller, id: string) => Promise<object | undefined>,
+): Handler {
+  return async (request, reply) => {
+    const signed = toSignedRequest(services, request);
+    const caller = await authenticateDevice(signed);
+    const { id = '' } = request.params as { readonly id?: string }; // the one parameter any of these paths has
+    const body = await work(signed, caller, id);
+    return answer(reply, body === undefined ? 204 : 200, body);
+  };
+}
+
+function answer(reply: FastifyReply, status: number, body: object | undefined): FastifyReply {
+  reply.code(status).header('cache-control', 'no-store');
+  return body === undefined ? reply.send() : reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
+}

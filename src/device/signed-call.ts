@@ -1,0 +1,158 @@
+// Who signed a request: the second half of the documented order of checks, after the headers. Gives the caller to the
+// endpoint or throws the row. The replay set is written only after a signature verified, in a transaction of its own.
+import type { FastifyRequest } from 'fastify';
+import { reject } from '../contract/contract-error.ts';
+import { findDeviceAlgorithm } from '../crypto/device-algorithms.ts';
+import { sha256Hex, signedRequestBytes } from '../crypto/signed-string.ts';
+import type { DeviceId, UserId } from '../domain/ids.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import { enforceRateLimit } from '../http/rate-limits.ts';
+import type { Services } from '../http/services.ts';
+import { rawTargetOf } from '../http/tenant-name.ts';
+import { listRegistrationsOfDevice } from '../storage/device-registrations.ts';
+import { consumeSignedRequest } from '../storage/device-requests.ts';
+import { findSigningKey, type NewSlot, type SigningKey } from '../storage/devices.ts';
+import { readStoredSlots } from './payloads.ts';
+import { verifyWithStoredKey } from './public-keys.ts';
+import { splitTarget } from './request-target.ts';
+import { type SignedHeaders, signedHeadersOf } from './signed-headers.ts';
+
+/** One signed request on its way through an endpoint. */
+export interface SignedRequest {
+  readonly services: Services;
+  readonly tenant: Tenant;
+  readonly requestId: string;
+  readonly clientAddress: string;
+  readonly headers: SignedHeaders;
+  readonly bodyBytes: Buffer;
+  readonly signedBytes: Buffer;
+  readonly setActor: (actor: string) => void;
+}
+
+/** An enrolled device. */
+export interface DeviceCaller {
+  readonly deviceId: DeviceId;
+  readonly userId: UserId;
+  readonly keyId: string;
+  readonly purpose: 'pop' | 'uv';
+  /** True when the signature is by the key before the last rotation. */
+  readonly byPreviousKey: boolean;
+}
+
+/** The key of a registration that is not a device yet. */
+export interface RegistrationCaller {
+  readonly deviceId: string;
+  readonly keyId: string;
+}
+
+const replayMarginMs = 60_000;
+const empty = Buffer.alloc(0);
+
+/** The signed request a checked HTTP request is. */
+export function toSignedRequest(services: Services, request: FastifyRequest): SignedRequest {
+  const headers = signedHeadersOf(request);
+  const bodyBytes = Buffer.isBuffer(request.body) ? request.body : empty;
+  const signedBytes = signedRequestBytes({
+    protocolVersion: headers.protocolVersion,
+    issuer: request.tenant.baseUrl,
+    method: request.method,
+    ...splitTarget(rawTargetOf(request.raw)),
+    timestamp: headers.timestamp,
+    deviceId: headers.sentDeviceId,
+    keyId: headers.sentKeyId,
+    bodySha256: sha256Hex(bodyBytes),
+  });
+  return {
+    services,
+    tenant: request.tenant,
+    requestId: request.id,
+    clientAddress: request.clientAddress,
+    headers,
+    bodyBytes,
+    signedBytes,
+    setActor: (actor) => {
+      request.auditActor = actor;
+    },
+  };
+}
+
+/** The enrolled device that signed the request. */
+export async function authenticateDevice(signed: SignedRequest): Promise<DeviceCaller> {
+  const caller = await findDeviceCaller(signed);
+  if (caller === undefined) throw keyRevoked('unknown_or_revoked');
+  return caller;
+}
+
+/** As authenticateDevice, or undefined when no device in force has that key. */
+export async function findDeviceCaller(signed: SignedRequest): Promise<DeviceCaller | undefined> {
+  const { services, tenant, headers } = signed;
+  const key = await services.database.read(tenant.id, (queries) => findSigningKey(queries, tenant.id, headers.deviceId, headers.keyId));
+  if (key === undefined) return undefined;
+  signed.setActor(`device:${headers.deviceId}`);
+  demandUsableAlgorithm(signed, key.alg);
+  const byPreviousKey = verifyEither(signed, key);
+  await finish(signed);
+  return {
+    deviceId: key.device_id,
+    userId: key.user_id,
+    keyId: headers.keyId,
+    byPreviousKey,
+    purpose: key.purpose as 'pop' | 'uv', // checked by the table
+  };
+}
+
+/** The registration key that signed the request: any registration of this device id that named the key. */
+export async function authenticateRegistration(signed: SignedRequest): Promise<RegistrationCaller> {
+  const { services, tenant, headers } = signed;
+  const rows = await services.database.read(tenant.id, (queries) => listRegistrationsOfDevice(queries, tenant.id, headers.deviceId));
+  const slot = rows.flatMap((row) => readStoredSlots(row.keys)).find((candidate) => candidate.keyId === headers.keyId);
+  if (slot === undefined) throw keyRevoked('no_registration_with_this_key');
+  await verifyAndFinish(signed, slot);
+  return { deviceId: headers.deviceId, keyId: headers.keyId };
+}
+
+/** Checks a first call against the key in its own body; the caller has parsed that key. */
+export async function authenticateNewKey(signed: SignedRequest, slot: NewSlot): Promise<void> {
+  await verifyAndFinish(signed, slot);
+}
+
+export function keyRevoked(reason: string): Error {
+  return reject('device.key_revoked', reason);
+}
+
+export function badSignature(reason: string): Error {
+  return reject('device.bad_signature', reason);
+}
+
+async function verifyAndFinish(signed: SignedRequest, slot: NewSlot): Promise<void> {
+  demandUsableAlgorithm(signed, slot.alg);
+  if (!verifyWithStoredKey(slot.alg, slot.publicKey, signed.signedBytes, signed.headers.signature)) throw badSignature('signature');
+  await finish(signed);
+}
+
+function demandUsableAlgorithm(signed: SignedRequest, alg: string): void {
+  const allowed = signed.tenant.settings.device.allowed_algs;
+  if (findDeviceAlgorithm(alg) === undefined || !allowed.includes(alg)) {
+    throw reject('device.unsupported_key_alg', { reason: 'unsupported_key_alg', received: alg, expected: allowed.join(' ') });
+  }
+}
+
+function verifyEither(signed: SignedRequest, key: SigningKey): boolean {
+  const { signedBytes } = signed;
+  const { signature } = signed.headers;
+  if (verifyWithStoredKey(key.alg, key.public_key, signedBytes, signature)) return false;
+  const { previous_alg: alg, previous_public_key: publicKey } = key;
+  if (key.overlap === 1 && alg !== null && publicKey !== null && verifyWithStoredKey(alg, publicKey, signedBytes, signature)) return true;
+  throw badSignature('neither_current_nor_previous_key');
+}
+
+// The digest is over the signed bytes, not the signature: a malleated twin is the same request. A timestamp may lie a
+// whole window ahead, so a row is kept for the window on both sides.
+async function finish(signed: SignedRequest): Promise<void> {
+  const { services, tenant, headers } = signed;
+  const keptMs = 2 * tenant.settings.device.clock_skew_seconds * 1000 + replayMarginMs;
+  const digest = sha256Hex(signed.signedBytes);
+  const fresh = await services.database.write(tenant.id, (queries) => consumeSignedRequest(queries, tenant.id, digest, keptMs));
+  if (!fresh) throw reject('device.replayed_request', 'replayed_request');
+  await enforceRateLimit(services.rateLimiter, tenant, 'management', 'device_requests_per_device', headers.deviceId);
+}

@@ -1,0 +1,349 @@
+// Devices of users and their key slots. A slot holds the current public key and, during the overlap after a rotation, the
+// previous one. Whether a key is usable always includes the state of its user, so a suspension needs no other write.
+import { sql } from 'kysely';
+import type { DeviceId, TenantId, UserId } from '../domain/ids.ts';
+import type { Queries } from './database.ts';
+import { databaseNowMs } from './instance.ts';
+import { statement } from './statement.ts';
+
+export interface DeviceTable {
+  tenant_id: TenantId;
+  id: DeviceId;
+  user_id: UserId;
+  /** active | revoked */
+  state: string;
+  platform: string;
+  name: string;
+  model: string | null;
+  os_version: string | null;
+  app_version: string | null;
+  push_provider: string;
+  push_token_encrypted: string | null;
+  attestation_format: string | null;
+  attestation_app_id: string | null;
+  /** SPKI of the App Attest key, base64. */
+  attestation_public_key: string | null;
+  attestation_counter: number | null;
+  created_at: number;
+  revoked_at: number | null;
+}
+
+export interface DeviceKeyTable {
+  tenant_id: TenantId;
+  device_id: DeviceId;
+  key_id: string;
+  /** pop | uv */
+  purpose: string;
+  alg: string;
+  /** SPKI DER, base64. */
+  public_key: string;
+  previous_alg: string | null;
+  previous_public_key: string | null;
+  previous_until: number | null;
+  created_at: number;
+  rotated_at: number | null;
+  revoked_at: number | null;
+}
+
+export interface DeviceIdentifierTable {
+  id: string;
+  claimed_at: number;
+}
+
+export interface DeviceKeyFingerprintTable {
+  tenant_id: TenantId;
+  fingerprint: string;
+  created_at: number;
+}
+
+/** What a signed request is checked against. */
+export interface SigningKey {
+  readonly device_id: DeviceId;
+  readonly user_id: UserId;
+  readonly purpose: string;
+  readonly alg: string;
+  readonly public_key: string;
+  readonly previous_alg: string | null;
+  readonly previous_public_key: string | null;
+  /** 1 while the previous key is accepted. */
+  readonly overlap: number;
+}
+
+export interface NewSlot {
+  readonly keyId: string;
+  readonly purpose: 'pop' | 'uv';
+  readonly alg: string;
+  readonly publicKey: string;
+  readonly fingerprint: string;
+}
+
+const signingKey = statement<{ readonly tenant: TenantId; readonly device: string; readonly key: string }, SigningKey>((queries, values) =>
+  queries
+    .selectFrom('device_keys as k')
+    .innerJoin('devices as d', (join) => join.onRef('d.tenant_id', '=', 'k.tenant_id').onRef('d.id', '=', 'k.device_id'))
+    .innerJoin('users as u', (join) => join.onRef('u.tenant_id', '=', 'd.tenant_id').onRef('u.id', '=', 'd.user_id'))
+    .select(['k.device_id', 'd.user_id', 'k.purpose', 'k.alg', 'k.public_key', 'k.previous_alg', 'k.previous_public_key'])
+    .select(sql<number>`CASE WHEN k.previous_until > gatehouse_now_ms() THEN 1 ELSE 0 END`.as('overlap'))
+    .where('k.tenant_id', '=', values.tenant)
+    .where('k.device_id', '=', values.device as DeviceId)
+    .where('k.key_id', '=', values.key)
+    .where('k.revoked_at', 'is', null)
+    .where('d.state', '=', 'active')
+    .where('u.state', '=', 'active'),
+);
+
+/** The slot a request names, when slot, device and user are all in force. */
+export async function findSigningKey(queries: Queries, tenant: TenantId, device: string, key: string): Promise<SigningKey | undefined> {
+  return (await signingKey(queries, { tenant, device, key })).rows[0];
+}
+
+/** Claims identifiers for one device and its slots: true when all of them were new in the whole deployment. */
+export async function claimDeviceIdentifiers(queries: Queries, ids: readonly string[]): Promise<boolean> {
+  const rows = await queries
+    .insertInto('device_identifiers')
+    .values(ids.map((id) => ({ id, claimed_at: databaseNowMs })))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .execute();
+  return rows.length === ids.length;
+}
+
+/** Whether any of the identifiers was ever enrolled, in any tenant. */
+export async function areIdentifiersClaimed(queries: Queries, ids: readonly string[]): Promise<boolean> {
+  const row = await queries.selectFrom('device_identifiers').select('id').where('id', 'in', ids).limit(1).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Remembers public keys: true when none of them was ever enrolled in this tenant. */
+export async function claimKeyFingerprints(queries: Queries, tenant: TenantId, fingerprints: readonly string[]): Promise<boolean> {
+  const rows = await queries
+    .insertInto('device_key_fingerprints')
+    .values(fingerprints.map((fingerprint) => ({ tenant_id: tenant, fingerprint, created_at: databaseNowMs })))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('fingerprint')
+    .execute();
+  return rows.length === fingerprints.length;
+}
+
+/** Whether any of the public keys was ever enrolled in this tenant. */
+export async function areFingerprintsKnown(queries: Queries, tenant: TenantId, fingerprints: readonly string[]): Promise<boolean> {
+  const row = await queries
+    .selectFrom('device_key_fingerprints')
+    .select('fingerprint')
+    .where('tenant_id', '=', tenant)
+    .where('fingerprint', 'in', fingerprints)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export interface NewDevice {
+  readonly id: DeviceId;
+  readonly userId: UserId;
+  readonly platform: string;
+  readonly name: string;
+  readonly model: string | null;
+  readonly osVersion: string | null;
+  readonly appVersion: string | null;
+  readonly attestation: DeviceAttestation | undefined;
+  readonly slots: readonly NewSlot[];
+}
+
+export interface DeviceAttestation {
+  readonly format: string;
+  readonly appId: string | null;
+  readonly publicKey: string | null;
+}
+
+/** Inserts an active device with its slots; the caller has claimed the identifiers and fingerprints. */
+export async function insertDevice(queries: Queries, tenant: TenantId, device: NewDevice): Promise<void> {
+  await queries
+    .insertInto('devices')
+    .values({
+      tenant_id: tenant,
+      id: device.id,
+      user_id: device.userId,
+      state: 'active',
+      platform: device.platform,
+      name: device.name,
+      model: device.model,
+      os_version: device.osVersion,
+      app_version: device.appVersion,
+      push_provider: 'none',
+      push_token_encrypted: null,
+      attestation_format: device.attestation?.format ?? null,
+      attestation_app_id: device.attestation?.appId ?? null,
+      attestation_public_key: device.attestation?.publicKey ?? null,
+      attestation_counter: device.attestation?.publicKey ? 0 : null,
+      created_at: databaseNowMs,
+      revoked_at: null,
+    })
+    .execute();
+  await queries
+    .insertInto('device_keys')
+    .values(
+      device.slots.map((slot) => ({
+        tenant_id: tenant,
+        device_id: device.id,
+        key_id: slot.keyId,
+        purpose: slot.purpose,
+        alg: slot.alg,
+        public_key: slot.publicKey,
+        previous_alg: null,
+        previous_public_key: null,
+        previous_until: null,
+        created_at: databaseNowMs,
+        rotated_at: null,
+        revoked_at: null,
+      })),
+    )
+    .execute();
+}
+
+export async function findDevice(queries: Queries, tenant: TenantId, id: string): Promise<DeviceTable | undefined> {
+  return queries
+    .selectFrom('devices')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id as DeviceId)
+    .executeTakeFirst(); // a look-up key
+}
+
+/** The devices of a user, oldest first. */
+export async function listDevicesOfUser(queries: Queries, tenant: TenantId, user: UserId): Promise<readonly DeviceTable[]> {
+  return queries
+    .selectFrom('devices')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', user)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
+/** How many active devices a user has. */
+export async function countActiveDevices(queries: Queries, tenant: TenantId, user: UserId): Promise<number> {
+  const row = await queries
+    .selectFrom('devices')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', user)
+    .where('state', '=', 'active')
+    .executeTakeFirst();
+  return Number(row?.count ?? 0);
+}
+
+/** The slots of a device in the order they were enrolled. */
+export async function listDeviceKeys(queries: Queries, tenant: TenantId, device: DeviceId): Promise<readonly DeviceKeyTable[]> {
+  return queries
+    .selectFrom('device_keys')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('device_id', '=', device)
+    .orderBy('purpose')
+    .orderBy('key_id')
+    .execute();
+}
+
+/** Changes what a phone may say about itself; undefined leaves a value. */
+export async function updateDevice(
+  queries: Queries,
+  tenant: TenantId,
+  id: DeviceId,
+  change: { readonly name?: string | undefined; readonly os_version?: string | undefined; readonly app_version?: string | undefined },
+): Promise<void> {
+  const values = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  if (Object.keys(values).length === 0) return;
+  await queries.updateTable('devices').set(values).where('tenant_id', '=', tenant).where('id', '=', id).execute();
+}
+
+/** Where to push to, or nowhere. */
+export async function setPushToken(
+  queries: Queries,
+  tenant: TenantId,
+  id: DeviceId,
+  provider: string,
+  tokenEncrypted: string | null,
+): Promise<void> {
+  await queries
+    .updateTable('devices')
+    .set({ push_provider: provider, push_token_encrypted: tokenEncrypted })
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Revokes a device for good: true when it was active. Its push token is forgotten. */
+export async function revokeDevice(queries: Queries, tenant: TenantId, id: string, ofUser?: UserId): Promise<boolean> {
+  let query = queries
+    .updateTable('devices')
+    .set({ state: 'revoked', revoked_at: databaseNowMs, push_provider: 'none', push_token_encrypted: null })
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id as DeviceId)
+    .where('state', '=', 'active'); // a look-up key
+  if (ofUser !== undefined) query = query.where('user_id', '=', ofUser);
+  return (await query.returning('id').execute()).length === 1;
+}
+
+/** Revokes one slot for good: true when it was in force. */
+export async function revokeDeviceKey(queries: Queries, tenant: TenantId, device: string, keyId: string): Promise<boolean> {
+  const rows = await queries
+    .updateTable('device_keys')
+    .set({ revoked_at: databaseNowMs })
+    .where('tenant_id', '=', tenant)
+    .where('device_id', '=', device as DeviceId)
+    .where('key_id', '=', keyId)
+    .where('revoked_at', 'is', null) // a look-up key
+    .returning('key_id')
+    .execute();
+  return rows.length === 1;
+}
+
+/** Puts a new key into a slot; the present one becomes the previous one for the overlap. False when the slot was revoked meanwhile. */
+export async function rotateDeviceKey(
+  queries: Queries,
+  tenant: TenantId,
+  device: DeviceId,
+  slot: { readonly keyId: string; readonly alg: string; readonly publicKey: string; readonly overlapMs: number },
+): Promise<boolean> {
+  const rows = await queries
+    .updateTable('device_keys')
+    .set((eb) => ({
+      previous_alg: eb.ref('alg'),
+      previous_public_key: eb.ref('public_key'),
+      previous_until: sql<number>`gatehouse_now_ms() + ${slot.overlapMs}`,
+      alg: slot.alg,
+      public_key: slot.publicKey,
+      rotated_at: databaseNowMs,
+    }))
+    .where('tenant_id', '=', tenant)
+    .where('device_id', '=', device)
+    .where('key_id', '=', slot.keyId)
+    .where('revoked_at', 'is', null)
+    .returning('key_id')
+    .execute();
+  return rows.length === 1;
+}
+
+/** Ends the overlap of every slot of a device. */
+export async function endOverlap(queries: Queries, tenant: TenantId, device: DeviceId): Promise<void> {
+  await queries
+    .updateTable('device_keys')
+    .set({ previous_alg: null, previous_public_key: null, previous_until: null })
+    .where('tenant_id', '=', tenant)
+    .where('device_id', '=', device)
+    .execute();
+}
+
+/** Moves the App Attest counter forward: true when `counter` is above the stored one (compare and set). */
+export async function advanceAttestationCounter(queries: Queries, tenant: TenantId, device: DeviceId, counter: number): Promise<boolean> {
+  const rows = await queries
+    .updateTable('devices')
+    .set({ attestation_counter: counter })
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', device)
+    .where('attestation_counter', '<', counter)
+    .returning('id')
+    .execute();
+  return rows.length === 1;
+}

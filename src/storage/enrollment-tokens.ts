@@ -1,0 +1,83 @@
+// Enrolment tokens an administrator gives to a user: 256 bits, stored by SHA-256, single use.
+import { sql } from 'kysely';
+import type { TenantId, UserId } from '../domain/ids.ts';
+import type { Queries } from './database.ts';
+import { databaseNowMs } from './instance.ts';
+
+export interface EnrollmentTokenTable {
+  tenant_id: TenantId;
+  token_hash: string;
+  id: string;
+  user_id: UserId;
+  require_pin: number;
+  created_at: number;
+  expires_at: number;
+  used_at: number | null;
+}
+
+export type EnrollmentRedemption =
+  | { readonly ok: true; readonly userId: UserId; readonly requirePin: boolean }
+  | { readonly ok: false; readonly reason: 'unknown' | 'used' | 'expired' };
+
+/** Stores a token for a user and gives when it expires. */
+export async function insertEnrollmentToken(
+  queries: Queries,
+  tenant: TenantId,
+  token: { readonly id: string; readonly hash: string; readonly userId: UserId; readonly requirePin: boolean; readonly lifetimeMs: number },
+): Promise<number> {
+  const row = await queries
+    .insertInto('enrollment_tokens')
+    .values({
+      tenant_id: tenant,
+      token_hash: token.hash,
+      id: token.id,
+      user_id: token.userId,
+      require_pin: token.requirePin ? 1 : 0,
+      created_at: databaseNowMs,
+      expires_at: sql<number>`gatehouse_now_ms() + ${token.lifetimeMs}`,
+      used_at: null,
+    })
+    .returning('expires_at')
+    .executeTakeFirstOrThrow();
+  return row.expires_at;
+}
+
+/** Redeems a token once, for exactly one caller. */
+export async function redeemEnrollmentToken(queries: Queries, tenant: TenantId, tokenHash: string): Promise<EnrollmentRedemption> {
+  const [row] = await queries
+    .updateTable('enrollment_tokens')
+    .set({ used_at: databaseNowMs })
+    .where('tenant_id', '=', tenant)
+    .where('token_hash', '=', tokenHash)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', databaseNowMs)
+    .returning(['user_id', 'require_pin'])
+    .execute();
+  if (row !== undefined) return { ok: true, userId: row.user_id, requirePin: row.require_pin === 1 };
+  const kept = await queries
+    .selectFrom('enrollment_tokens')
+    .select('used_at')
+    .where('tenant_id', '=', tenant)
+    .where('token_hash', '=', tokenHash)
+    .executeTakeFirst();
+  if (kept === undefined) return { ok: false, reason: 'unknown' };
+  return { ok: false, reason: kept.used_at === null ? 'expired' : 'used' };
+}
+
+/** Deletes up to `limit` tokens a day past their time and gives how many (R8). */
+export async function purgeEnrollmentTokens(queries: Queries, tenant: TenantId, limit: number): Promise<number> {
+  const past = sql<number>`gatehouse_now_ms() - 86400000`;
+  const due = queries
+    .selectFrom('enrollment_tokens')
+    .select('token_hash')
+    .where('tenant_id', '=', tenant)
+    .where('expires_at', '<=', past)
+    .limit(limit);
+  const rows = await queries
+    .deleteFrom('enrollment_tokens')
+    .where('tenant_id', '=', tenant)
+    .where('token_hash', 'in', due)
+    .returning('token_hash')
+    .execute();
+  return rows.length;
+}

@@ -1,0 +1,124 @@
+// Users, enrolment tokens and enrolled phones for tests. Users and tokens are put into the database by the functions the
+// management API uses; everything a phone does goes over HTTP.
+import assert from 'node:assert/strict';
+import { hashSecret } from '../../src/crypto/secret-hash.ts';
+import type { TenantId, UserId } from '../../src/domain/ids.ts';
+import { randomSecret, uuidV7 } from '../../src/platform/random.ts';
+import { insertEnrollmentToken } from '../../src/storage/enrollment-tokens.ts';
+import { findTenantBySlug } from '../../src/storage/tenants.ts';
+import { createPhone, type Phone } from './phone.ts';
+import type { TestServer } from './server.ts';
+
+export interface TestUser {
+  readonly tenant: TenantId;
+  readonly id: UserId;
+  readonly email: string;
+}
+
+/** An active user of the root tenant with one email. */
+export async function createUser(server: TestServer, email: string): Promise<TestUser> {
+  const { database, clock } = server.gatehouse.services;
+  const tenant = await rootTenant(server);
+  const id = uuidV7(clock.nowMs()) as UserId; // made here
+  await database.write(tenant, async (queries) => {
+    await queries
+      .insertInto('users')
+      .values({
+        tenant_id: tenant,
+        id,
+        user_name: email,
+        user_name_key: email,
+        state: 'active',
+        origin: 'console',
+        created_at: 0,
+        updated_at: 0,
+        role: 'user',
+        version: 1,
+      } as never) // nullable columns left out
+      .execute();
+    await queries
+      .insertInto('user_emails')
+      .values({ tenant_id: tenant, user_id: id, position: 0, value: email, value_key: email, type: null, display: null, is_primary: 1 })
+      .execute();
+  });
+  return { tenant, id, email };
+}
+
+/** Sets the state of a user, as management and SCIM do. */
+export async function setUserState(server: TestServer, user: TestUser, state: 'active' | 'suspended' | 'deleted'): Promise<void> {
+  await server.gatehouse.services.database.write(user.tenant, (queries) =>
+    queries.updateTable('users').set({ state }).where('tenant_id', '=', user.tenant).where('id', '=', user.id).execute(),
+  );
+}
+
+/** Changes settings of the root tenant. */
+export async function changeSettings(server: TestServer, settings: object): Promise<void> {
+  const { cache } = server.gatehouse.services;
+  const tenant = await rootTenant(server);
+  await cache.write(tenant, (queries) =>
+    queries
+      .updateTable('tenants')
+      .set({ settings: JSON.stringify(settings) })
+      .where('tenant_id', '=', tenant)
+      .execute(),
+  );
+}
+
+export async function createEnrollmentToken(server: TestServer, user: TestUser, lifetimeMs = 86_400_000): Promise<string> {
+  const { database, clock } = server.gatehouse.services;
+  const token = randomSecret();
+  await database.write(user.tenant, (queries) =>
+    insertEnrollmentToken(queries, user.tenant, {
+      id: uuidV7(clock.nowMs()),
+      hash: hashSecret(token),
+      userId: user.id,
+      requirePin: false,
+      lifetimeMs,
+    }),
+  );
+  return token;
+}
+
+export interface Redeemed {
+  readonly registration_token: string;
+  readonly status: string;
+  readonly expires_at: string;
+  readonly attestation: { readonly challenge: string; readonly formats: readonly string[]; readonly required: boolean };
+}
+
+export const testDevice = { platform: 'ios', name: 'Test phone', model: 'T1', os_version: '1', app_version: '2' };
+
+/** A new phone whose enrolment token was redeemed, ready to enrol. */
+export async function redeemedPhone(
+  server: TestServer,
+  user: TestUser,
+  phone: Phone = createPhone(server.url, server.clock.nowMs),
+): Promise<{ readonly phone: Phone; readonly redeemed: Redeemed }> {
+  const enrollmentToken = await createEnrollmentToken(server, user);
+  const response = await phone.post('/enrollment/redeem', {
+    enrollment_token: enrollmentToken,
+    device: testDevice,
+    keys: phone.publicKeys(),
+  });
+  assert.equal(response.status, 200, await response.clone().text());
+  return { phone, redeemed: (await response.json()) as Redeemed };
+}
+
+/** An enrolled phone of a user. */
+export async function enrolledPhone(
+  server: TestServer,
+  user: TestUser,
+  phone: Phone = createPhone(server.url, server.clock.nowMs),
+): Promise<Phone> {
+  const { redeemed } = await redeemedPhone(server, user, phone);
+  const proofs = phone.proofs(redeemed.attestation.challenge);
+  const response = await phone.post('/enroll', { registration_token: redeemed.registration_token, proofs });
+  assert.equal(response.status, 201, await response.clone().text());
+  return phone;
+}
+
+async function rootTenant(server: TestServer): Promise<TenantId> {
+  const row = await server.gatehouse.services.database.system((queries) => findTenantBySlug(queries, 'main'));
+  assert.ok(row);
+  return row.tenant_id;
+}
