@@ -27,6 +27,7 @@ export interface Config {
   readonly metricsListen: string | undefined;
   readonly attestationRootsApple: string | undefined;
   readonly attestationRootsAndroid: string | undefined;
+  readonly attestationStatusList: string | undefined;
 }
 
 /** A mistake in the configuration; its message says what was expected, what was found and what to type. */
@@ -64,6 +65,7 @@ export const settings = [
   { name: 'metrics_listen', about: 'address and port of /metrics; absent: off' },
   { name: 'attestation_roots_apple', about: 'PEM file replacing the Apple root (development only)' },
   { name: 'attestation_roots_android', about: 'PEM file replacing the Android roots (development only)' },
+  { name: 'attestation_status_list', about: "file with Google's list of revoked attestation certificates" },
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof settings)[number]['name'];
@@ -105,6 +107,7 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     metricsListen: value('metrics_listen'),
     attestationRootsApple: value('attestation_roots_apple'),
     attestationRootsAndroid: value('attestation_roots_android'),
+    attestationStatusList: value('attestation_status_list'),
   };
   if (!dev && (config.attestationRootsApple ?? config.attestationRootsAndroid) !== undefined) {
     throw new ConfigError(
