@@ -3,7 +3,8 @@
 
 import type { KeyObject } from 'node:crypto';
 import type { SigningAlg } from '../domain/client.ts';
-import { signBytes, verifyBytes } from './signing.ts';
+import { verifyBytes } from './signing.ts';
+import { signInput } from './signing-pool.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -25,8 +26,7 @@ const headers = new WeakMap<SigningKey, Map<string, string>>();
 /** Signs claims as a compact JWS with the given `typ`. */
 export async function signJwt(key: SigningKey, typ: string, claims: Claims): Promise<string> {
   const input = `${encodedHeader(key, typ)}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
-  const signature = await signBytes(key.alg, key.privateKey, Buffer.from(input, 'latin1'));
-  return `${input}.${signature.toString('base64url')}`;
+  return `${input}.${await signInput(key, input)}`;
 }
 
 function encodedHeader(key: SigningKey, typ: string): string {

@@ -55,6 +55,12 @@ export function signBytes(alg: SigningAlg, key: KeyObject, data: Buffer): Promis
   });
 }
 
+/** Signs on the calling thread; for the fast algorithms and the signing thread only. */
+export function signBytesNow(alg: SigningAlg, key: KeyObject, data: Buffer): Buffer {
+  const { digest, encode } = signingAlgorithms[alg];
+  return encode(sign(digest, data, key));
+}
+
 /** True when the JWS signature verifies under the key; false for any malformed signature. */
 export function verifyBytes(alg: SigningAlg, key: KeyObject, data: Buffer, signature: Buffer): boolean {
   const { digest, decode } = signingAlgorithms[alg];

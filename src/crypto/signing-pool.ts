@@ -1,0 +1,110 @@
+// Where elliptic-curve signatures are made. A lone request is signed at once on the event loop: 30 microseconds are less
+// than any hand-over. A crowd (several in one turn of the loop) is shared with one other thread in batches, which costs the
+// event loop a microsecond each instead of the eight of Node's own asynchronous sign. RSA takes half a millisecond and
+// always goes to Node's thread pool. docs/decisions/0004-signing-thread.md has the figures.
+import { Worker } from 'node:worker_threads';
+import type { SigningKey } from './jwt.ts';
+import { signBytes, signBytesNow } from './signing.ts';
+import type { FromWorker, ToWorker } from './signing-worker.ts';
+
+/** Requests in one turn of the event loop that make a crowd. */
+const crowdMin = 4;
+/** Signatures the other thread may owe; what exceeds it is signed here, which balances the two threads. */
+const owedMax = 48;
+const keysSentMax = 1000;
+
+interface Job {
+  readonly key: SigningKey;
+  readonly input: string;
+  readonly resolve: (signature: string) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+let waiting: Job[] = [];
+
+/** Signs a JWS signing input (ASCII); gives the base64url signature. */
+export function signInput(key: SigningKey, input: string): Promise<string> {
+  if (key.alg === 'RS256')
+    return signBytes(key.alg, key.privateKey, Buffer.from(input, 'latin1')).then((bytes) => bytes.toString('base64url'));
+  return new Promise((resolve, reject) => {
+    if (waiting.push({ key, input, resolve, reject }) === 1) setImmediate(signWaiting);
+  });
+}
+
+function signWaiting(): void {
+  const jobs = waiting;
+  waiting = [];
+  const thread = jobs.length >= crowdMin ? otherThread() : undefined;
+  const shared = thread === undefined ? 0 : Math.max(0, Math.min(jobs.length, owedMax - thread.owed()));
+  if (thread !== undefined && shared > 0) thread.sign(jobs.slice(0, shared));
+  for (let index = shared; index < jobs.length; index += 1) signHere(jobs[index]!);
+}
+
+function signHere({ key, input, resolve, reject }: Job): void {
+  try {
+    resolve(signBytesNow(key.alg, key.privateKey, Buffer.from(input, 'latin1')).toString('base64url'));
+  } catch (error) {
+    reject(error);
+  }
+}
+
+interface OtherThread {
+  readonly owed: () => number;
+  readonly sign: (jobs: readonly Job[]) => void;
+}
+
+let started: OtherThread | undefined;
+
+/** The other thread, started by the first crowd. If it ever fails, what it owes is signed here and the next crowd starts another. */
+function otherThread(): OtherThread {
+  started ??= startThread(() => {
+    started = undefined;
+  });
+  return started;
+}
+
+function startThread(onEnd: () => void): OtherThread {
+  // The compiled package has .js files beside each other just as the sources have .ts files.
+  const file = new URL(`./signing-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+  const worker = new Worker(file, {
+    resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  const batches: (readonly Job[])[] = [];
+  const sent = new Set<string>();
+  let owed = 0;
+  const post = (message: ToWorker): void => worker.postMessage(message);
+  const end = (): void => {
+    onEnd();
+    for (const job of batches.splice(0).flat()) signHere(job);
+  };
+  worker.on('message', (signatures: FromWorker) => {
+    const jobs = batches.shift() ?? [];
+    owed -= jobs.length;
+    jobs.forEach((job, index) => {
+      const signature = signatures[index];
+      if (signature === undefined) signHere(job);
+      else job.resolve(signature);
+    });
+  });
+  worker.on('error', end);
+  worker.on('exit', end);
+  worker.unref(); // it never keeps a finished process alive
+  return {
+    owed: () => owed,
+    sign: (jobs) => {
+      if (sent.size > keysSentMax) {
+        sent.clear();
+        post({ kind: 'forget' });
+      }
+      for (const { key } of jobs) {
+        if (sent.has(key.kid)) continue;
+        sent.add(key.kid);
+        post({ kind: 'key', kid: key.kid, alg: key.alg, key: key.privateKey });
+      }
+      batches.push(jobs);
+      owed += jobs.length;
+      post({ kind: 'sign', kids: jobs.map((job) => job.key.kid), inputs: jobs.map((job) => job.input) });
+    },
+  };
+}
