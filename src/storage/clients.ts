@@ -1,6 +1,7 @@
 // OAuth clients: rows to and from the domain's Client. Lists are JSON text; they are read whole and never queried.
 import type { Client, TokenEndpointAuthMethod } from '../domain/client.ts';
 import type { ClientId, TenantId } from '../domain/ids.ts';
+import type { ConfigCache } from './config-cache.ts';
 import type { Queries } from './database.ts';
 import { databaseNowMs } from './instance.ts';
 
@@ -33,6 +34,19 @@ export interface ClientTable {
   created_at: number;
   updated_at: number;
 }
+
+const clientIdCharsMax = 200;
+const cacheKey = (clientId: string): string => `client:${clientId}`;
+
+/** A client from the cache of configuration; unknown ids are remembered like known ones. */
+export async function findCachedClient(cache: ConfigCache, tenant: TenantId, clientId: string): Promise<Client | undefined> {
+  if (clientId.length > clientIdCharsMax) return undefined;
+  return cache.get(tenant, cacheKey(clientId), (queries) => findClient(queries, tenant, clientId));
+}
+
+/** What findCachedClient would give, if it is known without waiting. */
+export const peekClient = (cache: ConfigCache, tenant: TenantId, clientId: string): { readonly value: Client | undefined } | undefined =>
+  cache.peek<Client | undefined>(tenant, cacheKey(clientId));
 
 export async function findClient(queries: Queries, tenant: TenantId, clientId: string): Promise<Client | undefined> {
   const row = await queries

@@ -1,0 +1,66 @@
+// Who calls an API of ours with a bearer access token: the one verification behind the Management API and SCIM.
+// The surface answers; the reason is for its `detail` or the audit trail.
+import type { Client } from '../domain/client.ts';
+import { fail, type Outcome } from '../domain/outcome.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { Clock } from '../platform/clock.ts';
+import { findCachedClient } from '../storage/clients.ts';
+import type { ConfigCache } from '../storage/config-cache.ts';
+import type { Database } from '../storage/database.ts';
+import { findTokenState } from '../storage/revoked-tokens.ts';
+import { type AccessToken, type AccessTokenFailure, verifyAccessToken } from './access-token.ts';
+import type { KeyRings } from './key-rings.ts';
+
+export interface BearerDependencies {
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly cache: ConfigCache;
+  readonly keyRings: KeyRings;
+}
+
+export interface Bearer {
+  readonly token: AccessToken;
+  readonly client: Client;
+  /** For the audit trail: `user:<id>`, or `client:<id>` for client_credentials. */
+  readonly actor: string;
+}
+
+export type BearerFailure =
+  | 'missing_token'
+  | AccessTokenFailure
+  | 'wrong_audience'
+  | 'sender_constrained'
+  | 'token_revoked'
+  | 'client_disabled'
+  | 'user_inactive';
+
+const scheme = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
+
+/** The token of an `Authorization: Bearer` header (RFC 6750 2.1), or undefined when there is none. */
+export function bearerTokenOf(authorization: string | undefined): string | undefined {
+  return authorization === undefined ? undefined : scheme.exec(authorization)?.[1];
+}
+
+/** Verifies the bearer token of a request for one audience: signature, expiry, audience, deny-list, grant, client, user. */
+export async function verifyBearer(
+  { clock, database, cache, keyRings }: BearerDependencies,
+  tenant: Tenant,
+  authorization: string | undefined,
+  audience: string,
+): Promise<Outcome<Bearer, BearerFailure>> {
+  const presented = bearerTokenOf(authorization);
+  if (presented === undefined) return fail('missing_token');
+  const keys = keyRings.peek(tenant.id) ?? (await keyRings.of(tenant.id));
+  const verified = verifyAccessToken(tenant, keys, clock, presented);
+  if (!verified.ok) return verified;
+  const { token } = verified;
+  if (!token.audience.includes(audience)) return fail('wrong_audience');
+  // A token bound to a key is worth nothing to whoever only holds it (RFC 9449 7.1).
+  if (token.claims['cnf'] !== undefined) return fail('sender_constrained');
+  const client = await findCachedClient(cache, tenant.id, token.clientId);
+  if (client?.enabled !== true) return fail('client_disabled');
+  const state = await database.read(tenant.id, (queries) => findTokenState(queries, tenant.id, token));
+  if (state.isRevoked) return fail('token_revoked');
+  if (token.sid !== undefined && state.userState !== 'active') return fail('user_inactive');
+  return { ok: true, token, client, actor: token.sid === undefined ? `client:${token.clientId}` : `user:${token.sub}` };
+}
