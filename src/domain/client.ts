@@ -9,6 +9,15 @@ export const tokenEndpointAuthMethods = [
   'none',
 ] as const;
 export type TokenEndpointAuthMethod = (typeof tokenEndpointAuthMethods)[number];
+/** What a tenant's admin client is registered for: the secret in either carrier (design 02, system API). Nobody can ask for it. */
+export const adminClientAuthMethod = 'client_secret_basic_or_post';
+export type RegisteredAuthMethod = TokenEndpointAuthMethod | typeof adminClientAuthMethod;
+
+/** True when a client registered for one method may use the other. */
+export function acceptsAuthMethod(registered: RegisteredAuthMethod, used: TokenEndpointAuthMethod): boolean {
+  return registered === adminClientAuthMethod ? used === 'client_secret_basic' || used === 'client_secret_post' : registered === used;
+}
+
 export type ClientType = 'confidential' | 'public';
 export type DeliveryMode = 'poll' | 'ping' | 'push';
 export type SigningAlg = 'ES256' | 'RS256' | 'EdDSA';
@@ -17,7 +26,7 @@ export interface Client {
   readonly clientId: ClientId;
   readonly name: string;
   readonly type: ClientType;
-  readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod;
+  readonly tokenEndpointAuthMethod: RegisteredAuthMethod;
   /** SHA-256 of the secret, base64url; for the methods that send it. */
   readonly secretHash: string | undefined;
   /** The secret itself under the master key; for client_secret_jwt only. */

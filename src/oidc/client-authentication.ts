@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Cause, reject } from '../contract/contract-error.ts';
 import { verifySecret } from '../crypto/secret-hash.ts';
-import type { Client, TokenEndpointAuthMethod } from '../domain/client.ts';
+import { acceptsAuthMethod, type Client, type TokenEndpointAuthMethod } from '../domain/client.ts';
 import type { Services } from '../http/services.ts';
 import { findClientEvenly } from './client-cache.ts';
 import { countFailure, refuseSpentAddress } from './client-failures.ts';
@@ -102,7 +102,7 @@ function findFault(client: Client | undefined, presented: Presented & { ok: true
   const method = presented.mechanism === 'none' ? 'none' : presented.method;
   if (!client.enabled) return { reason: 'client_disabled', received: client.clientId };
   if (client.tokenEndpointAuthMethod === 'none' && method !== 'none') return { reason: 'public_client_with_credential', received: method };
-  if (client.tokenEndpointAuthMethod !== method)
+  if (!acceptsAuthMethod(client.tokenEndpointAuthMethod, method))
     return { reason: 'method_not_registered', received: method, expected: client.tokenEndpointAuthMethod };
   if (verified === false) return { reason: 'wrong_secret', received: client.clientId };
   return undefined;

@@ -1,5 +1,5 @@
 // OAuth clients: rows to and from the domain's Client. Lists are JSON text; they are read whole and never queried.
-import type { Client, TokenEndpointAuthMethod } from '../domain/client.ts';
+import type { Client, RegisteredAuthMethod } from '../domain/client.ts';
 import type { ClientId, TenantId } from '../domain/ids.ts';
 import type { ConfigCache } from './config-cache.ts';
 import type { Queries } from './database.ts';
@@ -113,7 +113,7 @@ function clientFromRow(row: ClientTable): Client {
     clientId: row.client_id,
     name: row.name,
     type: row.type as Client['type'],
-    tokenEndpointAuthMethod: row.token_endpoint_auth_method as TokenEndpointAuthMethod,
+    tokenEndpointAuthMethod: row.token_endpoint_auth_method as RegisteredAuthMethod,
     secretHash: row.secret_hash ?? undefined,
     secretEncrypted: row.secret_encrypted ?? undefined,
     jwks: row.jwks === null ? undefined : JSON.parse(row.jwks),

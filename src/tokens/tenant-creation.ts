@@ -3,7 +3,7 @@
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import { capabilities } from '../domain/capabilities.ts';
-import type { Client } from '../domain/client.ts';
+import { adminClientAuthMethod, type Client } from '../domain/client.ts';
 import type { ClientId, TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
@@ -86,7 +86,7 @@ function adminClient(clientId: ClientId, secret: string, nowMs: number): Client 
     clientId,
     name: 'Management',
     type: 'confidential',
-    tokenEndpointAuthMethod: 'client_secret_basic',
+    tokenEndpointAuthMethod: adminClientAuthMethod,
     secretHash: hashSecret(secret),
     secretEncrypted: undefined,
     jwks: undefined,
