@@ -12,6 +12,7 @@ import { rawTargetOf } from '../http/tenant-name.ts';
 import { listRegistrationsOfDevice } from '../storage/device-registrations.ts';
 import { consumeSignedRequest } from '../storage/device-requests.ts';
 import { findSigningKey, type NewSlot, type SigningKey } from '../storage/devices.ts';
+import { checkAssertion } from './assertion-check.ts';
 import { readStoredSlots } from './payloads.ts';
 import { verifyWithStoredKey } from './public-keys.ts';
 import { splitTarget } from './request-target.ts';
@@ -26,6 +27,8 @@ export interface SignedRequest {
   readonly headers: SignedHeaders;
   readonly bodyBytes: Buffer;
   readonly signedBytes: Buffer;
+  /** X-App-Assertion, when sent. */
+  readonly assertion: string | undefined;
   readonly setActor: (actor: string) => void;
 }
 
@@ -51,6 +54,7 @@ const empty = Buffer.alloc(0);
 /** The signed request a checked HTTP request is. */
 export function toSignedRequest(services: Services, request: FastifyRequest): SignedRequest {
   const headers = signedHeadersOf(request);
+  const assertion = request.headers['x-app-assertion'];
   const bodyBytes = Buffer.isBuffer(request.body) ? request.body : empty;
   const signedBytes = signedRequestBytes({
     protocolVersion: headers.protocolVersion,
@@ -70,6 +74,7 @@ export function toSignedRequest(services: Services, request: FastifyRequest): Si
     headers,
     bodyBytes,
     signedBytes,
+    assertion: typeof assertion === 'string' && assertion !== '' ? assertion : undefined,
     setActor: (actor) => {
       request.auditActor = actor;
     },
@@ -92,6 +97,7 @@ export async function findDeviceCaller(signed: SignedRequest): Promise<DeviceCal
   demandUsableAlgorithm(signed, key.alg);
   const byPreviousKey = verifyEither(signed, key);
   await finish(signed);
+  await checkAssertion(signed, key);
   return {
     deviceId: key.device_id,
     userId: key.user_id,

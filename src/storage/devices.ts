@@ -65,6 +65,8 @@ export interface SigningKey {
   readonly public_key: string;
   readonly previous_alg: string | null;
   readonly previous_public_key: string | null;
+  readonly attestation_app_id: string | null;
+  readonly attestation_public_key: string | null;
   /** 1 while the previous key is accepted. */
   readonly overlap: number;
 }
@@ -83,6 +85,7 @@ const signingKey = statement<{ readonly tenant: TenantId; readonly device: strin
     .innerJoin('devices as d', (join) => join.onRef('d.tenant_id', '=', 'k.tenant_id').onRef('d.id', '=', 'k.device_id'))
     .innerJoin('users as u', (join) => join.onRef('u.tenant_id', '=', 'd.tenant_id').onRef('u.id', '=', 'd.user_id'))
     .select(['k.device_id', 'd.user_id', 'k.purpose', 'k.alg', 'k.public_key', 'k.previous_alg', 'k.previous_public_key'])
+    .select(['d.attestation_app_id', 'd.attestation_public_key'])
     .select(sql<number>`CASE WHEN k.previous_until > gatehouse_now_ms() THEN 1 ELSE 0 END`.as('overlap'))
     .where('k.tenant_id', '=', values.tenant)
     .where('k.device_id', '=', values.device as DeviceId)

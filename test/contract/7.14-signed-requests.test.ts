@@ -19,7 +19,6 @@ for (const database of databases) {
       phone = await enrolledPhone(server, user);
     });
     after(() => server.close());
-    // Unknown-key tests would spend the address's budget of 120 a minute otherwise.
     const self = (options: CallOptions = {}) => phone.get('/self', options);
 
     for (const [name, value] of [

@@ -64,6 +64,19 @@ export async function changeSettings(server: TestServer, settings: object): Prom
   );
 }
 
+/** Settings that switch the rate limits of the device plane off, for tests of something else. */
+export const unlimited = {
+  rate_limits: {
+    device_requests_per_ip: null,
+    device_requests_per_device: null,
+    registration_starts_per_ip: null,
+    registration_starts_per_email: null,
+    pin_attempts_per_ip: null,
+    approvals_per_user: null,
+    approvals_pending_per_user: null,
+  },
+} as const;
+
 export async function createEnrollmentToken(server: TestServer, user: TestUser, lifetimeMs = 86_400_000): Promise<string> {
   const { database, clock } = server.gatehouse.services;
   const token = randomSecret();

@@ -38,9 +38,7 @@ function attempt(overrides: AndroidOverrides = {}, changed: Partial<AndroidPolic
 
 function genuine(file: string, at: string, challengeBase64: string): string {
   const pem = readFileSync(new URL(file, vectors), 'utf8');
-  const chain = (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map(
-    (block) => new X509Certificate(block),
-  );
+  const chain = (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((block) => new X509Certificate(block));
   assert.ok(chain.length >= 3);
   const outcome = verifyAndroidKey(
     {
@@ -52,10 +50,7 @@ function genuine(file: string, at: string, challengeBase64: string): string {
     {
       roots: androidRoots(),
       at: new Date(at),
-      packages: [
-        'com.google.android.attestation',
-        'com.google.wireless.android.security.attestationverifier.collector',
-      ],
+      packages: ['com.google.android.attestation', 'com.google.wireless.android.security.attestationverifier.collector'],
       signingDigests: ['103938ee4537e59e8ee792f654504fb8346fc6b346d0bbc4415fc339fcfc8ec1'],
       isRevokedSerial: () => false,
     },

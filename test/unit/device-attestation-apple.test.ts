@@ -3,11 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import {
-  type ApplePolicy,
-  verifyAppleAssertion,
-  verifyAppleAttestation,
-} from '../../src/device/attestation/apple-appattest.ts';
+import { type ApplePolicy, verifyAppleAssertion, verifyAppleAttestation } from '../../src/device/attestation/apple-appattest.ts';
 import { appleRoots } from '../../src/device/attestation/roots.ts';
 import { type AppleOverrides, makeAppleKey, makeAuthority, sha256 } from '../support/attestation-ca.ts';
 import { cbor } from '../support/cbor-build.ts';

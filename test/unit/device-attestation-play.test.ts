@@ -2,11 +2,7 @@ import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { CompactEncrypt, CompactSign } from 'jose';
-import {
-  type PlayIntegrityPolicy,
-  parsePlayVerificationKey,
-  verifyPlayIntegrity,
-} from '../../src/device/attestation/play-integrity.ts';
+import { type PlayIntegrityPolicy, parsePlayVerificationKey, verifyPlayIntegrity } from '../../src/device/attestation/play-integrity.ts';
 import { newP256, spkiOf } from '../support/attestation-ca.ts';
 
 const decryptionKey = randomBytes(32);
@@ -34,12 +30,8 @@ const genuine = {
 };
 
 async function makeToken(payload: object, signKey = signer.privateKey, alg = 'A256KW'): Promise<string> {
-  const jws = await new CompactSign(Buffer.from(JSON.stringify(payload)))
-    .setProtectedHeader({ alg: 'ES256' })
-    .sign(signKey);
-  return new CompactEncrypt(Buffer.from(jws))
-    .setProtectedHeader({ alg, enc: 'A256GCM' })
-    .encrypt(createSecretKey(decryptionKey));
+  const jws = await new CompactSign(Buffer.from(JSON.stringify(payload))).setProtectedHeader({ alg: 'ES256' }).sign(signKey);
+  return new CompactEncrypt(Buffer.from(jws)).setProtectedHeader({ alg, enc: 'A256GCM' }).encrypt(createSecretKey(decryptionKey));
 }
 
 async function attempt(payload: object): Promise<string> {
@@ -52,17 +44,9 @@ test('7.18 play-integrity: a token made by an independent JOSE library verifies'
 });
 
 const refusals: readonly [string, object, string][] = [
-  [
-    'another package',
-    { requestDetails: { ...genuine.requestDetails, requestPackageName: 'x' } },
-    'package_not_allowed',
-  ],
+  ['another package', { requestDetails: { ...genuine.requestDetails, requestPackageName: 'x' } }, 'package_not_allowed'],
   ['another nonce', { requestDetails: { ...genuine.requestDetails, nonce: 'x' } }, 'nonce_mismatch'],
-  [
-    'a stale token',
-    { requestDetails: { ...genuine.requestDetails, timestampMillis: String(at.getTime() - 300_001) } },
-    'token_not_fresh',
-  ],
+  ['a stale token', { requestDetails: { ...genuine.requestDetails, timestampMillis: String(at.getTime() - 300_001) } }, 'token_not_fresh'],
   [
     'an app Play does not recognise',
     { appIntegrity: { ...genuine.appIntegrity, appRecognitionVerdict: 'UNRECOGNIZED_VERSION' } },

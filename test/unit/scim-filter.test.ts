@@ -198,8 +198,7 @@ for (const date of [
   test(`7.13 scim.invalidValue: bad date ${JSON.stringify(date)} in a filter`, () =>
     assert.equal(problemOf(`meta.created gt ${JSON.stringify(date)}`), 'value'));
 }
-test('7.13 scim.invalidValue: a date compared with a number', () =>
-  assert.equal(problemOf('meta.created gt 5'), 'value'));
+test('7.13 scim.invalidValue: a date compared with a number', () => assert.equal(problemOf('meta.created gt 5'), 'value'));
 
 const nested = (depth: number): string => `${'('.repeat(depth)}active eq true${')'.repeat(depth)}`;
 const many = (count: number): string => Array.from({ length: count }, () => 'active eq true').join(' and ');

@@ -50,21 +50,9 @@ becomes('replace a leaf', { op: 'replace', path: 'title', value: 'Dr' }, { title
 becomes('op in any case', { op: 'Add', path: 'nickName', value: 'J' }, { nickName: 'J' });
 becomes('a string boolean', { op: 'replace', path: 'active', value: 'False' }, { active: false });
 becomes('URN path', { op: 'add', path: `${enterprise}:department`, value: 'R' }, { 'enterprise.department': 'R' });
-becomes(
-  'URN as path',
-  { op: 'add', path: enterprise, value: { department: 'R', nothing: 1 } },
-  { 'enterprise.department': 'R' },
-);
-becomes(
-  'manager as a string',
-  { op: 'add', path: `${enterprise}:manager`, value: 'm1' },
-  { 'enterprise.manager.value': 'm1' },
-);
-becomes(
-  'merge into a complex attribute',
-  { op: 'replace', path: 'name', value: { givenName: 'Jane' } },
-  { 'name.givenName': 'Jane' },
-);
+becomes('URN as path', { op: 'add', path: enterprise, value: { department: 'R', nothing: 1 } }, { 'enterprise.department': 'R' });
+becomes('manager as a string', { op: 'add', path: `${enterprise}:manager`, value: 'm1' }, { 'enterprise.manager.value': 'm1' });
+becomes('merge into a complex attribute', { op: 'replace', path: 'name', value: { givenName: 'Jane' } }, { 'name.givenName': 'Jane' });
 becomes('remove a complex attribute', { op: 'remove', path: 'name' }, { 'name.familyName': undefined });
 becomes('null clears', { op: 'replace', path: 'name.familyName', value: null }, { 'name.familyName': undefined });
 becomes(
@@ -117,11 +105,7 @@ becomes(
     ],
   },
 );
-becomes(
-  'add of what is there changes nothing',
-  { op: 'add', path: 'emails', value: [{ value: 'jane@home.example', type: 'home' }] },
-  {},
-);
+becomes('add of what is there changes nothing', { op: 'add', path: 'emails', value: [{ value: 'jane@home.example', type: 'home' }] }, {});
 becomes(
   'value path replaces a sub-attribute',
   { op: 'replace', path: 'emails[type eq "HOME"].value', value: 'z@x.example' },
@@ -217,16 +201,8 @@ const members: readonly (readonly [string, unknown, unknown])[] = [
     { op: 'add', path: 'members', value: [{ value: 'a' }, { value: 'a' }, { value: 'b', type: 'User' }] },
     [{ kind: 'addMembers', ids: ['a', 'b'] }],
   ],
-  [
-    'remove listed',
-    { op: 'Remove', path: 'members', value: [{ value: 'a' }] },
-    [{ kind: 'removeMembers', ids: ['a'], mustExist: false }],
-  ],
-  [
-    'remove selected',
-    { op: 'remove', path: 'members[value eq "a"]' },
-    [{ kind: 'removeMembers', ids: ['a'], mustExist: true }],
-  ],
+  ['remove listed', { op: 'Remove', path: 'members', value: [{ value: 'a' }] }, [{ kind: 'removeMembers', ids: ['a'], mustExist: false }]],
+  ['remove selected', { op: 'remove', path: 'members[value eq "a"]' }, [{ kind: 'removeMembers', ids: ['a'], mustExist: true }]],
   [
     'remove several',
     { op: 'remove', path: 'members[value eq "a" or value eq "b"]' },
@@ -235,8 +211,7 @@ const members: readonly (readonly [string, unknown, unknown])[] = [
   ['replace by none', { op: 'replace', path: 'members', value: [] }, [{ kind: 'replaceMembers', ids: [] }]],
 ];
 for (const [name, operation, expected] of members) {
-  test(`PATCH members: ${name}`, () =>
-    assert.deepEqual(planPatch(groupIndex, id, { Operations: [operation] }), expected));
+  test(`PATCH members: ${name}`, () => assert.deepEqual(planPatch(groupIndex, id, { Operations: [operation] }), expected));
 }
 const memberRefusals: readonly (readonly [string, unknown])[] = [
   ['invalidValue', { op: 'remove', path: 'members' }],

@@ -1,0 +1,68 @@
+// Single use under parallel requests: signed requests, enrolment tokens, challenges, rotations (E3 of the quality bars).
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { databases } from '../support/databases.ts';
+import {
+  changeSettings,
+  createEnrollmentToken,
+  createUser,
+  enrolledPhone,
+  redeemedPhone,
+  type TestUser,
+  testDevice,
+  unlimited,
+} from '../support/enrolled-phone.ts';
+import { createPhone, signCall } from '../support/phone.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const tally = (responses: readonly Response[]): Readonly<Record<number, number>> =>
+  responses.reduce<Record<number, number>>((counts, { status }) => {
+    counts[status] = (counts[status] ?? 0) + 1;
+    return counts;
+  }, {});
+
+for (const database of databases) {
+  describe(`device plane, single use on ${database}`, () => {
+    let server: TestServer;
+    let user: TestUser;
+    before(async () => {
+      server = await startTestServer(database);
+      await changeSettings(server, { ...unlimited, device: { additional_device: 'email_pin' } });
+      user = await createUser(server, 'ada@example.com');
+    });
+    after(() => server.close());
+
+    it('50 parallel copies of one signed request: one success, 49 replays', async () => {
+      const phone = await enrolledPhone(server, user);
+      const call = signCall(
+        { baseUrl: phone.baseUrl, deviceId: phone.deviceId, nowMs: server.clock.nowMs },
+        phone.keys.pop,
+        'GET',
+        '/v1/device/self',
+      );
+      const responses = await Promise.all(Array.from({ length: 50 }, () => fetch(call.url, call.init)));
+      assert.deepEqual(tally(responses), { 200: 1, 401: 49 });
+      for (const response of responses) {
+        if (response.status === 401) assert.equal(((await response.json()) as { kind: string }).kind, 'replayed_request');
+      }
+    });
+
+    it('30 parallel phones redeem one enrolment token: one succeeds', async () => {
+      const enrollmentToken = await createEnrollmentToken(server, user);
+      const attempts = Array.from({ length: 30 }, () => {
+        const phone = createPhone(server.url, server.clock.nowMs);
+        return phone.post('/enrollment/redeem', { enrollment_token: enrollmentToken, device: testDevice, keys: phone.publicKeys() });
+      });
+      assert.deepEqual(tally(await Promise.all(attempts)), { 200: 1, 401: 29 });
+    });
+
+    it('30 parallel enrolments over one challenge: one device', async () => {
+      const { phone, redeemed } = await redeemedPhone(server, user);
+      const body = { registration_token: redeemed.registration_token, proofs: phone.proofs(redeemed.attestation.challenge) };
+      const responses = await Promise.all(Array.from({ length: 30 }, () => phone.post('/enroll', body)));
+      assert.equal(tally(responses)[201], 1);
+      assert.equal(responses.filter((response) => [400, 401].includes(response.status)).length, 29);
+      assert.equal((await phone.get('/self')).status, 200);
+    });
+  });
+}
