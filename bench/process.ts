@@ -90,6 +90,6 @@ export async function startGatehouse(dataFolder?: string): Promise<GatehouseProc
 }
 
 /** One of bench/peers in its own process. */
-export function startPeer(name: string): Promise<MeasuredProcess> {
-  return startProcess(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'bench', 'peers', `${name}.ts`)]);
+export function startPeer(name: string, environment: Readonly<Record<string, string>> = {}): Promise<MeasuredProcess> {
+  return startProcess(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'bench', 'peers', `${name}.ts`)], environment);
 }

@@ -7,6 +7,8 @@ import { type Bench, type Figure, printTable } from './table.ts';
 
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   'client-credentials': async () => (await import('./client-credentials.ts')).clientCredentials,
+  introspection: async () => (await import('./introspection.ts')).introspection,
+  refresh: async () => (await import('./refresh.ts')).refresh,
 };
 
 const wanted = process.argv.slice(2);

@@ -36,7 +36,7 @@ server.listen(0, '127.0.0.1', () => {
         getResourceServerInfo: () => ({
           scope: 'users:read',
           accessTokenTTL: 900,
-          accessTokenFormat: 'jwt',
+          accessTokenFormat: process.env['TOKEN_FORMAT'] === 'opaque' ? 'opaque' : 'jwt',
           jwt: { sign: { alg: 'ES256' } },
         }),
       },
