@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { registerDevice } from './device/routes.ts';
 import { registerHealth } from './http/health.ts';
 import type { Services } from './http/services.ts';
-import { registerKeys } from './oidc/jwks.ts';
+import { registerOidc } from './oidc/routes.ts';
 
 export function registerSurfaces(app: FastifyInstance, services: Services): void {
   registerHealth(app, services);
-  registerKeys(app, services);
+  registerOidc(app, services);
   registerDevice(app, services);
 }

@@ -17,6 +17,10 @@ export const bindingMessageCharsMax = 512; // contract 8
 export const codeVerifierCharsMin = 43; // RFC 7636 4.1
 export const codeVerifierCharsMax = 128;
 export const notificationTokenCharsMax = 1024;
+export const assertionLifetimeSecondsMax = 600;
+export const assertionJtiCharsMax = 256;
+export const jwksBytesMax = 64 * 1024;
+export const jwksKeysMax = 100;
 
 // Sign-in
 export const identifierCharsMax = 320;
@@ -38,7 +42,13 @@ export const scimFilterCharsMax = 4096;
 export const samlBodyBytesMax = 128 * 1024;
 export const samlQueryBytesMax = 16 * 1024;
 /** Protocol messages: what the XML reader takes. */
-export const samlXmlLimits = { bytesMax: 64 * 1024, depthMax: 20, elementsMax: 500, attributesPerElementMax: 32, namespaceDeclarationsMax: 64 } as const;
+export const samlXmlLimits = {
+  bytesMax: 64 * 1024,
+  depthMax: 20,
+  elementsMax: 500,
+  attributesPerElementMax: 32,
+  namespaceDeclarationsMax: 64,
+} as const;
 /** Metadata given by an administrator is wider: it carries contacts, logos and texts. */
 export const samlMetadataXmlLimits = { ...samlXmlLimits, bytesMax: 128 * 1024, elementsMax: 1000 } as const;
 export const samlMessageIdCharsMax = 256;

@@ -4,8 +4,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Cause, reject } from '../contract/contract-error.ts';
 import { verifySecret } from '../crypto/secret-hash.ts';
-import { acceptsAuthMethod, type Client, type TokenEndpointAuthMethod } from '../domain/client.ts';
+import { acceptsAuthMethod, type Client, type RegisteredAuthMethod, type TokenEndpointAuthMethod } from '../domain/client.ts';
 import type { Services } from '../http/services.ts';
+import { type PresentedAssertion, readAssertion, verifyAssertion } from './client-assertion.ts';
 import { findClientEvenly } from './client-cache.ts';
 import { countFailure, refuseSpentAddress } from './client-failures.ts';
 import { decodeFormText, type RequestParameters } from './parameters.ts';
@@ -20,13 +21,14 @@ type Presented =
       readonly secret: string;
     }
   | { readonly ok: true; readonly mechanism: 'none'; readonly clientId: string }
+  | ({ readonly ok: true; readonly mechanism: 'assertion' } & PresentedAssertion)
   | ({ readonly ok: false } & Cause);
 
 /** Value of WWW-Authenticate, sent only in answer to an Authorization header (RFC 6749 5.2). */
 const challenge = 'Basic realm="gatehouse"';
 
 /**
- * Authenticates the client of a request and makes it the actor of the audit trail.
+ * Authenticates the client of a request and makes it the actor of the audit trail. `confidentialOnly` refuses public clients.
  * @throws client.invalid_client for every failure, oauth.rate_limited when the address failed too often.
  */
 export async function authenticateClient(
@@ -34,14 +36,14 @@ export async function authenticateClient(
   request: FastifyRequest,
   reply: FastifyReply,
   parameters: RequestParameters,
+  requirement: { readonly confidentialOnly: boolean } = { confidentialOnly: false },
 ): Promise<Client> {
   const { tenant } = request;
   await refuseSpentAddress(services, tenant, request.clientAddress);
   const presented = readPresented(request, parameters);
   if (!presented.ok) return refuse(services, request, reply, presented);
   const { client, settle } = await findClientEvenly(services.database, services.cache, tenant.id, presented.clientId);
-  const verified = presented.mechanism === 'none' ? undefined : verifySecret(presented.secret, client?.secretHash);
-  const fault = findFault(client, presented, verified);
+  const fault = (await findFault(services, request, client, presented)) ?? findPublic(client, requirement.confidentialOnly);
   if (client === undefined || fault !== undefined) {
     await settle();
     return refuse(services, request, reply, fault ?? { reason: 'unknown_client', received: presented.clientId });
@@ -65,7 +67,10 @@ function readPresented(request: FastifyRequest, parameters: RequestParameters): 
   const mechanisms = Number(authorization !== undefined) + Number(presentsSecret(parameters)) + Number(presentsAssertion(parameters));
   if (mechanisms > 1) return { ok: false, reason: 'multiple_mechanisms', received: clientId };
   if (authorization !== undefined) return readBasic(request, authorization, clientId);
-  if (presentsAssertion(parameters)) return { ok: false, reason: 'method_not_registered', received: 'client_assertion' };
+  if (presentsAssertion(parameters)) {
+    const assertion = readAssertion(parameters);
+    return 'jwt' in assertion ? { ok: true, mechanism: 'assertion', ...assertion } : { ok: false, ...assertion };
+  }
   if (clientId === undefined) return { ok: false, reason: 'client_id_missing' };
   if (!presentsSecret(parameters)) return { ok: true, mechanism: 'none', clientId };
   return { ok: true, mechanism: 'secret', method: 'client_secret_post', clientId, secret: parameters.get('client_secret') ?? '' };
@@ -96,17 +101,47 @@ function countHeaders(request: FastifyRequest, name: string): number {
   return count;
 }
 
-/** Why a client may not pass with what it presented; undefined when it may. */
-function findFault(client: Client | undefined, presented: Presented & { ok: true }, verified: boolean | undefined): Cause | undefined {
-  if (client === undefined) return { reason: 'unknown_client', received: presented.clientId };
-  const method = presented.mechanism === 'none' ? 'none' : presented.method;
-  if (!client.enabled) return { reason: 'client_disabled', received: client.clientId };
-  if (client.tokenEndpointAuthMethod === 'none' && method !== 'none') return { reason: 'public_client_with_credential', received: method };
-  if (!acceptsAuthMethod(client.tokenEndpointAuthMethod, method))
-    return { reason: 'method_not_registered', received: method, expected: client.tokenEndpointAuthMethod };
-  if (verified === false) return { reason: 'wrong_secret', received: client.clientId };
-  return undefined;
+/** Why a client may not pass with what it presented; undefined when it may. The work does not depend on who the client is. */
+async function findFault(
+  services: Services,
+  request: FastifyRequest,
+  client: Client | undefined,
+  presented: Presented & { ok: true },
+): Promise<Cause | undefined> {
+  const mismatch = findMismatch(client, presented);
+  switch (presented.mechanism) {
+    case 'none':
+      return mismatch;
+    case 'secret': {
+      const verified = verifySecret(presented.secret, client?.secretHash);
+      return mismatch ?? (verified ? undefined : { reason: 'wrong_secret', received: presented.clientId });
+    }
+    case 'assertion': {
+      const calledEndpoint = `${request.tenant.baseUrl}${request.url.split('?', 1)[0]}`;
+      const usable = mismatch === undefined ? client : undefined;
+      const fault = await verifyAssertion(services, request.tenant, calledEndpoint, usable, presented);
+      return mismatch ?? fault;
+    }
+    default:
+      return presented satisfies never;
+  }
 }
+
+/** Why the registration does not admit the mechanism at all. */
+function findMismatch(client: Client | undefined, presented: Presented & { ok: true }): Cause | undefined {
+  if (client === undefined) return { reason: 'unknown_client', received: presented.clientId };
+  if (!client.enabled) return { reason: 'client_disabled', received: client.clientId };
+  const registered = client.tokenEndpointAuthMethod;
+  const received = presented.mechanism === 'secret' ? presented.method : presented.mechanism;
+  if (registered === 'none' && received !== 'none') return { reason: 'public_client_with_credential', received };
+  const admitted = received === 'assertion' ? isAssertionMethod(registered) : acceptsAuthMethod(registered, received);
+  return admitted ? undefined : { reason: 'method_not_registered', received, expected: registered };
+}
+
+const findPublic = (client: Client | undefined, confidentialOnly: boolean): Cause | undefined =>
+  confidentialOnly && client?.type === 'public' ? { reason: 'public_client', received: client.clientId } : undefined;
+
+const isAssertionMethod = (method: RegisteredAuthMethod): boolean => method === 'client_secret_jwt' || method === 'private_key_jwt';
 
 async function refuse(services: Services, request: FastifyRequest, reply: FastifyReply, cause: Cause): Promise<never> {
   await countFailure(services, request.tenant, request.clientAddress);

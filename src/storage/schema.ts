@@ -3,6 +3,7 @@ import type { AccessAssignmentTable } from './access-assignments.ts';
 import type { AttestationChallengeTable } from './attestation-challenges.ts';
 import type { AuditEventTable } from './audit-events.ts';
 import type { AuthorizationCodeTable } from './authorization-codes.ts';
+import type { ClientAssertionTable } from './client-assertions.ts';
 import type { ClientTable } from './clients.ts';
 import type { DeviceRegistrationTable } from './device-registrations.ts';
 import type { DeviceRequestTable } from './device-requests.ts';
@@ -54,4 +55,5 @@ export interface Schema {
   device_rotations: DeviceRotationTable;
   attestation_challenges: AttestationChallengeTable;
   enrollment_tokens: EnrollmentTokenTable;
+  client_assertions: ClientAssertionTable;
 }

@@ -3,6 +3,7 @@ import { foundation } from './0001-foundation.ts';
 import { oidc } from './0003-oidc.ts';
 import { devices } from './0004-devices.ts';
 import { saml } from './0006-saml.ts';
+import { oidcClients } from './0040-oidc-clients.ts';
 import type { MigrationContext } from './table.ts';
 
 export interface Migration {
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   { number: 3, name: 'oidc', apply: oidc },
   { number: 4, name: 'devices', apply: devices },
   { number: 6, name: 'saml', apply: saml },
+  { number: 40, name: 'oidc-clients', apply: oidcClients },
 ];

@@ -1,0 +1,121 @@
+// POST /v1/idp/oidc/introspect (RFC 7662, contract 7.5): says what a token is worth now, to whom it concerns. Never writes.
+// A token that is unverifiable, expired, revoked or not the caller's business is `{"active":false}` and nothing else.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { reject } from '../contract/contract-error.ts';
+import { signJwt } from '../crypto/jwt.ts';
+import type { KeyRing } from '../crypto/key-ring.ts';
+import { hashSecret } from '../crypto/secret-hash.ts';
+import type { Client } from '../domain/client.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { Services } from '../http/services.ts';
+import type { Handler } from '../http/surface.ts';
+import { nowSeconds } from '../platform/clock.ts';
+import { findCachedClient } from '../storage/clients.ts';
+import { findRefreshToken } from '../storage/refresh-tokens.ts';
+import { findTokenState } from '../storage/revoked-tokens.ts';
+import { type AccessToken, verifyAccessToken } from '../tokens/access-token.ts';
+import { authenticateClient } from './client-authentication.ts';
+import { parametersFailureText, parseForm } from './parameters.ts';
+
+type Introspection = Readonly<Record<string, unknown>>;
+
+const inactive: Introspection = { active: false };
+const inactiveJson = JSON.stringify(inactive);
+/** RFC 9701 4: a caller that accepts this type gets a signed answer. */
+const jwtType = 'token-introspection+jwt';
+export const introspectionSigningAlg = 'RS256';
+
+export function introspect(services: Services): Handler {
+  return async (request, reply) => {
+    const parsed = parseForm(request);
+    if (!parsed.ok)
+      throw reject(
+        'introspect.invalid_request',
+        { reason: parsed.reason, received: parsed.parameter },
+        { text: parametersFailureText[parsed.reason] },
+      );
+    const client = await authenticateClient(services, request, reply, parsed.parameters, { confidentialOnly: true });
+    const token = parsed.parameters.get('token');
+    if (token === undefined) throw reject('introspect.invalid_request', 'token_missing', { text: 'token is required.' });
+    const keys = services.keyRings.peek(request.tenant.id) ?? (await services.keyRings.of(request.tenant.id));
+    const found = await introspectToken(services, request.tenant, keys, client, token);
+    reply.header('cache-control', 'no-store');
+    if (request.headers.accept?.includes(`application/${jwtType}`) === true)
+      return answerSigned(services, request, reply, keys, client, found ?? inactive);
+    return reply.type('application/json; charset=utf-8').send(found === undefined ? inactiveJson : JSON.stringify(found));
+  };
+}
+
+/** What the caller may know about a token; undefined when that is nothing. */
+async function introspectToken(
+  services: Services,
+  tenant: Tenant,
+  keys: KeyRing,
+  caller: Client,
+  token: string,
+): Promise<Introspection | undefined> {
+  const verified = verifyAccessToken(tenant, keys, services.clock, token);
+  return verified.ok
+    ? introspectAccessToken(services, tenant, caller, verified.token)
+    : introspectRefreshToken(services, tenant, caller, token);
+}
+
+async function introspectAccessToken(
+  services: Services,
+  tenant: Tenant,
+  caller: Client,
+  token: AccessToken,
+): Promise<Introspection | undefined> {
+  const isOwn = token.clientId === caller.clientId;
+  if (!isOwn && !token.audience.some((audience) => caller.resources.includes(audience))) return undefined;
+  const owner = isOwn ? caller : await findCachedClient(services.cache, tenant.id, token.clientId);
+  if (owner?.enabled !== true) return undefined;
+  const state = await services.database.read(tenant.id, (queries) => findTokenState(queries, tenant.id, token));
+  if (state.isRevoked || (token.sid !== undefined && state.userState !== 'active')) return undefined;
+  return { active: true, token_type: token.claims['cnf'] === undefined ? 'Bearer' : 'DPoP', ...token.claims };
+}
+
+/** A refresh token is its own client's business alone. */
+async function introspectRefreshToken(
+  services: Services,
+  tenant: Tenant,
+  caller: Client,
+  token: string,
+): Promise<Introspection | undefined> {
+  const stored = await services.database.read(tenant.id, (queries) => findRefreshToken(queries, tenant.id, hashSecret(token)));
+  if (stored === undefined || stored.grant.clientId !== caller.clientId) return undefined;
+  if (stored.isExpired || stored.isGrantRevoked || stored.usedForMs !== undefined || stored.userState !== 'active') return undefined;
+  const { grant } = stored;
+  return {
+    active: true,
+    token_type: 'refresh_token',
+    iss: tenant.baseUrl,
+    sub: grant.userId,
+    client_id: grant.clientId,
+    iat: Math.floor(stored.createdAtMs / 1000),
+    exp: Math.floor(stored.expiresAtMs / 1000),
+    scope: grant.scope,
+    token_use: 'refresh',
+    sid: grant.id,
+  };
+}
+
+/** RFC 9701 5: the answer as a JWT for this caller alone. */
+async function answerSigned(
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  keys: KeyRing,
+  caller: Client,
+  introspection: Introspection,
+): Promise<FastifyReply> {
+  const key = keys.signing(introspectionSigningAlg);
+  if (key === undefined) throw new Error(`tenant ${request.tenant.slug} has no current ${introspectionSigningAlg} key`);
+  const jwt = await signJwt(key, jwtType, {
+    iss: request.tenant.baseUrl,
+    aud: caller.clientId,
+    iat: nowSeconds(services.clock),
+    token_introspection: introspection,
+  });
+  return reply.type(`application/${jwtType}`).send(jwt);
+}
