@@ -14,6 +14,7 @@ import {
 import type { Clock } from '../../platform/clock.ts';
 import { type Database, type Queries, StorageUnavailable } from '../database.ts';
 import type { Schema } from '../schema.ts';
+import { createGroupCommit } from './group-commit.ts';
 
 const statementsCachedMax = 1000;
 const busyTimeoutMs = 5000;
@@ -29,19 +30,11 @@ export function openSqlite({ file, clock }: SqliteOptions): Database {
   const reader = openConnection(file, clock);
   const writeQueries = queriesOver(writer);
   const readQueries = queriesOver(reader);
-  const exclusively = createQueue();
-  const transaction = <T>(work: (queries: Queries) => Promise<T>): Promise<T> =>
-    exclusively(async () => {
-      guard(() => writer.run('BEGIN IMMEDIATE'));
-      try {
-        const result = await work(writeQueries);
-        guard(() => writer.run('COMMIT'));
-        return result;
-      } catch (error) {
-        if (writer.database.isTransaction) writer.run('ROLLBACK');
-        throw error;
-      }
-    });
+  const inGroup = createGroupCommit({
+    run: (sql) => guard(() => writer.run(sql)),
+    isInTransaction: () => writer.database.isTransaction,
+  });
+  const transaction = <T>(work: (queries: Queries) => Promise<T>): Promise<T> => inGroup(() => work(writeQueries));
   return {
     dialect: 'sqlite',
     read: (_tenant, work) => work(readQueries),
@@ -49,7 +42,7 @@ export function openSqlite({ file, clock }: SqliteOptions): Database {
     system: transaction,
     ping: async () => guard(() => reader.run('SELECT 1')),
     close: async () => {
-      await exclusively(async () => undefined);
+      await inGroup(async () => undefined);
       writer.database.close();
       reader.database.close();
     },
@@ -82,16 +75,6 @@ function openConnection(file: string, clock: Clock): Connection {
     return prepared;
   };
   return { database, prepare, run: (sql) => void prepare(sql).statement.run() };
-}
-
-/** Runs tasks one after another in arrival order. */
-function createQueue(): <T>(task: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (task) => {
-    const result = last.then(task, task);
-    last = result.catch(() => undefined);
-    return result;
-  };
 }
 
 /** SQLite primary result codes that mean "cannot answer now": BUSY, LOCKED, IOERR, CORRUPT is a fault, FULL, CANTOPEN, READONLY. */
