@@ -20,6 +20,7 @@ import type { Database } from './storage/database.ts';
 import { openSqlite } from './storage/dialects/sqlite.ts';
 import { type FolderLock, lockFolder } from './storage/folder-lock.ts';
 import { migrate, migrationState } from './storage/migrations/migrator.ts';
+import { findRowSecurityFault } from './storage/row-security.ts';
 import { createTenantDirectory } from './storage/tenant-directory.ts';
 import { registerSurfaces } from './surfaces.ts';
 import { createKeyRings } from './tokens/key-rings.ts';
@@ -71,19 +72,37 @@ async function openDatabase(config: Config, { clock }: Environment): Promise<Dat
     timeoutMs: config.databaseTimeoutMs,
     asService: true,
   });
-  const { pending, unknown } = await migrationState(database).catch(async (error: unknown) => {
+  try {
+    await assertPrepared(database);
+    return database;
+  } catch (error) {
     await database.close();
-    throw new ConfigError(`database_url: expected a PostgreSQL prepared for Gatehouse, found: ${causeOf(error)}. Run: gatehouse migrate`);
-  });
-  if (pending.length > 0 || unknown.length > 0) {
-    await database.close();
-    const found =
-      pending.length > 0
-        ? `migrations ${pending.join(', ')} missing. Run: gatehouse migrate`
-        : `migrations ${unknown.join(', ')} of a newer release. Run that release`;
-    throw new ConfigError(`database_url: expected this release's schema, found ${found}`);
+    throw error;
   }
-  return database;
+}
+
+/** Refuses to serve a PostgreSQL that is away, not migrated, or whose row-level security would not hold (R5). */
+async function assertPrepared(database: Database): Promise<void> {
+  const { pending, unknown } = await migrationState(database).catch((error: unknown) => {
+    const advice = isAnswerOfPostgres(error) ? 'Run: gatehouse migrate' : 'Check database_url, and that PostgreSQL runs';
+    throw new ConfigError(`database_url: expected a PostgreSQL prepared for Gatehouse, found: ${causeOf(error)}. ${advice}`);
+  });
+  if (pending.length > 0)
+    throw new ConfigError(
+      `database_url: expected this release's schema, found migrations ${pending.join(', ')} missing. Run: gatehouse migrate`,
+    );
+  if (unknown.length > 0)
+    throw new ConfigError(
+      `database_url: expected this release's schema, found migrations ${unknown.join(', ')} of a newer release. Run that release`,
+    );
+  const fault = await findRowSecurityFault(database);
+  if (fault !== undefined) throw new ConfigError(`database_url: ${fault}. Run: gatehouse migrate`);
+}
+
+/** True when the server itself refused (it has an SQLSTATE), false when it could not be reached. */
+function isAnswerOfPostgres(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return typeof (cause as { severity?: unknown }).severity === 'string';
 }
 
 function causeOf(error: unknown): string {

@@ -73,7 +73,7 @@ export function createConfigCache(database: Database, _log: Log): ConfigCache {
       name: 'config-epochs',
       everyMs: pollEveryMs,
       run: async () => {
-        const epochs = await database.system((queries) => listRecentConfigEpochs(queries, epochWindowMs));
+        const epochs = await database.systemRead((queries) => listRecentConfigEpochs(queries, epochWindowMs));
         for (const { tenant_id: tenant, version } of epochs) {
           if (seen.get(tenant) === version) continue;
           seen.set(tenant, version);

@@ -15,6 +15,8 @@ export interface Database {
   readonly write: <T>(tenant: TenantId, work: (queries: Queries) => Promise<T>) => Promise<T>;
   /** One transaction on tables that belong to no tenant; on PostgreSQL it sees no tenant's rows. */
   readonly system: <T>(work: (queries: Queries) => Promise<T>) => Promise<T>;
+  /** Reads committed state of tables that belong to no tenant. Must not write. */
+  readonly systemRead: <T>(work: (queries: Queries) => Promise<T>) => Promise<T>;
   /** Cheap check that the database answers; rejects with StorageUnavailable. */
   readonly ping: () => Promise<void>;
   readonly close: () => Promise<void>;

@@ -28,7 +28,7 @@ export function createTenantDirectory(database: Database, cache: ConfigCache, pu
   const find = async (name: string, load: (queries: Queries) => Promise<TenantTable | undefined>): Promise<Tenant | undefined> => {
     const known = names.get(name);
     if (known !== undefined) return known.tenant;
-    const row = await database.system(load);
+    const row = await database.systemRead(load);
     const tenant = row === undefined ? undefined : tenantFromRow(row, publicUrl);
     if (names.size >= namesMax) names.delete(names.keys().next().value!);
     names.set(name, { tenant });

@@ -1,5 +1,6 @@
 // PostgreSQL 15 or newer. Each access is a transaction with the tenant set transaction-locally, so row-level security
 // shows exactly one tenant (R5). The connection works as `gatehouse_service`, which owns nothing and bypasses nothing.
+import type { Socket } from 'node:net';
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -34,30 +35,34 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(int8Oid, (text: string) => Number(text));
 types.setTypeParser(numericOid, (text: string) => Number(text));
 
+/** Waiting accesses at most; more are refused at once, so that a database that stalls cannot fill our memory. */
+const waitingMax = 5000;
+
 export function openPostgres({ url, poolMax, timeoutMs, asService }: PostgresOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolMax,
     connectionTimeoutMillis: timeoutMs,
-    query_timeout: asService ? timeoutMs : undefined,
     statement_timeout: asService ? timeoutMs : undefined,
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
+    pipeline: true, // BEGIN travels with the first statement, so a read of one statement costs one round trip
     types,
     ...(asService ? { options: `-c role=${serviceRole}` } : {}),
   });
-  pool.on('error', () => undefined); // an idle connection died; the next query opens another
-  const transaction = <T>(begin: string, work: (queries: Queries) => Promise<T>): Promise<T> => runTransaction(pool, begin, work);
+  // A connection that dies tells whoever waits on it, and the pool; without listeners the event would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => void client.on('error', () => undefined));
+  const patienceMs = asService ? timeoutMs : Number.POSITIVE_INFINITY;
+  const read = <T>(begin: string, work: (queries: Queries) => Promise<T>): Promise<T> => runRead(pool, patienceMs, begin, work);
+  const write = <T>(begin: string, work: (queries: Queries) => Promise<T>): Promise<T> => runWrite(pool, patienceMs, begin, work);
   return {
     dialect: 'postgres',
-    read: (tenant, work) => transaction(`BEGIN READ ONLY; ${setTenant(tenant)}`, work),
-    write: (tenant, work) => transaction(`BEGIN; ${setTenant(tenant)}`, work),
-    system: (work) => transaction('BEGIN', work),
-    ping: async () => {
-      await pool.query('SELECT 1').catch((error: unknown) => {
-        throw new StorageUnavailable('PostgreSQL does not answer', { cause: error });
-      });
-    },
+    read: (tenant, work) => read(`BEGIN READ ONLY; ${setTenant(tenant)}`, work),
+    write: (tenant, work) => write(`BEGIN; ${setTenant(tenant)}`, work),
+    system: (work) => write('BEGIN', work),
+    systemRead: (work) => read('BEGIN READ ONLY', work),
+    ping: () => read('BEGIN READ ONLY', async () => undefined),
     close: () => pool.end(),
   };
 }
@@ -68,42 +73,131 @@ function setTenant(tenant: TenantId): string {
   return `SET LOCAL gatehouse.tenant = '${tenant}'`;
 }
 
-async function runTransaction<T>(pool: pg.Pool, begin: string, work: (queries: Queries) => Promise<T>): Promise<T> {
-  const client = await connect(pool);
-  let broken = false;
+/** A transaction that must be known to be committed before its result is given (R4). */
+async function runWrite<T>(pool: pg.Pool, patienceMs: number, begin: string, work: (queries: Queries) => Promise<T>): Promise<T> {
+  const session = await openSession(pool, patienceMs);
   try {
-    await client.query(begin);
-    const result = await work(queriesOver(client));
-    await client.query('COMMIT');
+    const begun = session.send(begin);
+    const result = await work(session.queries);
+    await begun;
+    const { command } = await session.send('COMMIT');
+    // A transaction in which a statement failed is rolled back by its COMMIT without an error.
+    if (command !== 'COMMIT') throw new Error('a statement of the transaction failed and its error was swallowed');
+    session.end(false);
     return result;
   } catch (error) {
-    if (isConnectionFault(error)) broken = true;
-    else
-      await client.query('ROLLBACK').catch(() => {
-        broken = true;
-      });
-    throw broken ? new StorageUnavailable('PostgreSQL did not answer', { cause: error }) : error;
-  } finally {
-    client.release(broken);
+    throw await abandon(session, error);
   }
 }
 
-async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+/** A read-only transaction; its end is not waited for, because nothing depends on it. */
+async function runRead<T>(pool: pg.Pool, patienceMs: number, begin: string, work: (queries: Queries) => Promise<T>): Promise<T> {
+  const session = await openSession(pool, patienceMs);
   try {
-    return await pool.connect();
+    const begun = session.send(begin);
+    const result = await work(session.queries);
+    await begun;
+    void session.send('COMMIT').then(
+      () => session.end(false),
+      () => session.end(true),
+    );
+    return result;
   } catch (error) {
-    throw new StorageUnavailable('no connection to PostgreSQL', { cause: error });
+    throw await abandon(session, error);
   }
 }
 
-/** True unless the server itself answered with an SQLSTATE that leaves the connection usable. */
-function isConnectionFault(error: unknown): boolean {
-  if (error instanceof StorageUnavailable) return true;
-  if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown }; // pg sets the SQLSTATE, Node the errno name
-  if (error instanceof pg.DatabaseError) return typeof code === 'string' && /^(08|53|57|58)/.test(code);
-  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return true;
-  return /timeout|terminated|Connection/i.test(error.message) && error.constructor === Error && error.stack?.includes('/pg') === true;
+/** Rolls back and gives the error to throw: StorageUnavailable when the connection or the server is what failed. */
+async function abandon(session: Session, error: unknown): Promise<unknown> {
+  const rolledBack = await session.send('ROLLBACK').then(
+    () => true,
+    () => false,
+  );
+  session.end(!rolledBack);
+  return !rolledBack || isServerFault(error) ? new StorageUnavailable('PostgreSQL could not answer', { cause: error }) : error;
+}
+
+/** SQLSTATE classes that are no fault of the statement: connection, transaction rollback, resources, operator, system; a read-only standby. */
+function isServerFault(error: unknown): boolean {
+  const code = error instanceof pg.DatabaseError ? error.code : undefined;
+  return code !== undefined && /^(08|25P03|25006|40|53|55P03|57|58)/.test(code);
+}
+
+interface Session {
+  readonly queries: Queries;
+  readonly send: (text: string) => Promise<pg.QueryResult>;
+  /** Gives the connection back, or drops it. */
+  readonly end: (broken: boolean) => void;
+}
+
+/**
+ * Takes a connection and watches it: when PostgreSQL stays silent for `patienceMs` (waiting for the connection included) the
+ * connection is cut, which fails the statement that waits on it and every later one.
+ */
+async function openSession(pool: pg.Pool, patienceMs: number): Promise<Session> {
+  if (pool.waitingCount >= waitingMax) throw new StorageUnavailable('too many accesses wait for PostgreSQL');
+  const startedAt = performance.now();
+  const client = await connect(pool, patienceMs);
+  const waitedMs = performance.now() - startedAt;
+  let ended = false;
+  const stopWatching = watch(client, patienceMs, Math.max(patienceMs - waitedMs, patienceMs / 8));
+  return {
+    queries: queriesOver(client),
+    send: (text) => {
+      const result = client.query(text);
+      result.catch(() => undefined); // whoever waits for it still sees it fail; nobody may, when an earlier one failed
+      return result;
+    },
+    end: (broken) => {
+      if (ended) return;
+      ended = true;
+      stopWatching();
+      client.release(broken);
+    },
+  };
+}
+
+async function connect(pool: pg.Pool, patienceMs: number): Promise<pg.PoolClient> {
+  const connecting = pool.connect();
+  if (patienceMs === Number.POSITIVE_INFINITY) return connecting.catch(unreachable);
+  const { promise: late, reject: giveUp } = Promise.withResolvers<never>();
+  let abandoned = false;
+  const timer = setTimeout(() => {
+    abandoned = true;
+    giveUp(new StorageUnavailable('no connection to PostgreSQL in time'));
+  }, patienceMs);
+  connecting.then(
+    (client) => (abandoned ? client.release() : clearTimeout(timer)),
+    () => clearTimeout(timer),
+  );
+  return Promise.race([connecting.catch(unreachable), late]);
+}
+
+function unreachable(error: unknown): never {
+  throw new StorageUnavailable('no connection to PostgreSQL', { cause: error });
+}
+
+/** Cuts the connection when no byte arrives from the server for `patienceMs`, at first `firstMs`. Gives the function that ends the watch. */
+function watch(client: pg.PoolClient, patienceMs: number, firstMs: number): () => void {
+  if (patienceMs === Number.POSITIVE_INFINITY) return () => undefined;
+  // pg's types leave out the connection of a client; its stream is the socket.
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+  let bytesSeen = stream.bytesRead;
+  const check = (): void => {
+    if (stream.bytesRead === bytesSeen) stream.destroy(new Error('PostgreSQL is silent'));
+    else {
+      bytesSeen = stream.bytesRead;
+      timer = setTimeout(checkSoon, patienceMs);
+    }
+  };
+  // After a busy stretch of ours, timers run before arrived bytes are read: let them be read first.
+  const checkSoon = (): void => void setImmediate(() => !stopped && check());
+  let stopped = false;
+  let timer = setTimeout(checkSoon, firstMs);
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
 }
 
 const queriesByClient = new WeakMap<pg.PoolClient, Queries>();

@@ -40,6 +40,7 @@ export function openSqlite({ file, clock }: SqliteOptions): Database {
     read: (_tenant, work) => work(readQueries),
     write: (_tenant, work) => transaction(work),
     system: transaction,
+    systemRead: (work) => work(readQueries),
     ping: async () => guard(() => reader.run('SELECT 1')),
     close: async () => {
       await inGroup(async () => undefined);

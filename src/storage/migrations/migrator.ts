@@ -7,7 +7,7 @@ import { migrations } from './registry.ts';
 import { migrationContext } from './table.ts';
 
 /** Tables that have a tenant_id column and are still read across tenants. */
-const crossTenantTables: readonly string[] = ['tenants', 'config_epochs'];
+export const crossTenantTables: readonly string[] = ['tenants', 'config_epochs'];
 
 /** Numbers of the migrations this database still lacks, and of those newer than this build knows. */
 export async function migrationState(
@@ -65,15 +65,31 @@ async function historyExists(queries: Queries, database: Database): Promise<bool
 async function preparePostgres(database: Database): Promise<void> {
   await database.system(async (queries) => {
     await sql`SELECT pg_advisory_xact_lock(718293645)`.execute(queries);
-    const role = await sql`SELECT 1 FROM pg_roles WHERE rolname = ${serviceRole}`.execute(queries);
-    if (role.rows.length === 0) await sql.raw(`CREATE ROLE ${serviceRole} NOLOGIN NOSUPERUSER NOBYPASSRLS`).execute(queries);
-    await sql.raw(`GRANT ${serviceRole} TO CURRENT_USER`).execute(queries);
+    await prepareServiceRole(queries);
     await sql
       .raw(
         `CREATE OR REPLACE FUNCTION gatehouse_now_ms() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint'`,
       )
       .execute(queries);
   });
+}
+
+/** Makes the service role and lets the current login switch to it; says what an administrator must type when it may not. */
+async function prepareServiceRole(queries: Queries): Promise<void> {
+  const { rows } = await sql<{ login: string; exists: boolean; member: boolean }>`
+    SELECT current_user AS login, r.oid IS NOT NULL AS exists, r.oid IS NOT NULL AND pg_has_role(current_user, r.oid, 'MEMBER') AS member
+    FROM (SELECT) one LEFT JOIN pg_roles r ON r.rolname = ${serviceRole}`.execute(queries);
+  const { login, exists, member } = rows[0]!;
+  try {
+    if (!exists) await sql.raw(`CREATE ROLE ${serviceRole} NOLOGIN`).execute(queries);
+    if (!member) await sql.raw(`GRANT ${serviceRole} TO CURRENT_USER`).execute(queries);
+  } catch (error) {
+    const statements = `${exists ? '' : `CREATE ROLE ${serviceRole} NOLOGIN; `}GRANT ${serviceRole} TO "${login}";`;
+    throw new Error(
+      `database_url: expected a login that may ${exists ? 'be granted' : 'create'} the role ${serviceRole}, found ${login}. Run as a superuser: ${statements} Then again: gatehouse migrate`,
+      { cause: error },
+    );
+  }
 }
 
 /** Row-level security on every tenant table, and the service role's rights (R5). Repeats safely. */
