@@ -2,7 +2,7 @@
 // creates the root tenant and the operator token.
 import type { KeyEncryption } from './crypto/key-encryption.ts';
 import { hashSecret } from './crypto/secret-hash.ts';
-import { rootTenantSlug } from './domain/tenant.ts';
+import { operatorTokenKey, rootTenantSlug } from './domain/tenant.ts';
 import type { Services } from './http/services.ts';
 import { randomSecret } from './platform/random.ts';
 import type { Database } from './storage/database.ts';
@@ -12,7 +12,6 @@ import { createTenant } from './tokens/tenant-creation.ts';
 
 const checkKey = 'master_key_check';
 const checkPurpose = 'master-key-check';
-export const operatorTokenKey = 'operator_token_hash';
 
 /** Throws when the master key is not the one this database was written with. */
 export async function checkMasterKey(database: Database, encryption: KeyEncryption): Promise<void> {

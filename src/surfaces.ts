@@ -4,9 +4,13 @@ import { registerDevice } from './device/routes.ts';
 import { registerHealth } from './http/health.ts';
 import type { Services } from './http/services.ts';
 import { registerOidc } from './oidc/routes.ts';
+import { registerManagement, registerSystem } from './management/surface.ts';
+import { registerKeys } from './oidc/jwks.ts';
 
 export function registerSurfaces(app: FastifyInstance, services: Services): void {
   registerHealth(app, services);
   registerOidc(app, services);
   registerDevice(app, services);
+  registerManagement(app, services);
+  registerSystem(app, services);
 }

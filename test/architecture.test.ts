@@ -21,9 +21,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   saml: ['contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http'],
   scim: ['contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http'],
   device: ['contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http', 'config.ts'],
-  management: ['contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http', 'config.ts'],
+  administration: ['domain', 'storage', 'crypto', 'platform', 'tokens', 'contract/limits.ts'],
+  management: ['administration', 'contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http', 'config.ts'],
   web: ['contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http'],
-  cli: ['config.ts', 'compose.ts', 'bootstrap.ts', 'contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http'],
+  cli: ['administration', 'config.ts', 'compose.ts', 'bootstrap.ts', 'contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http'],
 };
 
 const sources = globSync('src/**/*.ts').map((file) => normalize(file));

@@ -26,6 +26,7 @@ export const jwksKeysMax = 100;
 export const identifierCharsMax = 320;
 
 // Management
+export const managementBodyBytesMax = 256 * 1024;
 export const listLimitDefault = 50;
 export const listLimitMax = 200;
 export const nameCharsMax = 200;

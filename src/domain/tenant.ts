@@ -19,6 +19,9 @@ export interface Tenant {
 /** The slug of the tenant at the root of the public URL. */
 export const rootTenantSlug = 'main';
 
+/** Where the deployment keeps the hash of the system API's bearer token. */
+export const operatorTokenKey = 'operator_token_hash';
+
 /** base_url of a tenant: its domain, else the public URL for the root tenant, else `<public-url>/t/<slug>`. */
 export function baseUrlOf(publicUrl: string, slug: string, domain: string | null | undefined): string {
   if (domain) return domain;

@@ -1,6 +1,6 @@
 // Tenants: the one table every request starts from. Not under row-level security: it is what names the tenant.
 import type { TenantId } from '../domain/ids.ts';
-import type { Queries } from './database.ts';
+import type { Dialect, Queries } from './database.ts';
 import { databaseNowMs } from './instance.ts';
 
 export interface TenantTable {
@@ -55,4 +55,35 @@ export async function listTenants(
   page: { readonly afterSlug: string; readonly limit: number },
 ): Promise<readonly TenantTable[]> {
   return queries.selectFrom('tenants').selectAll().where('slug', '>', page.afterSlug).orderBy('slug').limit(page.limit).execute();
+}
+
+export interface TenantChange {
+  readonly name?: string;
+  readonly domain?: string | null;
+  readonly enabled?: boolean;
+  /** Differences from the default settings, JSON. */
+  readonly settings?: string;
+}
+
+/** Changes a tenant; undefined when there is none. Throws a unique violation when another tenant has the domain. */
+export async function updateTenant(queries: Queries, tenant: TenantId, change: TenantChange): Promise<TenantTable | undefined> {
+  const { enabled, ...values } = change;
+  return queries
+    .updateTable('tenants')
+    .set({ ...values, ...(enabled === undefined ? {} : { enabled: Number(enabled) }), updated_at: databaseNowMs })
+    .where('tenant_id', '=', tenant)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** The settings column, locked until the transaction ends, for read-merge-write. */
+export async function lockTenantSettings(queries: Queries, dialect: Dialect, tenant: TenantId): Promise<string | undefined> {
+  const query = queries.selectFrom('tenants').select('settings').where('tenant_id', '=', tenant);
+  return (await (dialect === 'postgres' ? query.forUpdate() : query).executeTakeFirst())?.settings;
+}
+
+/** Deletes the tenant itself; its rows elsewhere went before (tenant-rows.ts). */
+export async function deleteTenant(queries: Queries, tenant: TenantId): Promise<boolean> {
+  const rows = await queries.deleteFrom('tenants').where('tenant_id', '=', tenant).returning('tenant_id').execute();
+  return rows.length === 1;
 }

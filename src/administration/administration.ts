@@ -1,0 +1,33 @@
+// What the operations of this folder need: given by a running server (its Services have it all) and by commands alike.
+// The folder holds what the management API, the system API, the command line and the first start do in common.
+import type { KeyEncryption } from '../crypto/key-encryption.ts';
+import type { TenantId } from '../domain/ids.ts';
+import type { Clock } from '../platform/clock.ts';
+import { insertAuditEvent } from '../storage/audit-events.ts';
+import type { ConfigCache } from '../storage/config-cache.ts';
+import type { Database, Queries } from '../storage/database.ts';
+
+export interface Administration {
+  readonly database: Database;
+  readonly cache: ConfigCache;
+  readonly encryption: KeyEncryption;
+  readonly clock: Clock;
+  readonly publicUrl: string;
+}
+
+/** Who does it, for the audit record in the transaction of the effect. */
+export interface By {
+  readonly actor: string;
+  readonly requestId?: string | undefined;
+}
+
+/** Writes the audit record of an administrative act. */
+export async function recordAct(
+  queries: Queries,
+  { clock }: Pick<Administration, 'clock'>,
+  tenant: TenantId,
+  by: By,
+  act: { readonly type: string; readonly target: string; readonly data?: Readonly<Record<string, unknown>> },
+): Promise<void> {
+  await insertAuditEvent(queries, tenant, clock.nowMs(), { ...act, ...by });
+}

@@ -1,0 +1,119 @@
+// Takes a request through the steps every endpoint of the management and system APIs shares: find the endpoint, authenticate,
+// rate limit, capability, validation, handler, answer. The endpoints are loaded at the first request.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ContractError, reject } from '../contract/contract-error.ts';
+import type { Services } from '../http/services.ts';
+import type { Call, Endpoint, Json } from './endpoint.ts';
+import { checkBody, readQuery } from './validation.ts';
+
+/** Who calls, once known: throws the surface's 401. */
+export interface Caller {
+  readonly actor: string;
+  readonly scopes: readonly string[];
+  /** Key of the caller's rate limit. */
+  readonly key: string;
+}
+
+export interface Api {
+  readonly prefix: string;
+  readonly load: () => Promise<readonly Endpoint[]>;
+  readonly authenticate: (request: FastifyRequest) => Promise<Caller>;
+  readonly limit: (request: FastifyRequest, caller: Caller) => Promise<void>;
+}
+
+interface Match {
+  readonly endpoint: Endpoint;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** The one handler of an API's paths and methods. */
+export function createDispatch(services: Services, api: Api): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  let endpoints: readonly Endpoint[] | undefined;
+  return async (request, reply) => {
+    endpoints ??= await api.load();
+    const { endpoint, params } = find(endpoints, request.method, pathBelow(request, api.prefix));
+    const caller = await api.authenticate(request);
+    request.auditActor = caller.actor;
+    await api.limit(request, caller);
+    const { capability } = endpoint;
+    if (capability !== undefined && !caller.scopes.includes(capability)) throw forbidden(capability, caller.scopes);
+    const call = await readCall(services, request, endpoint, params, caller);
+    const answer = await endpoint.handle(call as Call<never, never>); // query and body were checked by the endpoint's own schemas
+    reply.header('cache-control', 'no-store').code(endpoint.status);
+    return endpoint.status === 204 ? reply.send() : reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
+  };
+}
+
+function forbidden(capability: string, scopes: readonly string[]): ContractError {
+  return reject(
+    'management.forbidden',
+    { reason: 'missing_capability', expected: capability, received: scopes.join(' ') },
+    { text: `The token lacks the capability ${capability}.` },
+  );
+}
+
+async function readCall(
+  services: Services,
+  request: FastifyRequest,
+  endpoint: Endpoint,
+  params: Readonly<Record<string, string>>,
+  caller: Caller,
+): Promise<Call<unknown, unknown>> {
+  const query = await readQuery(endpoint.query, request.query as Json); // Fastify's parsed query string
+  if (query instanceof Error) throw query;
+  const { body } = request;
+  if (Buffer.isBuffer(body) && endpoint.takesBytes !== true) throw reject('management.unsupported_media_type', 'bytes');
+  if (endpoint.body !== undefined && endpoint.takesBytes !== true) {
+    const fault = await checkBody(endpoint.body, body);
+    if (fault !== undefined) throw fault;
+  }
+  return { services, tenant: request.tenant, actor: caller.actor, requestId: request.id, params, query: query.value, body };
+}
+
+function pathBelow(request: FastifyRequest, prefix: string): string {
+  const target = request.raw.url ?? '/';
+  const path = target.split('?', 1)[0]!;
+  const start = path.indexOf(prefix);
+  return path.slice(start + prefix.length);
+}
+
+function find(endpoints: readonly Endpoint[], method: string, path: string): Match {
+  const parts = path.split('/').slice(1);
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const allowed: string[] = [];
+  for (const endpoint of endpoints) {
+    const params = matchPath(endpoint.path, parts);
+    if (params === undefined) continue;
+    if (endpoint.method === wanted) return { endpoint, params };
+    allowed.push(endpoint.method);
+  }
+  if (allowed.length === 0) throw reject('management.not_found', 'no_such_path');
+  const allow = [...new Set(allowed.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name])))].join(', ');
+  throw reject('management.method_not_allowed', 'method', { allow });
+}
+
+/** The parameters when the path has the pattern's form; a parameter is one segment, percent-decoded. */
+function matchPath(pattern: string, parts: readonly string[]): Readonly<Record<string, string>> | undefined {
+  const names = pattern.split('/').slice(1);
+  if (names.length !== parts.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, name] of names.entries()) {
+    const part = parts[index]!;
+    if (!name.startsWith(':')) {
+      if (name !== part) return undefined;
+      continue;
+    }
+    const value = decode(part);
+    if (value === undefined || value === '') return undefined;
+    params[name.slice(1)] = value;
+  }
+  return params;
+}
+
+function decode(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined; // Fastify refused bad percent-encoding before
+  }
+}

@@ -1,0 +1,75 @@
+// What one endpoint of the management or system API is: data that dispatch, validation and OpenAPI read alike.
+// A resource is one file of endpoints; adding it is one line in endpoints.ts. Schemas are TypeBox; this file loads none of it.
+import type { Static, TSchema } from 'typebox';
+import { type ContractError, reject } from '../contract/contract-error.ts';
+import type { Capability } from '../domain/capabilities.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { Services } from '../http/services.ts';
+import { type AuditEvent, insertAuditEvent } from '../storage/audit-events.ts';
+import type { Queries } from '../storage/database.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+export type Json = Readonly<Record<string, unknown>>;
+
+/** A request that passed authentication, rate limit, capability and validation. */
+export interface Call<Query, Body> {
+  readonly services: Services;
+  readonly tenant: Tenant;
+  /** `client:<id>`, `user:<id>` or `operator`. */
+  readonly actor: string;
+  readonly requestId: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+export interface Endpoint {
+  readonly method: Method;
+  /** Below the surface's prefix, parameters as `:name`. */
+  readonly path: string;
+  /** Undefined: whoever passed the surface's own authentication. */
+  readonly capability?: Capability;
+  readonly summary: string;
+  readonly query?: TSchema | undefined;
+  readonly body?: TSchema | undefined;
+  /** True: the body is bytes of a content type the surface takes, not JSON. Validation is the endpoint's. */
+  readonly takesBytes?: boolean;
+  readonly answer: TSchema | undefined;
+  readonly status: 200 | 201 | 204;
+  readonly handle: (call: Call<never, never>) => Promise<unknown>;
+}
+
+type Of<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
+type Declared<Query, Body> = Omit<Endpoint, 'query' | 'body' | 'handle'> & {
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly handle: (call: Call<Of<Query>, Of<Body>>) => Promise<unknown>;
+};
+
+/** Declares an endpoint; the handler's query and body have the types of their schemas. */
+export function endpoint<Query extends TSchema | undefined = undefined, Body extends TSchema | undefined = undefined>(
+  declared: Declared<Query, Body>,
+): Endpoint {
+  return declared as unknown as Endpoint; // dispatch validates query and body by these very schemas before it calls
+}
+
+/** The refusal of one field: `kind` names it, `text` says what was expected. */
+export function invalidField(field: string, text: string, received?: string): ContractError {
+  return reject('management.invalid_request', { reason: 'invalid_field', expected: `${field}: ${text}`, received }, { text, kind: field });
+}
+
+export const notFound = (what: string): ContractError => reject('management.not_found', what);
+
+export const conflict = (field: string, text: string): ContractError => reject('management.conflict', 'taken', { text, kind: field });
+
+/** Writes the audit record of a call in the transaction of its effect. */
+export async function audit(
+  call: Pick<Call<unknown, unknown>, 'services' | 'tenant' | 'actor' | 'requestId'>,
+  queries: Queries,
+  event: Pick<AuditEvent, 'type' | 'target' | 'data' | 'reason'>,
+): Promise<void> {
+  const { services, tenant, actor, requestId } = call;
+  await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), { ...event, actor, requestId });
+}
+
+export const isoTime = (epochMs: number): string => new Date(epochMs).toISOString();

@@ -1,0 +1,91 @@
+// Checks queries and bodies against the schemas of an endpoint. TypeBox's compiler is loaded at the first request, because
+// it takes longer to load than a server may take to start; each schema is compiled once per process.
+import type { TSchema } from 'typebox';
+import type { ContractError } from '../contract/contract-error.ts';
+import { invalidField, type Json } from './endpoint.ts';
+
+type Compiler = typeof import('typebox/compile');
+interface Validator {
+  readonly Check: (value: unknown) => boolean;
+  readonly Errors: (
+    value: unknown,
+  ) => Iterable<{ readonly keyword: string; readonly instancePath: string; readonly params: unknown; readonly message: string }>;
+}
+
+const fieldCharsMax = 100;
+const validators = new WeakMap<TSchema, Validator>();
+let compiler: Compiler | undefined;
+
+async function validatorOf(schema: TSchema): Promise<Validator> {
+  const known = validators.get(schema);
+  if (known !== undefined) return known;
+  compiler ??= await import('typebox/compile');
+  const compiled: Validator = compiler.Compile(schema);
+  validators.set(schema, compiled);
+  return compiled;
+}
+
+/** Gives the refusal of a JSON body that does not have the schema's shape. */
+export async function checkBody(schema: TSchema, body: unknown): Promise<ContractError | undefined> {
+  const validator = await validatorOf(schema);
+  if (validator.Check(body)) return undefined;
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidField('body', 'Expected a JSON object.');
+  return faultOf(validator, body);
+}
+
+/** Reads a query string by its schema: integers are decoded, repeated and unknown parameters refused. */
+export async function readQuery(schema: TSchema | undefined, query: Json): Promise<{ readonly value: Json } | ContractError> {
+  const properties = (schema as { properties?: Record<string, { type?: string }> } | undefined)?.properties ?? {};
+  const value: Record<string, unknown> = {};
+  for (const [name, text] of Object.entries(query)) {
+    if (!Object.hasOwn(properties, name)) return invalidField(shown(name), 'This parameter is not known here.');
+    if (typeof text !== 'string') return invalidField(name, 'This parameter may be given once.');
+    value[name] = properties[name]?.type === 'integer' && /^-?\d{1,12}$/.test(text) ? Number(text) : text;
+  }
+  if (schema === undefined) return { value };
+  const validator = await validatorOf(schema);
+  return validator.Check(value) ? { value } : faultOf(validator, value);
+}
+
+/** The first fault, told by its field: a path of names, up to the first list. */
+function faultOf(validator: Validator, value: unknown): ContractError {
+  const faults = [...validator.Errors(value)];
+  const unexpected = faults.find((fault) => fault.keyword === 'additionalProperties');
+  const fault = unexpected ?? faults.find((candidate) => candidate.keyword !== 'boolean') ?? faults[0]!;
+  const path = fault.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const list = path.findIndex((part) => /^\d+$/.test(part));
+  const { requiredProperties: missing, additionalProperties: unknown } = fault.params as {
+    requiredProperties?: readonly string[];
+    additionalProperties?: readonly string[];
+  };
+  const named = list >= 0 ? path.slice(0, list) : [...path, ...(unknown ?? missing ?? []).slice(0, 1)];
+  const field = shown(named.join('.')) || 'body';
+  if (unknown !== undefined && list < 0) return invalidField(field, 'This field is not known here.');
+  if (missing !== undefined && list < 0) return invalidField(field, 'This field is required.');
+  return invalidField(field, `This field ${textOf(faults, fault.instancePath)}.`);
+}
+
+/** What the schema wanted at that place, in one sentence of ours. */
+function textOf(
+  faults: readonly { readonly keyword: string; readonly instancePath: string; readonly params: unknown; readonly message: string }[],
+  at: string,
+): string {
+  const here = faults.filter((fault) => fault.instancePath === at);
+  const allowed = here.flatMap((fault) => {
+    const { allowedValue, allowedValues } = fault.params as { allowedValue?: unknown; allowedValues?: readonly unknown[] };
+    return allowedValues ?? (allowedValue === undefined ? [] : [allowedValue]);
+  });
+  if (allowed.length > 0) return `must be one of ${allowed.join(', ')}`;
+  const told = here.find((fault) => fault.keyword !== 'anyOf' && fault.keyword !== 'pattern');
+  return (
+    told?.message ??
+    (here.some((fault) => fault.keyword === 'pattern') ? 'does not have the expected form' : 'does not have the expected type')
+  );
+}
+
+function shown(name: string): string {
+  return name.replace(/[^\x20-\x7e]/g, '?').slice(0, fieldCharsMax);
+}
