@@ -24,7 +24,20 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   administration: ['domain', 'storage', 'crypto', 'platform', 'tokens', 'contract/limits.ts'],
   management: ['administration', 'contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http', 'config.ts'],
   web: ['contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http'],
-  cli: ['administration', 'config.ts', 'compose.ts', 'bootstrap.ts', 'contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http'],
+  cli: [
+    'administration',
+    'config.ts',
+    'compose.ts',
+    'bootstrap.ts',
+    'contract',
+    'platform',
+    'crypto',
+    'domain',
+    'storage',
+    'tokens',
+    'approvals',
+    'http',
+  ],
 };
 
 const sources = globSync('src/**/*.ts').map((file) => normalize(file));
