@@ -3,9 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { registerDevice } from './device/routes.ts';
 import { registerHealth } from './http/health.ts';
 import type { Services } from './http/services.ts';
-import { registerOidc } from './oidc/routes.ts';
 import { registerManagement, registerSystem } from './management/surface.ts';
-import { registerKeys } from './oidc/jwks.ts';
+import { registerOidc } from './oidc/routes.ts';
 
 export function registerSurfaces(app: FastifyInstance, services: Services): void {
   registerHealth(app, services);
