@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { createMailDeliveryJob } from './approvals/mail-delivery.ts';
 import { bootstrap, checkMasterKey } from './bootstrap.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createKeyEncryption, type KeyEncryption } from './crypto/key-encryption.ts';
@@ -13,6 +14,7 @@ import type { Services } from './http/services.ts';
 import type { Clock } from './platform/clock.ts';
 import { createJobs } from './platform/jobs.ts';
 import type { Log } from './platform/log.ts';
+import { createMail } from './platform/mail.ts';
 import { createOutbound } from './platform/outbound.ts';
 import { createRateLimiter } from './platform/rate-limit.ts';
 import { createConfigCache } from './storage/config-cache.ts';
@@ -143,6 +145,7 @@ export async function startGatehouse(config: Config, environment: Environment): 
         await services.jobs.stop();
         await services.refusals.flush().catch(() => undefined);
         await services.rateLimiter.close();
+        services.mail.close();
         await store.close();
       },
     };
@@ -161,7 +164,8 @@ async function composeServices(
   const state = { publicUrl: config.publicUrl ?? 'http://127.0.0.1' };
   const cache = createConfigCache(database, log);
   const refusals = createRefusalRecorder(database, clock, log);
-  const jobs = createJobs([cache.pollJob, refusals.job], log);
+  const mail = await createMail(config.smtpUrl, config.mailFrom);
+  const jobs = createJobs([cache.pollJob, refusals.job, createMailDeliveryJob(database, mail, log)], log);
   let tenants = createTenantDirectory(database, cache, state.publicUrl);
   return {
     config,
@@ -172,6 +176,7 @@ async function composeServices(
     cache,
     refusals,
     jobs,
+    mail,
     keyRings: createKeyRings(cache, encryption),
     outbound: createOutbound({ allow: config.egressAllow }),
     rateLimiter: await createRateLimiter(config.redisUrl, log),

@@ -4,6 +4,7 @@ import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Jobs } from '../platform/jobs.ts';
 import type { Log } from '../platform/log.ts';
+import type { Mail } from '../platform/mail.ts';
 import type { Outbound } from '../platform/outbound.ts';
 import type { RateLimiter } from '../platform/rate-limit.ts';
 import type { ConfigCache } from '../storage/config-cache.ts';
@@ -27,4 +28,5 @@ export interface Services {
   readonly rateLimiter: RateLimiter;
   readonly outbound: Outbound;
   readonly jobs: Jobs;
+  readonly mail: Mail;
 }

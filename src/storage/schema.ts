@@ -1,10 +1,12 @@
 // The typed shape of all tables, composed from the file of each aggregate. One line per table; no logic.
 import type { AccessAssignmentTable } from './access-assignments.ts';
+import type { ApprovalTable } from './approvals.ts';
 import type { AttestationChallengeTable } from './attestation-challenges.ts';
 import type { AuditEventTable } from './audit-events.ts';
 import type { AuthorizationCodeTable } from './authorization-codes.ts';
 import type { ClientAssertionTable } from './client-assertions.ts';
 import type { ClientTable } from './clients.ts';
+import type { ConsentTable } from './consents.ts';
 import type { DeviceRegistrationTable } from './device-registrations.ts';
 import type { DeviceRequestTable } from './device-requests.ts';
 import type { DeviceRotationTable } from './device-rotations.ts';
@@ -14,6 +16,9 @@ import type { EnrollmentTokenTable } from './enrollment-tokens.ts';
 import type { GrantTable } from './grants.ts';
 import type { GroupMemberTable, GroupTable } from './groups.ts';
 import type { ConfigEpochTable, InstanceTable } from './instance.ts';
+import type { LoginTransactionTable } from './login-transactions.ts';
+import type { OutboxMessageTable } from './outbox-messages.ts';
+import type { PinMailboxTable, PinTable } from './pins.ts';
 import type { PushedRequestTable } from './pushed-requests.ts';
 import type { RefreshTokenTable } from './refresh-tokens.ts';
 import type { ResourceTable } from './resources.ts';
@@ -56,4 +61,10 @@ export interface Schema {
   attestation_challenges: AttestationChallengeTable;
   enrollment_tokens: EnrollmentTokenTable;
   client_assertions: ClientAssertionTable;
+  approvals: ApprovalTable;
+  login_transactions: LoginTransactionTable;
+  pins: PinTable;
+  pin_mailboxes: PinMailboxTable;
+  consents: ConsentTable;
+  outbox_messages: OutboxMessageTable;
 }

@@ -1,5 +1,6 @@
 // The one migration history of both databases: numbered, additive, forward-only (R9). A released entry never changes.
 import { foundation } from './0001-foundation.ts';
+import { signin } from './0002-signin.ts';
 import { oidc } from './0003-oidc.ts';
 import { devices } from './0004-devices.ts';
 import { saml } from './0006-saml.ts';
@@ -14,6 +15,7 @@ export interface Migration {
 
 export const migrations: readonly Migration[] = [
   { number: 1, name: 'foundation', apply: foundation },
+  { number: 2, name: 'signin', apply: signin },
   { number: 3, name: 'oidc', apply: oidc },
   { number: 4, name: 'devices', apply: devices },
   { number: 6, name: 'saml', apply: saml },

@@ -1,0 +1,136 @@
+// Starts a sign-in: called by OIDC's authorize and SAML's SSO after they validated their request, never before. Stores what
+// was asked and binds it to the browser by a cookie. The caller answers 303 to `location` with `Set-Cookie: setCookie`, and
+// enforces `login_starts_per_ip` in its own envelope first.
+import type { ClientId, ServiceProviderId, TransactionId } from '../domain/ids.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import { randomId } from '../platform/random.ts';
+import type { Database, Queries } from '../storage/database.ts';
+import { insertLoginTransaction, type NewLoginTransaction } from '../storage/login-transactions.ts';
+import { makeTransactionCookie } from './transaction-cookie.ts';
+
+export interface OidcLoginRequest {
+  readonly kind: 'oidc';
+  readonly clientId: ClientId;
+  readonly redirectUri: string;
+  /** Scopes joined by spaces, as granted. */
+  readonly scope: string;
+  readonly resource?: string | undefined;
+  readonly state?: string | undefined;
+  readonly nonce?: string | undefined;
+  readonly codeChallenge?: string | undefined;
+  /** RFC 9449 10. */
+  readonly dpopJkt?: string | undefined;
+  readonly maxAgeSeconds?: number | undefined;
+  readonly acrValues?: string | undefined;
+  /** `consent` asks again even when a consent is remembered. */
+  readonly prompt?: string | undefined;
+  readonly loginHint?: string | undefined;
+  readonly uiLocales?: string | undefined;
+}
+
+export interface SamlLoginRequest {
+  readonly kind: 'saml';
+  readonly serviceProviderId: ServiceProviderId;
+  /** What the pages call the application. */
+  readonly displayName: string;
+  /** saml-sign-in's sealSamlSession(...). */
+  readonly sealedSession: string;
+  readonly acrValues?: string | undefined;
+  readonly loginHint?: string | undefined;
+}
+
+export type LoginRequest = OidcLoginRequest | SamlLoginRequest;
+
+/** Where the request came from, shown to whoever approves it. */
+export interface Initiator {
+  readonly ip: string;
+  readonly userAgent: string | undefined;
+}
+
+export interface StartedLogin {
+  readonly transactionId: TransactionId;
+  /** Absolute address of the sign-in page. */
+  readonly location: string;
+  readonly setCookie: string;
+  /** Hash of the cookie's value, for a session that must be bound to the same browser (SAML). */
+  readonly bindingHash: string;
+  readonly expiresInSeconds: number;
+}
+
+const userAgentCharsMax = 300;
+
+/** Creates the transaction. `alongside` runs in the same database transaction, for rows that belong to it. */
+export async function startLogin(
+  deps: { readonly database: Database },
+  tenant: Tenant,
+  request: LoginRequest,
+  initiator: Initiator,
+  alongside?: (queries: Queries, started: StartedLogin) => Promise<void>,
+): Promise<StartedLogin> {
+  const id = randomId() as TransactionId; // made here
+  const lifetimeSeconds = request.kind === 'oidc' ? tenant.settings.login_lifetime_seconds : tenant.settings.saml_session_lifetime_seconds;
+  const cookie = makeTransactionCookie(tenant.baseUrl, id, lifetimeSeconds);
+  const started: StartedLogin = {
+    transactionId: id,
+    location: `${tenant.baseUrl}/login/${id}`,
+    setCookie: cookie.setCookie,
+    bindingHash: cookie.bindingHash,
+    expiresInSeconds: lifetimeSeconds,
+  };
+  await deps.database.write(tenant.id, async (queries) => {
+    await insertLoginTransaction(queries, tenant.id, {
+      ...columnsOf(request),
+      id,
+      binding_hash: cookie.bindingHash,
+      initiated_ip: initiator.ip,
+      initiated_user_agent: initiator.userAgent?.slice(0, userAgentCharsMax) ?? null,
+      lifetime_seconds: lifetimeSeconds,
+    });
+    await alongside?.(queries, started);
+  });
+  return started;
+}
+
+type RequestColumns = Omit<NewLoginTransaction, 'id' | 'binding_hash' | 'initiated_ip' | 'initiated_user_agent' | 'lifetime_seconds'>;
+
+const nothing = {
+  client_id: null,
+  service_provider_id: null,
+  display_name: null,
+  redirect_uri: null,
+  scope: null,
+  resource: null,
+  request_state: null,
+  nonce: null,
+  code_challenge: null,
+  dpop_jkt: null,
+  max_age: null,
+  prompt: null,
+  ui_locales: null,
+  saml_session_sealed: null,
+} as const;
+
+function columnsOf(request: LoginRequest): RequestColumns {
+  const both = { ...nothing, kind: request.kind, acr_values: request.acrValues ?? null, login_hint: request.loginHint ?? null };
+  if (request.kind === 'saml')
+    return {
+      ...both,
+      service_provider_id: request.serviceProviderId,
+      display_name: request.displayName,
+      saml_session_sealed: request.sealedSession,
+    };
+  return {
+    ...both,
+    client_id: request.clientId,
+    redirect_uri: request.redirectUri,
+    scope: request.scope,
+    resource: request.resource ?? null,
+    request_state: request.state ?? null,
+    nonce: request.nonce ?? null,
+    code_challenge: request.codeChallenge ?? null,
+    dpop_jkt: request.dpopJkt ?? null,
+    max_age: request.maxAgeSeconds ?? null,
+    prompt: request.prompt ?? null,
+    ui_locales: request.uiLocales ?? null,
+  };
+}

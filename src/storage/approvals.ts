@@ -1,0 +1,191 @@
+// Approvals: one row per decision a person is asked for (design 04). pending -> approved | denied | expired, once, by one
+// conditional UPDATE. Written by approvals/; the device plane lists and decides, OIDC, SAML and CIBA read the result.
+import { sql } from 'kysely';
+import type { ApprovalId, ClientId, ServiceProviderId, TenantId, UserId } from '../domain/ids.ts';
+import type { Queries } from './database.ts';
+import { databaseNowMs } from './instance.ts';
+
+export type ApprovalKind = 'oidc_login' | 'saml_login' | 'ciba' | 'device_add';
+export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired';
+export type DenyReason = 'not_me' | 'mistake' | 'other' | 'match_failed';
+
+export interface ApprovalTable {
+  tenant_id: TenantId;
+  id: ApprovalId;
+  kind: string;
+  state: string;
+  /** Null for a decoy: somebody typed an identifier that nobody has. */
+  user_id: UserId | null;
+  /** What pending approvals are counted by: the user, or the identifier nobody has. */
+  subject_key: string;
+  client_id: ClientId | null;
+  service_provider_id: ServiceProviderId | null;
+  /** Of `device_add`: the device asking to be added. */
+  new_device_id: string | null;
+  scope: string | null;
+  binding_message: string | null;
+  /** The two digits shown where the request came from; null when none need be typed. */
+  number: string | null;
+  /** 1: the user's devices list and decide it. */
+  on_devices: number;
+  initiated_ip: string | null;
+  initiated_user_agent: string | null;
+  created_at: number;
+  expires_at: number;
+  decided_at: number | null;
+  /** phone_uv | phone_pop | passkey | email_pin */
+  method: string | null;
+  acr: string | null;
+  /** JSON list. */
+  amr: string | null;
+  /** Device id, or null for a browser. */
+  decided_by: string | null;
+  deny_reason: string | null;
+}
+
+export type NewApproval = Pick<ApprovalTable, 'id' | 'user_id' | 'subject_key' | 'on_devices'> & {
+  readonly kind: ApprovalKind;
+  /** Epoch milliseconds of the database's clock. */
+  readonly expires_at: number | ReturnType<typeof sql<number>>;
+} & Partial<
+    Pick<
+      ApprovalTable,
+      | 'client_id'
+      | 'service_provider_id'
+      | 'new_device_id'
+      | 'scope'
+      | 'binding_message'
+      | 'number'
+      | 'initiated_ip'
+      | 'initiated_user_agent'
+    >
+  >;
+
+export async function insertApproval(queries: Queries, tenant: TenantId, approval: NewApproval): Promise<void> {
+  await queries
+    .insertInto('approvals')
+    .values({ ...approval, tenant_id: tenant, state: 'pending', created_at: databaseNowMs })
+    .execute();
+}
+
+/** An approval row with the database's time, so that `expired` needs no clock of the process. */
+export type ApprovalNow = ApprovalTable & { readonly now_ms: number };
+
+export async function findApproval(queries: Queries, tenant: TenantId, id: string): Promise<ApprovalNow | undefined> {
+  return queries
+    .selectFrom('approvals')
+    .selectAll()
+    .select(databaseNowMs.as('now_ms'))
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id as ApprovalId) // a look-up key, not yet known to be an id
+    .executeTakeFirst();
+}
+
+/** The state now: a pending approval past its lifetime is expired, whether or not anybody wrote that down. */
+export function approvalStateOf(approval: ApprovalNow): ApprovalState {
+  if (approval.state === 'pending' && approval.expires_at <= approval.now_ms) return 'expired';
+  return approval.state as ApprovalState; // a constraint of the table
+}
+
+/** What a user's devices may decide now, oldest first. */
+export async function listPendingApprovals(queries: Queries, tenant: TenantId, user: UserId): Promise<readonly ApprovalNow[]> {
+  return queries
+    .selectFrom('approvals')
+    .selectAll()
+    .select(databaseNowMs.as('now_ms'))
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', user)
+    .where('on_devices', '=', 1)
+    .where('state', '=', 'pending')
+    .where('expires_at', '>', databaseNowMs)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
+/** How many approvals of a subject wait on devices and are younger than `periodMs`. */
+export async function countPendingApprovals(queries: Queries, tenant: TenantId, subjectKey: string, periodMs: number): Promise<number> {
+  const row = await queries
+    .selectFrom('approvals')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', tenant)
+    .where('subject_key', '=', subjectKey)
+    .where('on_devices', '=', 1)
+    .where('state', '=', 'pending')
+    .where('expires_at', '>', databaseNowMs)
+    .where('created_at', '>', sql<number>`${databaseNowMs} - ${periodMs}`)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** When the subject denied with `not_me`, newest first, within the last `periodMs`; epoch milliseconds, with the database's now. */
+export async function listNotMeTimes(
+  queries: Queries,
+  tenant: TenantId,
+  subjectKey: string,
+  periodMs: number,
+): Promise<readonly { readonly decided_at: number; readonly now_ms: number }[]> {
+  const rows = await queries
+    .selectFrom('approvals')
+    .select(['decided_at', databaseNowMs.as('now_ms')])
+    .where('tenant_id', '=', tenant)
+    .where('subject_key', '=', subjectKey)
+    .where('deny_reason', '=', 'not_me')
+    .where('decided_at', '>', sql<number>`${databaseNowMs} - ${periodMs}`)
+    .orderBy('decided_at', 'desc')
+    .execute();
+  return rows.map((row) => ({ decided_at: row.decided_at ?? 0, now_ms: row.now_ms }));
+}
+
+export interface ApprovalDecision {
+  readonly state: 'approved' | 'denied' | 'expired';
+  readonly method?: string;
+  readonly acr?: string;
+  readonly amr?: readonly string[];
+  readonly decidedBy?: string | undefined;
+  readonly denyReason?: DenyReason;
+}
+
+/** pending -> decided, once. Gives the decided row, or undefined when it is not pending any more or has expired. */
+export async function decideApproval(
+  queries: Queries,
+  tenant: TenantId,
+  id: ApprovalId,
+  decision: ApprovalDecision,
+): Promise<ApprovalTable | undefined> {
+  return queries
+    .updateTable('approvals')
+    .set({
+      state: decision.state,
+      decided_at: databaseNowMs,
+      method: decision.method ?? null,
+      acr: decision.acr ?? null,
+      amr: decision.amr === undefined ? null : JSON.stringify(decision.amr),
+      decided_by: decision.decidedBy ?? null,
+      deny_reason: decision.denyReason ?? null,
+    })
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .where('state', '=', 'pending')
+    .where('expires_at', '>', databaseNowMs)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Deletes up to `limit` approvals that expired more than `keepMs` ago (R8). */
+export async function purgeApprovals(queries: Queries, tenant: TenantId, keepMs: number, limit: number): Promise<number> {
+  const rows = await queries
+    .deleteFrom('approvals')
+    .where('tenant_id', '=', tenant)
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('approvals')
+        .select('id')
+        .where('tenant_id', '=', tenant)
+        .where('expires_at', '<', sql<number>`${databaseNowMs} - ${keepMs}`)
+        .limit(limit),
+    )
+    .returning('id')
+    .execute();
+  return rows.length;
+}

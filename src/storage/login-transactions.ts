@@ -1,0 +1,221 @@
+// Login transactions: one browser on its way through the sign-in pages (design 04), bound to it by the hash of a cookie.
+// Steps move by conditional UPDATEs; the finish is one of them (R1). A finished row stays until it is purged.
+import { sql } from 'kysely';
+import type { LoginMethod } from '../domain/authentication-method.ts';
+import type { ApprovalId, ClientId, ServiceProviderId, TenantId, TransactionId, UserId } from '../domain/ids.ts';
+import type { Queries } from './database.ts';
+import { databaseNowMs } from './instance.ts';
+
+export type LoginStep = 'identify' | 'choose' | 'waiting' | 'pin' | 'passkey';
+export type LoginResult = 'completed' | 'refused' | 'cancelled';
+
+export interface LoginTransactionTable {
+  tenant_id: TenantId;
+  id: TransactionId;
+  /** oidc | saml */
+  kind: string;
+  binding_hash: string;
+  step: string;
+  client_id: ClientId | null;
+  service_provider_id: ServiceProviderId | null;
+  /** Name of the service provider; a client's is read from its row. */
+  display_name: string | null;
+  redirect_uri: string | null;
+  scope: string | null;
+  resource: string | null;
+  /** The `state` parameter. */
+  request_state: string | null;
+  nonce: string | null;
+  code_challenge: string | null;
+  dpop_jkt: string | null;
+  /** Seconds. */
+  max_age: number | null;
+  acr_values: string | null;
+  prompt: string | null;
+  login_hint: string | null;
+  ui_locales: string | null;
+  /** approvals/saml-sign-in: the session's id under the master key. */
+  saml_session_sealed: string | null;
+  /** Null before identification, and for an identifier nobody has. */
+  user_id: UserId | null;
+  /** See ApprovalTable.subject_key. Null before identification. */
+  subject_key: string | null;
+  /** The mailbox PINs are counted by; see PinTable.mail_key. */
+  mail_key: string | null;
+  /** JSON list of LoginMethod, what was offered. */
+  methods: string;
+  approval_id: ApprovalId | null;
+  initiated_ip: string | null;
+  initiated_user_agent: string | null;
+  lifetime_seconds: number;
+  created_at: number;
+  expires_at: number;
+  finished_at: number | null;
+  /** completed | refused | cancelled */
+  outcome: string | null;
+}
+
+export type NewLoginTransaction = Omit<
+  LoginTransactionTable,
+  | 'tenant_id'
+  | 'step'
+  | 'user_id'
+  | 'subject_key'
+  | 'mail_key'
+  | 'methods'
+  | 'approval_id'
+  | 'created_at'
+  | 'expires_at'
+  | 'finished_at'
+  | 'outcome'
+>;
+
+/** Gives when it expires, epoch milliseconds. */
+export async function insertLoginTransaction(queries: Queries, tenant: TenantId, transaction: NewLoginTransaction): Promise<number> {
+  const row = await queries
+    .insertInto('login_transactions')
+    .values({
+      ...transaction,
+      tenant_id: tenant,
+      step: 'identify',
+      methods: '[]',
+      created_at: databaseNowMs,
+      expires_at: sql<number>`${databaseNowMs} + ${transaction.lifetime_seconds * 1000}`,
+    })
+    .returning('expires_at')
+    .executeTakeFirstOrThrow();
+  return row.expires_at;
+}
+
+/** A transaction with its approval and the database's time. */
+export type LoginTransactionNow = LoginTransactionTable & {
+  readonly now_ms: number;
+  readonly approval_state: string | null;
+  readonly approval_number: string | null;
+};
+
+/** Finds a transaction that is not purged yet, expired and finished ones included. */
+export async function findLoginTransaction(queries: Queries, tenant: TenantId, id: string): Promise<LoginTransactionNow | undefined> {
+  return queries
+    .selectFrom('login_transactions as t')
+    .leftJoin('approvals as a', (join) => join.onRef('a.tenant_id', '=', 't.tenant_id').onRef('a.id', '=', 't.approval_id'))
+    .selectAll('t')
+    .select(['a.state as approval_state', 'a.number as approval_number', databaseNowMs.as('now_ms')])
+    .where('t.tenant_id', '=', tenant)
+    .where('t.id', '=', id as TransactionId) // a look-up key, not yet known to be an id
+    .executeTakeFirst();
+}
+
+/** Records who somebody says they are and what is offered to them. False when the sign-in is over. */
+export async function identifyLogin(
+  queries: Queries,
+  tenant: TenantId,
+  id: TransactionId,
+  subject: {
+    readonly userId: UserId | undefined;
+    readonly subjectKey: string;
+    readonly mailKey: string;
+    readonly methods: readonly LoginMethod[];
+  },
+): Promise<boolean> {
+  return updateOpen(queries, tenant, id, {
+    step: 'choose',
+    user_id: subject.userId ?? null,
+    subject_key: subject.subjectKey,
+    mail_key: subject.mailKey,
+    methods: JSON.stringify(subject.methods),
+    approval_id: null,
+  });
+}
+
+/** Moves to the step of a chosen method. False when the sign-in is over. */
+export async function setLoginStep(
+  queries: Queries,
+  tenant: TenantId,
+  id: TransactionId,
+  step: 'waiting' | 'pin' | 'passkey' | 'choose',
+  approvalId: ApprovalId | null,
+): Promise<boolean> {
+  return updateOpen(queries, tenant, id, { step, approval_id: approvalId });
+}
+
+async function updateOpen(
+  queries: Queries,
+  tenant: TenantId,
+  id: TransactionId,
+  values: Partial<Pick<LoginTransactionTable, 'step' | 'user_id' | 'subject_key' | 'mail_key' | 'methods' | 'approval_id'>>,
+): Promise<boolean> {
+  const rows = await queries
+    .updateTable('login_transactions')
+    .set(values)
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .where('finished_at', 'is', null)
+    .where('expires_at', '>', databaseNowMs)
+    .returning('id')
+    .execute();
+  return rows.length === 1;
+}
+
+/** Ends a transaction whose approval is approved, once (compare-and-set). Undefined for every caller but the first. */
+export async function completeLogin(queries: Queries, tenant: TenantId, id: TransactionId): Promise<LoginTransactionTable | undefined> {
+  return queries
+    .updateTable('login_transactions')
+    .set({ finished_at: databaseNowMs, outcome: 'completed' })
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .where('finished_at', 'is', null)
+    .where('expires_at', '>', databaseNowMs)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('approvals as a')
+          .select('a.id')
+          .whereRef('a.tenant_id', '=', 'login_transactions.tenant_id')
+          .whereRef('a.id', '=', 'login_transactions.approval_id')
+          .where('a.state', '=', 'approved'),
+      ),
+    )
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Ends a transaction without a sign-in, once, also after it expired. Undefined for every caller but the first. */
+export async function cancelLogin(queries: Queries, tenant: TenantId, id: TransactionId): Promise<LoginTransactionTable | undefined> {
+  return queries
+    .updateTable('login_transactions')
+    .set({ finished_at: databaseNowMs, outcome: 'cancelled' })
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .where('finished_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Notes that a completed sign-in was refused at the last check. */
+export async function markLoginRefused(queries: Queries, tenant: TenantId, id: TransactionId): Promise<void> {
+  await queries
+    .updateTable('login_transactions')
+    .set({ outcome: 'refused' })
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Deletes up to `limit` transactions that expired more than `keepMs` ago (R8). */
+export async function purgeLoginTransactions(queries: Queries, tenant: TenantId, keepMs: number, limit: number): Promise<number> {
+  const rows = await queries
+    .deleteFrom('login_transactions')
+    .where('tenant_id', '=', tenant)
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('login_transactions')
+        .select('id')
+        .where('tenant_id', '=', tenant)
+        .where('expires_at', '<', sql<number>`${databaseNowMs} - ${keepMs}`)
+        .limit(limit),
+    )
+    .returning('id')
+    .execute();
+  return rows.length;
+}
