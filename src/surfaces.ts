@@ -5,11 +5,13 @@ import { registerHealth } from './http/health.ts';
 import type { Services } from './http/services.ts';
 import { registerManagement, registerSystem } from './management/surface.ts';
 import { registerOidc } from './oidc/routes.ts';
+import { registerScim } from './scim/routes.ts';
 
 export function registerSurfaces(app: FastifyInstance, services: Services): void {
   registerHealth(app, services);
   registerOidc(app, services);
   registerDevice(app, services);
+  registerScim(app, services);
   registerManagement(app, services);
   registerSystem(app, services);
 }

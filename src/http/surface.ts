@@ -37,6 +37,8 @@ export interface SurfaceDefinition {
   readonly beforeRoute?: (request: FastifyRequest) => void;
   /** Runs for requests that have an endpoint, before their body is read; throws to refuse. */
   readonly beforeBody?: (request: FastifyRequest) => Promise<void>;
+  /** The error for a body over the limit where the surface has its own; undefined keeps the shared one. */
+  readonly bodyTooLarge?: (request: FastifyRequest) => Error | undefined;
   /** Gives another representation of an error answer (a page), or undefined for JSON. */
   readonly present?: (answer: Answer, request: FastifyRequest) => string | undefined;
 }
@@ -163,7 +165,8 @@ function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const contractError = toContractError(services, definition.envelope, error, request);
+  const own = (error as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? definition.bodyTooLarge?.(request) : undefined;
+  const contractError = toContractError(services, definition.envelope, own ?? error, request);
   recordRefusal(services, request, contractError);
   const answer = render(contractError);
   const page = definition.present?.(answer, request);

@@ -44,12 +44,7 @@ export interface Attribute {
 export type AttributeOptions = Partial<Omit<Attribute, 'name' | 'type' | 'description'>>;
 
 /** Builds one attribute definition with the defaults of RFC 7643 section 2.2; references and binaries are case exact. */
-export function attribute(
-  name: string,
-  type: AttributeType,
-  description: string,
-  options: AttributeOptions = {},
-): Attribute {
+export function attribute(name: string, type: AttributeType, description: string, options: AttributeOptions = {}): Attribute {
   return {
     name,
     type,

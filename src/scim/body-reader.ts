@@ -20,13 +20,7 @@ export function readBody(index: TypeIndex, body: unknown): ReadBody {
   return { document: draft, named };
 }
 
-function readMembers(
-  index: TypeIndex,
-  prefix: string,
-  object: JsonObject,
-  draft: DraftDocument,
-  named: Set<string>,
-): void {
+function readMembers(index: TypeIndex, prefix: string, object: JsonObject, draft: DraftDocument, named: Set<string>): void {
   for (const key of Object.keys(object)) {
     const entry = findNamed(index, prefix + key);
     if (entry !== undefined) readNamed(index, entry, object[key], draft, named);
@@ -66,24 +60,14 @@ function readLeaf(leaf: Leaf, value: unknown, draft: DraftDocument, named: Set<s
   draft[leaf.key] = readScalar(leaf.attribute, value);
 }
 
-function readComplex(
-  name: string,
-  leaves: readonly Leaf[],
-  value: unknown,
-  draft: DraftDocument,
-  named: Set<string>,
-): void {
+function readComplex(name: string, leaves: readonly Leaf[], value: unknown, draft: DraftDocument, named: Set<string>): void {
   const writable = leaves.filter((leaf) => leaf.attribute.mutability === 'readWrite');
   if (writable.length === 0 || value === null) return;
   for (const [leaf, part] of complexParts(name, writable, value)) readLeaf(leaf, part, draft, named);
 }
 
 /** The parts of a single-valued complex value; a plain string stands for its `value`, as directories send a manager. */
-export function complexParts(
-  name: string,
-  leaves: readonly Leaf[],
-  value: unknown,
-): readonly (readonly [Leaf, unknown])[] {
+export function complexParts(name: string, leaves: readonly Leaf[], value: unknown): readonly (readonly [Leaf, unknown])[] {
   const byValue = leaves.find((leaf) => leaf.attribute.name === 'value');
   if (byValue !== undefined && typeof value === 'string') return [[byValue, value]];
   const object = byValue !== undefined && Array.isArray(value) && value.length === 1 ? value[0] : value;

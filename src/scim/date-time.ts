@@ -10,14 +10,7 @@ const pattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|[
 export function parseDateTime(text: string): Nanoseconds | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]; // six groups that always take part in a match
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [number, number, number, number, number, number]; // six groups that always take part in a match
   const offset = offsetMinutes(match[8] ?? 'Z');
   if (offset === undefined || hour > 23 || minute > 59 || second > 59) return undefined;
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;

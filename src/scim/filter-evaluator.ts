@@ -5,7 +5,7 @@ import type { Attribute } from './attribute.ts';
 import type { Nanoseconds } from './date-time.ts';
 import { type Document, type Element, elementsOf, type Scalar, scalarOf } from './document.ts';
 import type { ElementFilter, Filter, Test } from './filter-meaning.ts';
-import type { ComparisonOperator } from './filter-syntax.ts';
+import { orderMatches, textMatches } from './filter-text-match.ts';
 import { schemasOf } from './resource-schemas.ts';
 import type { TypeIndex } from './schema-lookup.ts';
 
@@ -63,62 +63,12 @@ function passes(test: Test, value: Scalar | undefined): boolean {
     case 'boolean':
       return (value === test.value) === (test.operator === 'eq');
     case 'instant':
-      return typeof value === 'number' && comparisonHolds(test.operator, compareInstants(value, test.value));
+      return typeof value === 'number' && orderMatches(test.operator, compareInstants(value, test.value));
     case 'text':
-      return typeof value === 'string' && textHolds(test.operator, value, test.value);
+      return typeof value === 'string' && textMatches(test.operator, value, test.value);
     default:
       return test satisfies never;
   }
-}
-
-function textHolds(operator: ComparisonOperator, value: string, wanted: string): boolean {
-  switch (operator) {
-    case 'co':
-      return value.includes(wanted);
-    case 'sw':
-      return value.startsWith(wanted);
-    case 'ew':
-      return value.endsWith(wanted);
-    default:
-      return comparisonHolds(operator, compareText(value, wanted));
-  }
-}
-
-function comparisonHolds(operator: ComparisonOperator, order: number): boolean {
-  switch (operator) {
-    case 'eq':
-      return order === 0;
-    case 'ne':
-      return order !== 0;
-    case 'gt':
-      return order > 0;
-    case 'ge':
-      return order >= 0;
-    case 'lt':
-      return order < 0;
-    case 'le':
-      return order <= 0;
-    default:
-      return false;
-  }
-}
-
-/** Code point order, which is the byte order of UTF-8 that both databases compare by. */
-export function compareText(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let at = 0; at < length; at += 1) {
-    const left = a.charCodeAt(at);
-    const right = b.charCodeAt(at);
-    if (left === right) continue;
-    return codeUnitRank(left) - codeUnitRank(right);
-  }
-  return a.length - b.length;
-}
-
-/** Moves surrogates above the rest of the basic plane, as their code points are. */
-function codeUnitRank(unit: number): number {
-  if (unit < 0xd800) return unit;
-  return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
 }
 
 function compareInstants(milliseconds: number, instant: Nanoseconds): number {

@@ -64,9 +64,7 @@ function resolvePresent(index: TypeIndex, path: string): Filter {
 }
 
 function presentPlural(plural: Plural): Filter {
-  return plural.attribute.elements === 'schemas'
-    ? { kind: 'schemas', test: { kind: 'present' } }
-    : some(plural, { kind: 'any' });
+  return plural.attribute.elements === 'schemas' ? { kind: 'schemas', test: { kind: 'present' } } : some(plural, { kind: 'any' });
 }
 
 function anyPresent(leaves: readonly Leaf[]): Filter {
@@ -89,8 +87,7 @@ function resolveComparison(index: TypeIndex, { path, operator, value }: Comparis
       return singleComparison(filterable(named.leaf), operator, value);
     case 'pluralSub': {
       const sub = filterableSub(named.sub);
-      if (value === null)
-        return nullTest(operator, some(named.plural, { kind: 'element', sub, test: { kind: 'present' } }));
+      if (value === null) return nullTest(operator, some(named.plural, { kind: 'element', sub, test: { kind: 'present' } }));
       return some(named.plural, elementComparison(sub, operator, value));
     }
     case 'plural':
@@ -182,8 +179,7 @@ function booleanValue(attribute: Attribute, value: Exclude<Literal, null>): bool
 }
 
 function instantTest(attribute: Attribute, operator: ComparisonOperator, value: Exclude<Literal, null>): Test {
-  if (operator === 'co' || operator === 'sw' || operator === 'ew')
-    throw problem(`"${operator}" does not apply to ${attribute.name}`);
+  if (operator === 'co' || operator === 'sw' || operator === 'ew') throw problem(`"${operator}" does not apply to ${attribute.name}`);
   const instant = typeof value === 'string' ? parseDateTime(value) : undefined;
   if (instant === undefined) throw new FilterProblem('value', `${attribute.name} compares with a date and time`);
   return { kind: 'instant', operator, value: instant };

@@ -11,7 +11,7 @@ const membersAttribute = attribute('members', 'complex', 'The users in the group
     attribute('value', 'string', 'The identifier of the member.', {
       required: true,
       caseExact: true,
-      column: { name: 'value' },
+      column: { name: 'value', indexed: true },
     }),
     attribute('$ref', 'reference', 'The address of the member.', { mutability: 'readOnly', referenceTypes: ['User'] }),
     attribute('display', 'string', 'The name of the member to show.', {

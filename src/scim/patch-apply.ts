@@ -2,15 +2,7 @@
 // groups.ts runs them in SQL. The result still has to pass the checks of its resource type.
 
 import { foldKey } from '../domain/fold.ts';
-import {
-  type Document,
-  draftOf,
-  type Element,
-  elementCovers,
-  elementsOf,
-  emptyElement,
-  sameElement,
-} from './document.ts';
+import { type Document, draftOf, type Element, elementCovers, elementsOf, emptyElement, sameElement } from './document.ts';
 import { elementMatches } from './filter-evaluator.ts';
 import type { Mutation } from './patch-mutation.ts';
 import { invalidValue, noTarget } from './refuse.ts';
@@ -32,10 +24,7 @@ export function applyMutations(document: Document, mutations: readonly DocumentM
   return draft;
 }
 
-function applyToElements(
-  current: readonly Element[],
-  mutation: Exclude<DocumentMutation, { kind: 'assign' }>,
-): readonly Element[] {
+function applyToElements(current: readonly Element[], mutation: Exclude<DocumentMutation, { kind: 'assign' }>): readonly Element[] {
   switch (mutation.kind) {
     case 'addElements':
       return addElements(mutation.plural, current, mutation.elements);
@@ -71,15 +60,10 @@ function addElements(plural: Plural, current: readonly Element[], added: readonl
 /** An address is listed once: adding it again changes the element it is in. */
 function sameEmail(plural: Plural, a: Element, b: Element): boolean {
   const [left, right] = [a['value'], b['value']];
-  return (
-    plural.key === 'emails' && typeof left === 'string' && typeof right === 'string' && foldKey(left) === foldKey(right)
-  );
+  return plural.key === 'emails' && typeof left === 'string' && typeof right === 'string' && foldKey(left) === foldKey(right);
 }
 
-function mergeMatching(
-  current: readonly Element[],
-  mutation: Extract<DocumentMutation, { kind: 'mergeMatching' }>,
-): readonly Element[] {
+function mergeMatching(current: readonly Element[], mutation: Extract<DocumentMutation, { kind: 'mergeMatching' }>): readonly Element[] {
   const selected = new Set(current.filter((element) => elementMatches(mutation.filter, element)));
   if (selected.size === 0) {
     if (mutation.seed === undefined) throw nothingSelected(mutation.plural);
@@ -89,11 +73,7 @@ function mergeMatching(
   if (setsPrimary && selected.size > 1) onePrimaryAtMost(mutation.plural, [mutation.values, mutation.values]);
   return current
     .map((element) =>
-      selected.has(element)
-        ? merge(element, mutation.values, mutation.cleared)
-        : setsPrimary
-          ? withoutPrimary(element)
-          : element,
+      selected.has(element) ? merge(element, mutation.values, mutation.cleared) : setsPrimary ? withoutPrimary(element) : element,
     )
     .filter((element) => Object.keys(element).length > 0);
 }

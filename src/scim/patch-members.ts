@@ -11,11 +11,7 @@ import { findSubAttribute, type Plural } from './schema-lookup.ts';
 import { isJsonObject } from './value-reader.ts';
 
 /** Plans an operation on `members`, or on the members a value path names. */
-export function planMembers(
-  plural: Plural,
-  { op, value }: Operation,
-  target: ValueTarget | undefined,
-): readonly Mutation[] {
+export function planMembers(plural: Plural, { op, value }: Operation, target: ValueTarget | undefined): readonly Mutation[] {
   if (target !== undefined) {
     const ids = selectedIds(plural, target.filter);
     if (op !== 'remove' || target.sub !== undefined) throw invalidPath('Members can only be removed by a value path.');

@@ -26,9 +26,7 @@ export interface Operation {
 /** Plans a PATCH of the resource with this id. Throws the contract's refusal; the whole request fails together. */
 export function planPatch(index: TypeIndex, id: string, body: unknown): readonly Mutation[] {
   return readOperations(body).flatMap((operation) =>
-    operation.path === undefined
-      ? planWithoutPath(index, id, operation)
-      : planPath(index, id, operation, operation.path),
+    operation.path === undefined ? planWithoutPath(index, id, operation) : planPath(index, id, operation, operation.path),
   );
 }
 
@@ -64,13 +62,7 @@ function planWithoutPath(index: TypeIndex, id: string, { op, value }: Operation)
   return planObject(index, id, op, '', value);
 }
 
-function planObject(
-  index: TypeIndex,
-  id: string,
-  op: 'add' | 'replace',
-  prefix: string,
-  object: JsonObject,
-): readonly Mutation[] {
+function planObject(index: TypeIndex, id: string, op: 'add' | 'replace', prefix: string, object: JsonObject): readonly Mutation[] {
   return Object.keys(object).flatMap((key) => {
     const value = object[key];
     const path = prefix + key;
@@ -88,13 +80,7 @@ function checkId(id: string, value: unknown): readonly Mutation[] {
 }
 
 /** A value path as a key of a path-less value: an unknown attribute is ignored as any unknown key is. */
-function planInnerValuePath(
-  index: TypeIndex,
-  id: string,
-  op: 'add' | 'replace',
-  path: string,
-  value: unknown,
-): readonly Mutation[] {
+function planInnerValuePath(index: TypeIndex, id: string, op: 'add' | 'replace', path: string, value: unknown): readonly Mutation[] {
   const syntax = asPatchPath(() => parsePath(path));
   return findNamed(index, syntax.path) === undefined ? [] : planPath(index, id, { op, path, value }, path);
 }
@@ -120,9 +106,7 @@ function planValuePath(
     throw invalidPath('The path names no sub-attribute that can change.');
   }
   const target = { filter, sub };
-  return plural.attribute.elements === 'members'
-    ? planMembers(plural, operation, target)
-    : planPlural(plural, operation, target);
+  return plural.attribute.elements === 'members' ? planMembers(plural, operation, target) : planPlural(plural, operation, target);
 }
 
 function isReadOnly(named: Named): boolean {

@@ -6,9 +6,7 @@ import type { TypeIndex } from './schema-lookup.ts';
 export function schemasOf(index: TypeIndex, document: Document): readonly string[] {
   return index.schemas
     .filter(
-      (schema) =>
-        schema === index.type.schema ||
-        index.leaves.some((leaf) => leaf.schema === schema && document[leaf.key] !== undefined),
+      (schema) => schema === index.type.schema || index.leaves.some((leaf) => leaf.schema === schema && document[leaf.key] !== undefined),
     )
     .map((schema) => schema.id);
 }

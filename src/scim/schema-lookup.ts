@@ -85,9 +85,7 @@ function namedEntries(
   if (attribute.multiValued) {
     const plural = { key, attribute };
     plurals.push(plural);
-    const subs = attribute.subAttributes.map(
-      (sub) => [`${attribute.name}.${sub.name}`, { kind: 'pluralSub', plural, sub }] as const,
-    );
+    const subs = attribute.subAttributes.map((sub) => [`${attribute.name}.${sub.name}`, { kind: 'pluralSub', plural, sub }] as const);
     return [[attribute.name, { kind: 'plural', plural }], ...subs];
   }
   if (attribute.type !== 'complex') {

@@ -114,7 +114,7 @@ const groupsAttribute = attribute('groups', 'complex', 'The groups the user is a
     attribute('value', 'string', 'The identifier of the group.', {
       caseExact: true,
       mutability: 'readOnly',
-      column: { name: 'value' },
+      column: { name: 'value', indexed: true },
     }),
     attribute('$ref', 'reference', 'The address of the group.', { mutability: 'readOnly', referenceTypes: ['Group'] }),
     attribute('display', 'string', 'The display name of the group.', {

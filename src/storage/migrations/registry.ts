@@ -4,6 +4,7 @@ import { signin } from './0002-signin.ts';
 import { oidc } from './0003-oidc.ts';
 import { devices } from './0004-devices.ts';
 import { saml } from './0006-saml.ts';
+import { provisioning } from './0008-provisioning.ts';
 import { oidcClients } from './0040-oidc-clients.ts';
 import type { MigrationContext } from './table.ts';
 
@@ -19,5 +20,6 @@ export const migrations: readonly Migration[] = [
   { number: 3, name: 'oidc', apply: oidc },
   { number: 4, name: 'devices', apply: devices },
   { number: 6, name: 'saml', apply: saml },
+  { number: 8, name: 'provisioning', apply: provisioning },
   { number: 40, name: 'oidc-clients', apply: oidcClients },
 ];

@@ -1,0 +1,40 @@
+// Who may call SCIM: an access token of the tenant for its Management API audience with scim:read or scim:write
+// (contract 5). 401 says what is wrong with the token, 403 which capability is missing.
+import type { FastifyRequest } from 'fastify';
+import { reject } from '../contract/contract-error.ts';
+import { enforceRateLimit } from '../http/rate-limits.ts';
+import type { Services } from '../http/services.ts';
+import { type BearerFailure, verifyBearer } from '../tokens/bearer.ts';
+import type { ScimContext } from './request-context.ts';
+
+export type ScimCapability = 'scim:read' | 'scim:write';
+
+const failureTexts: Readonly<Record<BearerFailure, string>> = {
+  missing_token: 'The bearer access token is missing.',
+  malformed: 'The access token is not a token of this service.',
+  wrong_token_use: 'The token is not an access token.',
+  unknown_key: 'The access token is signed with an unknown key.',
+  bad_signature: 'The signature of the access token is not valid.',
+  wrong_issuer: 'The access token has another issuer.',
+  expired: 'The access token has expired.',
+  wrong_audience: 'The access token is for another audience.',
+  sender_constrained: 'The access token is bound to a key and cannot be used as a bearer token.',
+  token_revoked: 'The access token has been revoked.',
+  client_disabled: 'The client of the access token is not enabled.',
+  user_inactive: 'The user of the access token is not active.',
+};
+
+/** Authenticates a request and checks that it has one of the capabilities; gives the context of its operations. */
+export async function authorize(services: Services, request: FastifyRequest, needed: readonly ScimCapability[]): Promise<ScimContext> {
+  const { tenant } = request;
+  const verified = await verifyBearer(services, tenant, request.headers.authorization, tenant.managementApi);
+  if (!verified.ok) throw reject('scim.unauthorized', verified.reason, { text: failureTexts[verified.reason] });
+  const { token, actor } = verified;
+  request.auditActor = actor;
+  await enforceRateLimit(services.rateLimiter, tenant, 'scim', 'scim_requests_per_client', token.clientId);
+  if (!needed.some((capability) => token.scopes.includes(capability))) {
+    const cause = { reason: 'missing_capability', expected: needed.join(' '), received: token.scopes.join(' ') };
+    throw reject('scim.forbidden', cause, { text: `The access token lacks ${needed.join(' or ')}.` });
+  }
+  return { services, tenant, requestId: request.id, actor, userId: token.sid === undefined ? undefined : token.sub };
+}

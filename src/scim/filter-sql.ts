@@ -1,0 +1,292 @@
+// The SQL back end of a resolved filter: one boolean expression over `users u` or `groups g` on either database.
+// NULL never escapes: positive tests may give NULL, which no row passes; `not` is IS NOT TRUE, `ne` is IS DISTINCT FROM.
+// Every value is a parameter. filter-evaluator.ts is the other back end; the fuzz test holds the two together.
+import { type RawBuilder, sql } from 'kysely';
+import type { TenantId } from '../domain/ids.ts';
+import type { Dialect } from '../storage/database.ts';
+import { reverseText } from '../storage/user-search.ts';
+import { type Attribute, type Column, comparisonColumn } from './attribute.ts';
+import type { ElementFilter, Filter, Test } from './filter-meaning.ts';
+import { elementSource } from './filter-sql-elements.ts';
+import { textMatches } from './filter-text-match.ts';
+import type { Leaf, Plural, TypeIndex } from './schema-lookup.ts';
+
+export type Condition = RawBuilder<boolean>;
+
+export interface SqlContext {
+  readonly dialect: Dialect;
+  readonly tenant: TenantId;
+  readonly index: TypeIndex;
+  /** Texts too common for the trigram index to help: `co` on them is tested row by row. */
+  readonly isCommon: (column: string, text: string) => boolean;
+}
+
+/** Compiles a filter to a condition over the alias of its resource type. */
+export function filterCondition(context: SqlContext, filter: Filter): Condition {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return joined(
+        filter.kind,
+        filter.operands.map((operand) => filterCondition(context, operand)),
+      );
+    case 'not':
+      return sql`((${filterCondition(context, filter.operand)}) IS NOT TRUE)`;
+    case 'single':
+      return singleCondition(context, filter.leaf, filter.test);
+    case 'some':
+      return someCondition(context, filter.plural, filter.condition);
+    case 'schemas':
+      return schemasCondition(context, filter.test);
+    default:
+      return filter satisfies never;
+  }
+}
+
+/** The alias of a resource type's table in every query of this folder. */
+export function aliasOf(index: TypeIndex): 'u' | 'g' {
+  return index.type.name === 'User' ? 'u' : 'g';
+}
+
+const always: Condition = sql`(1 = 1)`;
+const never: Condition = sql`(1 = 0)`;
+const constant = (holds: boolean): Condition => (holds ? always : never);
+
+function joined(word: 'and' | 'or', parts: readonly Condition[]): Condition {
+  if (parts.length === 0) return constant(word === 'and');
+  return sql`(${sql.join(parts, word === 'and' ? sql` AND ` : sql` OR `)})`;
+}
+
+function singleCondition(context: SqlContext, leaf: Leaf, test: Test): Condition {
+  const alias = aliasOf(context.index);
+  if (leaf.key === 'active') return activeCondition(test);
+  if (leaf.key === 'meta.resourceType') return constant(constantPasses(test, [context.index.type.name]));
+  const column = columnOf(leaf.attribute);
+  return columnCondition(context, alias, column, test);
+}
+
+function activeCondition(test: Test): Condition {
+  if (test.kind !== 'boolean') return always;
+  return (test.operator === 'eq') === test.value ? sql`(u.state = 'active')` : sql`(u.state <> 'active')`;
+}
+
+/** A test over values known without SQL: some of them passes. */
+function constantPasses(test: Test, values: readonly string[]): boolean {
+  if (test.kind === 'present') return values.length > 0;
+  if (test.kind !== 'text') return false;
+  return values.some((value) => textMatches(test.operator, value, test.value));
+}
+
+function schemasCondition(context: SqlContext, test: Test): Condition {
+  const [core, ...extensions] = context.index.schemas;
+  const own = constantPasses(test, [core!.id]);
+  if (own) return always;
+  const parts = extensions
+    .filter((schema) => constantPasses(test, [schema.id]))
+    .flatMap((schema) => context.index.leaves.filter((leaf) => leaf.schema === schema && leaf.attribute.column !== undefined))
+    .map((leaf) => singleCondition(context, leaf, { kind: 'present' }));
+  return joined('or', parts);
+}
+
+function columnOf(attribute: Attribute): Column {
+  if (attribute.column === undefined) throw new Error(`${attribute.name} has no column`);
+  return attribute.column;
+}
+
+function columnCondition(context: SqlContext, alias: string, column: Column, test: Test): Condition {
+  const reference = sql.ref(`${alias}.${comparisonColumn(column)}`);
+  switch (test.kind) {
+    case 'present':
+      return sql`(${sql.ref(`${alias}.${column.name}`)} IS NOT NULL)`;
+    case 'boolean':
+      return sql`(${reference} = ${(test.operator === 'eq') === test.value ? 1 : 0})`;
+    case 'instant':
+      return instantCondition(reference, test);
+    case 'text':
+      return textCondition(context, alias, column, reference, test);
+    default:
+      return test satisfies never;
+  }
+}
+
+/** Columns hold milliseconds, filters nanoseconds: the bound moves to the millisecond that gives the same rows. */
+function instantCondition(reference: RawBuilder<unknown>, test: Extract<Test, { kind: 'instant' }>): Condition {
+  const million = 1_000_000n;
+  const rest = ((test.value % million) + million) % million;
+  const floor = Number((test.value - rest) / million);
+  const ceiling = rest === 0n ? floor : floor + 1;
+  switch (test.operator) {
+    case 'eq':
+      return rest === 0n ? sql`(${reference} = ${floor})` : never;
+    case 'ne':
+      return rest === 0n ? sql`(${reference} <> ${floor})` : always;
+    case 'gt':
+      return sql`(${reference} > ${floor})`;
+    case 'ge':
+      return sql`(${reference} >= ${ceiling})`;
+    case 'lt':
+      return sql`(${reference} < ${ceiling})`;
+    case 'le':
+      return sql`(${reference} <= ${floor})`;
+    default:
+      return never;
+  }
+}
+
+type TextTest = Extract<Test, { kind: 'text' }>;
+
+function textCondition(context: SqlContext, alias: string, column: Column, reference: RawBuilder<unknown>, test: TextTest): Condition {
+  const { value } = test;
+  switch (test.operator) {
+    case 'eq':
+      return sql`(${reference} = ${value})`;
+    case 'ne':
+      return sql`(${reference} IS DISTINCT FROM ${value})`;
+    case 'gt':
+      return sql`(${reference} > ${value})`;
+    case 'ge':
+      return sql`(${reference} >= ${value})`;
+    case 'lt':
+      return sql`(${reference} < ${value})`;
+    case 'le':
+      return sql`(${reference} <= ${value})`;
+    case 'sw':
+      return prefixCondition(reference, value);
+    case 'ew':
+      return column.reversed === undefined
+        ? suffixCondition(context, reference, value)
+        : prefixCondition(sql.ref(`${alias}.${column.reversed}`), reverseText(value));
+    case 'co':
+      return substringCondition(context, alias, column, reference, value);
+    default:
+      return test.operator satisfies never;
+  }
+}
+
+function prefixCondition(reference: RawBuilder<unknown>, prefix: string): Condition {
+  if (prefix === '') return sql`(${reference} IS NOT NULL)`;
+  const end = successor(prefix);
+  return end === undefined ? sql`(${reference} >= ${prefix})` : sql`(${reference} >= ${prefix} AND ${reference} < ${end})`;
+}
+
+/** The least text above every text with this prefix, in code point order; undefined when there is none. */
+function successor(prefix: string): string | undefined {
+  const points = [...prefix];
+  while (points.length > 0) {
+    const last = points.pop()!.codePointAt(0)!;
+    if (last === 0x10ffff) continue;
+    const next = last === 0xd7ff ? 0xe000 : last + 1;
+    return points.join('') + String.fromCodePoint(next);
+  }
+  return undefined;
+}
+
+function suffixCondition(context: SqlContext, reference: RawBuilder<unknown>, suffix: string): Condition {
+  if (suffix === '') return sql`(${reference} IS NOT NULL)`;
+  const length = [...suffix].length;
+  return context.dialect === 'sqlite'
+    ? sql`(substr(${reference}, ${-length}) = ${suffix})`
+    : sql`(right(${reference}, ${sql.lit(length)}) = ${suffix})`;
+}
+
+/** The shortest text the trigram index can find. */
+export const trigramLengthMin = 3;
+
+function substringCondition(context: SqlContext, alias: string, column: Column, reference: RawBuilder<unknown>, text: string): Condition {
+  if (text === '') return sql`(${reference} IS NOT NULL)`;
+  if (context.dialect === 'postgres') {
+    const pattern = `%${text.replaceAll(/[\\%_]/g, (character) => `\\${character}`)}%`;
+    return sql`(${reference} LIKE ${pattern})`;
+  }
+  const byRow = sql<boolean>`(instr(${reference}, ${text}) > 0)`;
+  if (column.trigram === undefined || !usesTrigrams(context, alias, column, text)) return byRow;
+  const match = trigramMatch(column.trigram, text);
+  return alias === 'u'
+    ? sql`(u.id IN (SELECT r.user_id FROM user_trigrams t JOIN user_search_rows r ON r.seq = t.rowid
+        WHERE t.user_trigrams MATCH ${match} AND r.tenant_id = ${context.tenant}))`
+    : sql`((e.user_id, e.position) IN (SELECT r.user_id, r.position FROM email_trigrams t JOIN email_search_rows r ON r.seq = t.rowid
+        WHERE t.email_trigrams MATCH ${match} AND r.tenant_id = ${context.tenant}))`;
+}
+
+/** The FTS5 expression for "this column contains this text". */
+export function trigramMatch(column: string, text: string): string {
+  return `{${column}} : "${text.replaceAll('"', '""')}"`;
+}
+
+function someCondition(context: SqlContext, plural: Plural, condition: ElementFilter): Condition {
+  const source = elementSource(context, plural);
+  const test = elementCondition(context, condition);
+  if (isSelective(context, condition)) {
+    return sql`(${sql.ref(`${aliasOf(context.index)}.id`)} IN (SELECT ${sql.ref(source.owner)} FROM ${source.from} WHERE ${source.inTenant} AND ${test}))`;
+  }
+  return sql`(EXISTS (SELECT 1 FROM ${source.from} WHERE ${source.inTenant} AND ${sql.ref(source.owner)} = ${sql.ref(`${aliasOf(context.index)}.id`)} AND ${test}))`;
+}
+
+function elementCondition(context: SqlContext, filter: ElementFilter): Condition {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return joined(
+        filter.kind,
+        filter.operands.map((operand) => elementCondition(context, operand)),
+      );
+    case 'not':
+      return sql`((${elementCondition(context, filter.operand)}) IS NOT TRUE)`;
+    case 'element':
+      return columnCondition(context, 'e', columnOf(filter.sub), filter.test);
+    case 'any':
+      return always;
+    default:
+      return filter satisfies never;
+  }
+}
+
+/** Whether few elements can pass, found by an index: then the elements drive the query, else the owners do. */
+function isSelective(context: SqlContext, filter: ElementFilter): boolean {
+  switch (filter.kind) {
+    case 'and':
+      return filter.operands.some((operand) => isSelective(context, operand));
+    case 'or':
+      return filter.operands.every((operand) => isSelective(context, operand));
+    case 'element':
+      return filter.sub.column !== undefined && isIndexed(context, 'e', filter.sub.column, filter.test);
+    case 'not':
+    case 'any':
+      return false;
+    default:
+      return filter satisfies never;
+  }
+}
+
+/** Whether the rows a filter gives come from an index over its values, so that they must be sorted afterwards. */
+export function isDriven(context: SqlContext, filter: Filter): boolean {
+  switch (filter.kind) {
+    case 'and':
+      return filter.operands.some((operand) => isDriven(context, operand));
+    case 'or':
+      return filter.operands.every((operand) => isDriven(context, operand));
+    case 'single': {
+      const { column } = filter.leaf.attribute;
+      return column !== undefined && isIndexed(context, aliasOf(context.index), column, filter.test);
+    }
+    case 'some':
+      return isSelective(context, filter.condition);
+    case 'not':
+    case 'schemas':
+      return false;
+    default:
+      return filter satisfies never;
+  }
+}
+
+function isIndexed(context: SqlContext, alias: string, column: Column, test: Test): boolean {
+  if (test.kind !== 'text' || test.value === '') return false;
+  if (test.operator === 'eq' || test.operator === 'sw') return column.indexed === true;
+  if (test.operator === 'co') return usesTrigrams(context, alias, column, test.value);
+  return test.operator === 'ew' && column.reversed !== undefined;
+}
+
+function usesTrigrams(context: SqlContext, alias: string, column: Column, text: string): boolean {
+  if (context.dialect === 'postgres' || column.trigram === undefined || alias === 'g') return false;
+  return [...text].length >= trigramLengthMin && !context.isCommon(`${alias}.${column.trigram}`, text);
+}

@@ -1,0 +1,234 @@
+// The two back ends of a filter held together: over random filters and awkward data, SQL on each database must give exactly
+// the resources that the in-memory evaluator gives. GATEHOUSE_FUZZ_FILTERS sets how many filters a database gets.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import type { Document } from '../../src/scim/document.ts';
+import { matches } from '../../src/scim/filter-evaluator.ts';
+import { parseFilter } from '../../src/scim/filter-parser.ts';
+import { resolveFilter } from '../../src/scim/filter-resolver.ts';
+import { filterCondition } from '../../src/scim/filter-sql.ts';
+import { documentOfGroup } from '../../src/scim/groups.ts';
+import { everything } from '../../src/scim/projection.ts';
+import { groupIndex, type TypeIndex, userIndex } from '../../src/scim/schema-lookup.ts';
+import { completeUsers } from '../../src/scim/user-loader.ts';
+import { listGroupsById, listMembers } from '../../src/storage/provisioned-groups.ts';
+import { listPage, listUsersById } from '../../src/storage/provisioned-users.ts';
+import { databases } from '../support/databases.ts';
+import { enterpriseSchema, type Json, rootTenant, type ScimCaller, startScim } from '../support/scim.ts';
+import { type FilterPools, filterArbitrary, textArbitrary } from '../support/scim-filters.ts';
+
+const filtersPerDatabase = Number(process.env['GATEHOUSE_FUZZ_FILTERS'] ?? 1500);
+const usersCount = 40;
+
+const plural = fc.array(
+  fc.record({ value: textArbitrary, type: fc.constantFrom('work', 'Home', 'ß'), display: textArbitrary }, { requiredKeys: ['value'] }),
+  { minLength: 1, maxLength: 3 },
+);
+const extras = fc.record(
+  {
+    externalId: textArbitrary,
+    displayName: textArbitrary,
+    nickName: textArbitrary,
+    title: textArbitrary,
+    userType: textArbitrary,
+    profileUrl: textArbitrary,
+    preferredLanguage: textArbitrary,
+    locale: textArbitrary,
+    timezone: textArbitrary,
+    active: fc.boolean(),
+    name: fc.record(
+      {
+        formatted: textArbitrary,
+        familyName: textArbitrary,
+        givenName: textArbitrary,
+        middleName: textArbitrary,
+        honorificPrefix: textArbitrary,
+        honorificSuffix: textArbitrary,
+      },
+      { requiredKeys: [] },
+    ),
+    phoneNumbers: plural,
+    ims: plural,
+    photos: plural,
+    roles: plural,
+    entitlements: plural,
+    x509Certificates: plural,
+    addresses: fc.array(
+      fc.record(
+        {
+          formatted: textArbitrary,
+          streetAddress: textArbitrary,
+          locality: textArbitrary,
+          region: textArbitrary,
+          postalCode: textArbitrary,
+          country: textArbitrary,
+          type: textArbitrary,
+        },
+        { requiredKeys: ['country'] },
+      ),
+      { maxLength: 2 },
+    ),
+    [enterpriseSchema]: fc.record(
+      {
+        employeeNumber: textArbitrary,
+        costCenter: textArbitrary,
+        organization: textArbitrary,
+        division: textArbitrary,
+        department: textArbitrary,
+        manager: fc.record({ value: textArbitrary, displayName: textArbitrary }, { requiredKeys: [] }),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+/** Creates users and groups of random values through the API, a second apart. */
+async function populate(scim: ScimCaller, seed: number): Promise<void> {
+  const ids: string[] = [];
+  const texts = fc.sample(textArbitrary, { seed, numRuns: usersCount });
+  for (const [at, more] of fc.sample(extras, { seed, numRuns: usersCount }).entries()) {
+    const emails = [
+      { value: `${at}-${texts[at]!.replaceAll(/[\s@]/g, '')}@Example.com`, type: 'work', primary: true, display: texts[at]! },
+      { value: `${at}@home.test`, ...(at % 3 === 0 ? { type: 'HOME' } : {}) },
+    ].slice(0, 1 + (at % 2));
+    const result = await scim.call('POST', '/Users', { ...(more as Json), userName: `${texts[at]}${at}`, emails });
+    assert.equal(result.status, 201, JSON.stringify(result.body));
+    ids.push(String(result.body['id']));
+    await scim.server.clock.advance(1000 + at);
+  }
+  for (let at = 0; at < 6; at += 1)
+    await scim.newGroup(`${texts[at]}g${at}`, ids.filter((_id, user) => user % (at + 2) === 0).slice(0, at * 3));
+  await scim.call('DELETE', `/Users/${ids[7]}`);
+  await scim.call('PATCH', `/Users/${ids[8]}`, { Operations: [{ op: 'replace', path: 'title', value: 'abc' }] });
+}
+
+for (const database of databases) {
+  describe(`filters: SQL and evaluator agree (${database})`, () => {
+    let scim: ScimCaller;
+    const seed = Number(process.env['GATEHOUSE_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
+    before(async () => {
+      scim = await startScim(database);
+      await populate(scim, seed);
+    });
+    after(() => scim.close());
+
+    it(`users, ${filtersPerDatabase} filters`, async () => {
+      const documents = await allUsers(scim);
+      assert.ok(documents.length >= usersCount - 1);
+      await compare(scim, userIndex, documents, { seed, runs: filtersPerDatabase });
+    });
+
+    it(`groups, ${Math.ceil(filtersPerDatabase / 5)} filters`, async () => {
+      const documents = await allGroups(scim);
+      assert.equal(documents.length, 6);
+      await compare(scim, groupIndex, documents, { seed, runs: Math.ceil(filtersPerDatabase / 5) });
+    });
+  });
+}
+
+async function compare(
+  scim: ScimCaller,
+  index: TypeIndex,
+  documents: readonly Document[],
+  { seed, runs }: { seed: number; runs: number },
+): Promise<void> {
+  const { database } = scim.server.gatehouse.services;
+  const tenant = await rootTenant(scim.server);
+  const alias = index === userIndex ? 'u' : 'g';
+  let found = 0;
+  await fc.assert(
+    fc.asyncProperty(filterArbitrary(index, poolsOf(documents)), fc.boolean(), async (text, common) => {
+      const filter = resolveFilter(
+        index,
+        parseFilter(text, { lengthMax: 100_000, depthMax: 100, comparisonsMax: 1000, valuePathsMax: 1000 }),
+      );
+      const where = filterCondition({ dialect: database.dialect, tenant: tenant.id, index, isCommon: () => common }, filter);
+      const rows = await database.read(tenant.id, (queries) =>
+        listPage(queries, { alias, tenant: tenant.id, where, orderBy: sql.ref(`${alias}.id`), limit: 1000, offset: 0 }),
+      );
+      const expected = documents.filter((document) => matches(index, filter, document)).map((document) => document['id']);
+      found += expected.length > 0 && expected.length < documents.length ? 1 : 0;
+      assert.deepEqual(
+        rows.map((row) => row.id),
+        expected,
+      );
+    }),
+    { seed, numRuns: runs, endOnFailure: false },
+  );
+  assert.ok(found > runs / 10, 'too few filters tell resources apart');
+}
+
+async function allUsers(scim: ScimCaller): Promise<readonly Document[]> {
+  const { database } = scim.server.gatehouse.services;
+  const tenant = await rootTenant(scim.server);
+  return database.read(tenant.id, async (queries) => {
+    const page = await listPage(queries, {
+      alias: 'u',
+      tenant: tenant.id,
+      where: sql`(1 = 1)`,
+      orderBy: sql.ref('u.id'),
+      limit: 1000,
+      offset: 0,
+    });
+    const rows = await listUsersById(
+      queries,
+      database.dialect,
+      tenant.id,
+      page.map((row) => row.id),
+    );
+    return completeUsers(
+      database.dialect,
+      queries,
+      tenant.id,
+      rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+      everything,
+    );
+  });
+}
+
+async function allGroups(scim: ScimCaller): Promise<readonly Document[]> {
+  const { database } = scim.server.gatehouse.services;
+  const tenant = await rootTenant(scim.server);
+  return database.read(tenant.id, async (queries) => {
+    const page = await listPage(queries, {
+      alias: 'g',
+      tenant: tenant.id,
+      where: sql`(1 = 1)`,
+      orderBy: sql.ref('g.id'),
+      limit: 1000,
+      offset: 0,
+    });
+    const rows = await listGroupsById(
+      queries,
+      database.dialect,
+      tenant.id,
+      page.map((row) => row.id),
+    );
+    const documents: Document[] = [];
+    for (const row of rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+      const members = await listMembers(queries, tenant.id, row.id, { after: '', limit: 1000 });
+      documents.push({
+        ...documentOfGroup(row),
+        members: members.map((member) => ({ value: member.user_id, display: member.display ?? undefined, type: 'User' })),
+      });
+    }
+    return documents;
+  });
+}
+
+function poolsOf(documents: readonly Document[]): FilterPools {
+  const texts = new Set<string>(['x']);
+  const instants = new Set<number>();
+  for (const document of documents) {
+    for (const value of Object.values(document)) {
+      if (typeof value === 'number') instants.add(value);
+      if (typeof value === 'string') texts.add(value);
+      if (Array.isArray(value))
+        for (const element of value) for (const part of Object.values(element)) if (typeof part === 'string') texts.add(part);
+    }
+  }
+  return { instants: [...instants], texts: [...texts] };
+}
