@@ -65,41 +65,17 @@ function negatives(alg: Alg) {
   ];
   const changed = changes.map((change) => {
     const [name, value] = Object.entries(change)[0]!; // every change names one component
-    return vector(
-      `${alg}: ${name} changed to ${JSON.stringify(value)}`,
-      alg,
-      { ...base, ...change },
-      good,
-      'bad_signature',
-    );
+    return vector(`${alg}: ${name} changed to ${JSON.stringify(value)}`, alg, { ...base, ...change }, good, 'bad_signature');
   });
   return [...changed, ...headerForms(alg, base, good), ...(alg === 'ES256' ? ecdsaForms(base, good) : [])];
 }
 
 function headerForms(alg: Alg, base: Request, good: Buffer) {
   const encoded = good.toString('base64');
-  const timestamps = [
-    '176722560000',
-    '17672256000000',
-    '1767225600000, 1767225600000',
-    '1767225600.00',
-    '+176722560000',
-  ];
+  const timestamps = ['176722560000', '17672256000000', '1767225600000, 1767225600000', '1767225600.00', '+176722560000'];
   return [
-    vector(
-      `${alg}: base64url signature`,
-      alg,
-      base,
-      `${good.subarray(3).toString('base64')}-_==`,
-      'bad_signed_headers',
-    ),
-    vector(
-      `${alg}: unpadded base64`,
-      alg,
-      base,
-      Buffer.alloc(64).toString('base64').replace(/=+$/, ''),
-      'bad_signed_headers',
-    ),
+    vector(`${alg}: base64url signature`, alg, base, `${good.subarray(3).toString('base64')}-_==`, 'bad_signed_headers'),
+    vector(`${alg}: unpadded base64`, alg, base, Buffer.alloc(64).toString('base64').replace(/=+$/, ''), 'bad_signed_headers'),
     vector(`${alg}: signature sent twice`, alg, base, `${encoded}, ${encoded}`, 'bad_signed_headers'),
     vector(`${alg}: signature with a byte more`, alg, base, Buffer.concat([good, Buffer.of(0)]), 'bad_signature'),
     vector(`${alg}: signature with a byte less`, alg, base, good.subarray(1), 'bad_signature'),
@@ -122,13 +98,7 @@ function ecdsaForms(base: Request, good: Buffer) {
   const longLength = Buffer.concat([Buffer.of(0x30, 0x81), der.subarray(1)]);
   const first = 'ES256: first use before the malleated twin';
   return [
-    vector(
-      'ES256: strict DER',
-      'ES256',
-      { ...base, query: 'form=der' },
-      derOf({ ...base, query: 'form=der' }),
-      'valid',
-    ),
+    vector('ES256: strict DER', 'ES256', { ...base, query: 'form=der' }, derOf({ ...base, query: 'form=der' }), 'valid'),
     vector('ES256: DER with a trailing byte', 'ES256', base, Buffer.concat([der, Buffer.of(0)]), 'bad_signature'),
     vector('ES256: DER with a long length', 'ES256', base, longLength, 'bad_signature'),
     vector('ES256: P1363 of 63 bytes', 'ES256', base, good.subarray(0, 63), 'bad_signature'),
@@ -177,9 +147,7 @@ function privateKey(alg: Alg): KeyObject {
 }
 
 // The keys stay the same over runs, so a change of the file shows what changed.
-function loadKeys(): Readonly<
-  Record<Alg, { readonly key_id: string; readonly private_key: string; readonly public_key: string }>
-> {
+function loadKeys(): Readonly<Record<Alg, { readonly key_id: string; readonly private_key: string; readonly public_key: string }>> {
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')).keys;
   const entry = (alg: Alg, pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject }) => ({
     key_id: keyIds[alg],

@@ -32,6 +32,7 @@ if (!Object.hasOwn(steps, name ?? '')) {
   console.error(`expected one of ${Object.keys(steps).join(', ')}, found ${name}`);
   process.exit(2);
 }
+process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'gatehouse');
 for (const [command, ...args] of steps[name]()) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
   if (error) throw error;

@@ -1,6 +1,4 @@
-// Process entry: enables the compile cache and hands the command line over.
-import { enableCompileCache } from 'node:module';
+// Process entry: hands the command line over. bin/gatehouse starts it.
+import { run } from './cli/run.ts';
 
-enableCompileCache();
-const { run } = await import('./cli/run.ts');
 process.exitCode = await run(process.argv.slice(2));
