@@ -6,6 +6,7 @@ import { registerSurface } from '../http/surface.ts';
 import { introspect } from './introspection.ts';
 import { showKeys } from './jwks.ts';
 import { revoke } from './revocation.ts';
+import { issueTokens } from './token.ts';
 
 export function registerOidc(app: FastifyInstance, services: Services): void {
   registerSurface(
@@ -21,6 +22,7 @@ export function registerOidc(app: FastifyInstance, services: Services): void {
     },
     (route) => {
       route('/jwks', { GET: showKeys(services) });
+      route('/token', { POST: issueTokens(services) });
       route('/introspect', { POST: introspect(services) });
       route('/revoke', { POST: revoke(services) });
     },

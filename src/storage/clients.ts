@@ -35,18 +35,22 @@ export interface ClientTable {
   updated_at: number;
 }
 
-const clientIdCharsMax = 200;
+/** RFC 6749 appendix A.1 (VSCHAR), within the length of any id of ours. What does not match names no client and no cache entry. */
+export const clientIdSyntax = /^[\x20-\x7e]{1,128}$/;
 const cacheKey = (clientId: string): string => `client:${clientId}`;
 
-/** A client from the cache of configuration; unknown ids are remembered like known ones. */
+/** The registered client, or undefined. Reads the database only for an id this process has not seen since the last change. */
 export async function findCachedClient(cache: ConfigCache, tenant: TenantId, clientId: string): Promise<Client | undefined> {
-  if (clientId.length > clientIdCharsMax) return undefined;
+  const known = peekClient(cache, tenant, clientId);
+  if (known !== undefined) return known.value;
   return cache.get(tenant, cacheKey(clientId), (queries) => findClient(queries, tenant, clientId));
 }
 
 /** What findCachedClient would give, if it is known without waiting. */
-export const peekClient = (cache: ConfigCache, tenant: TenantId, clientId: string): { readonly value: Client | undefined } | undefined =>
-  cache.peek<Client | undefined>(tenant, cacheKey(clientId));
+export function peekClient(cache: ConfigCache, tenant: TenantId, clientId: string): { readonly value: Client | undefined } | undefined {
+  if (!clientIdSyntax.test(clientId)) return { value: undefined };
+  return cache.peek<Client | undefined>(tenant, cacheKey(clientId));
+}
 
 export async function findClient(queries: Queries, tenant: TenantId, clientId: string): Promise<Client | undefined> {
   const row = await queries

@@ -25,6 +25,7 @@ export interface TokenState {
   readonly isRevoked: boolean;
   /** State of the user of the token's grant; undefined for a token without a grant, or whose grant is gone. */
   readonly userState: string | undefined;
+  readonly userRole: string | undefined;
 }
 
 const selectDenied = statement((queries, values: { readonly tenant: TenantId; readonly jti: string }) =>
@@ -37,7 +38,7 @@ const selectGrantState = statement(
       .selectFrom('grants as g')
       .innerJoin('users as u', (join) => join.onRef('u.tenant_id', '=', 'g.tenant_id').onRef('u.id', '=', 'g.user_id'))
       .leftJoin('revoked_tokens as r', (join) => join.onRef('r.tenant_id', '=', 'g.tenant_id').on('r.jti', '=', values.jti))
-      .select(['g.revoked_at', 'u.state', 'r.jti'])
+      .select(['g.revoked_at', 'u.state', 'u.role', 'r.jti'])
       .where('g.tenant_id', '=', values.tenant)
       .where('g.id', '=', values.sid)
       .where('g.user_id', '=', values.sub),
@@ -51,10 +52,10 @@ export async function findTokenState(
 ): Promise<TokenState> {
   if (token.sid === undefined) {
     const { rows } = await selectDenied(queries, { tenant, jti: token.jti });
-    return { isRevoked: rows.length > 0, userState: undefined };
+    return { isRevoked: rows.length > 0, userState: undefined, userRole: undefined };
   }
   // sid and sub of a token we signed are the ids we put there
   const { rows } = await selectGrantState(queries, { tenant, jti: token.jti, sid: token.sid as GrantId, sub: token.sub as UserId });
   const row = rows[0];
-  return { isRevoked: row === undefined || row.revoked_at !== null || row.jti !== null, userState: row?.state };
+  return { isRevoked: row === undefined || row.revoked_at !== null || row.jti !== null, userState: row?.state, userRole: row?.role };
 }

@@ -32,7 +32,8 @@ export type BearerFailure =
   | 'sender_constrained'
   | 'token_revoked'
   | 'client_disabled'
-  | 'user_inactive';
+  | 'user_inactive'
+  | 'not_an_administrator';
 
 const scheme = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
@@ -60,7 +61,9 @@ export async function verifyBearer(
   const client = await findCachedClient(cache, tenant.id, token.clientId);
   if (client?.enabled !== true) return fail('client_disabled');
   const state = await database.read(tenant.id, (queries) => findTokenState(queries, tenant.id, token));
+  if (token.sid !== undefined && state.userState !== undefined && state.userState !== 'active') return fail('user_inactive');
   if (state.isRevoked) return fail('token_revoked');
-  if (token.sid !== undefined && state.userState !== 'active') return fail('user_inactive');
+  // A client may hold capabilities for the people who use it; only administrators may use them.
+  if (token.sid !== undefined && state.userRole !== 'admin') return fail('not_an_administrator');
   return { ok: true, token, client, actor: token.sid === undefined ? `client:${token.clientId}` : `user:${token.sub}` };
 }

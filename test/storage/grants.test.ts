@@ -150,8 +150,8 @@ for (const database of databases) {
 
     it('a token is revoked by its jti, by its grant, and when its grant is not there', async () => {
       const grant = await withFamily('e0');
-      assert.deepEqual(await stateOf('jti-1', grant.id, user.id), { isRevoked: false, userState: 'active' });
-      assert.deepEqual(await stateOf('jti-1', undefined, 'client'), { isRevoked: false, userState: undefined });
+      assert.deepEqual(await stateOf('jti-1', grant.id, user.id), { isRevoked: false, userState: 'active', userRole: 'user' });
+      assert.deepEqual(await stateOf('jti-1', undefined, 'client'), { isRevoked: false, userState: undefined, userRole: undefined });
       const denied = await services.database.write(tenant.id, async (queries) => [
         await insertRevokedToken(queries, tenant.id, 'jti-1', 2_000_000_000),
         await insertRevokedToken(queries, tenant.id, 'jti-1', 2_000_000_000),
@@ -162,7 +162,7 @@ for (const database of databases) {
       assert.equal((await stateOf('jti-2', grant.id, user.id)).isRevoked, false);
       await services.database.write(tenant.id, (queries) => revokeGrant(queries, tenant.id, grant.id, 'logout'));
       assert.equal((await stateOf('jti-2', grant.id, user.id)).isRevoked, true);
-      assert.deepEqual(await stateOf('jti-2', 'no-such-grant', user.id), { isRevoked: true, userState: undefined });
+      assert.deepEqual(await stateOf('jti-2', 'no-such-grant', user.id), { isRevoked: true, userState: undefined, userRole: undefined });
     });
 
     it('ending the sessions of a user ends grants and drops waiting codes', async () => {

@@ -1,0 +1,12 @@
+// The access gate: with `access_policy: assigned` only assigned users, directly or through a group, may sign in to a client.
+// Asked wherever a user meets a client; each endpoint refuses with its own opaque row.
+import type { Client } from '../domain/client.ts';
+import type { TenantId, UserId } from '../domain/ids.ts';
+import { isAssigned } from '../storage/access-assignments.ts';
+import type { Database } from '../storage/database.ts';
+
+/** True when the user may use the client now. Asks the database only where a policy is set. */
+export async function passesAccessGate(database: Database, tenant: TenantId, client: Client, user: UserId): Promise<boolean> {
+  if (client.accessPolicy === 'everyone') return true;
+  return database.read(tenant, (queries) => isAssigned(queries, tenant, { kind: 'client', id: client.clientId }, user));
+}

@@ -1,0 +1,180 @@
+// POST /token (contract 7.2): one pipeline for every grant. The order of its phases is the security argument: scope and
+// resource before redeem, so that a wrong one burns nothing; redeem before mint, so that a failing signer permits no replay.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { reject } from '../contract/contract-error.ts';
+import type { KeyRing } from '../crypto/key-ring.ts';
+import type { Client, SigningAlg } from '../domain/client.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import { enforceRateLimit } from '../http/rate-limits.ts';
+import type { Services } from '../http/services.ts';
+import type { Handler } from '../http/surface.ts';
+import { mintAccessToken } from '../tokens/access-token.ts';
+import { mintIdToken } from '../tokens/id-token.ts';
+import { ringWith } from '../tokens/signing-key-supply.ts';
+import { passesAccessGate } from './access-gate.ts';
+import { accessTokenLifetimeSeconds } from './access-token-lifetime.ts';
+import { authenticateClient } from './client-authentication.ts';
+import type { Examined, TokenGrant, TokenRequest } from './grants/grant.ts';
+import { findGrantType } from './grants/registry.ts';
+import { type ParsedParameters, parametersFailureText, parseForm, type RequestParameters } from './parameters.ts';
+import { audienceOf, findUnboundScope, parseScopes, requestedAudiences } from './scopes.ts';
+
+export function issueTokens(services: Services): Handler {
+  return (request, reply) => answerToken(services, request, reply);
+}
+
+async function answerToken(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  // 1 parse
+  const parameters = parametersOf(parseForm(request));
+  // 2 find the grant
+  const grantType = parameters.get('grant_type');
+  const grant = grantType === undefined ? undefined : findGrantType(grantType);
+  if (grant === undefined) throw reject('token.unsupported_grant_type', { reason: 'grant_type', received: grantType });
+  // 3 authenticate the client
+  const client = await authenticateClient(services, request, reply, parameters);
+  const { tenant } = request;
+  if (!client.grantTypes.includes(grant.grantType) || (client.type === 'public' && !grant.allowsPublicClients))
+    throw reject(
+      'token.unauthorized_client',
+      { reason: 'grant_not_allowed', received: grantType },
+      { text: 'This client may not use this grant.' },
+    );
+  if (tenant.settings.rate_limits.token_requests_per_client !== null)
+    await enforceRateLimit(services.rateLimiter, tenant, 'oauth', 'token_requests_per_client', client.clientId);
+  const tokenRequest: TokenRequest = { services, request, tenant, client, parameters, proofKey: undefined };
+  // 4 examine the proof
+  const examining = grant.examine(tokenRequest);
+  const examined = examining instanceof Promise ? await examining : examining;
+  // 5 user and access gate
+  if (examined.grant !== undefined) await refuseClosedGate(tokenRequest, examined);
+  // 6 scope and resource
+  const scopes = grantedScopes(tokenRequest, examined);
+  checkResource(tokenRequest, examined);
+  const keys = readyRing(services, tenant, client) ?? (await ringWith(services, tenant.id, algsOf(tenant, client)));
+  const lifetimeSeconds =
+    examined.resource === undefined || examined.resource === tenant.managementApi
+      ? tenant.settings.access_token_lifetime_seconds
+      : await accessTokenLifetimeSeconds(services, tenant, examined.resource);
+  // 7 redeem
+  const refreshToken =
+    examined.redeem === undefined ? undefined : await examined.redeem({ accessTokenLifetimeSeconds: lifetimeSeconds, scopes });
+  // 8 mint, 9 answer
+  const body = await mint(tokenRequest, grant, examined, { keys, scopes, lifetimeSeconds, refreshToken });
+  return sendTokens(reply, body);
+}
+
+const algsOf = (tenant: Tenant, client: Client): readonly SigningAlg[] => [
+  tenant.settings.access_token_alg,
+  client.idTokenSignedResponseAlg,
+];
+
+/** The tenant's keys when they are in memory and sign what this client gets. */
+function readyRing({ keyRings }: Services, tenant: Tenant, client: Client): KeyRing | undefined {
+  const ring = keyRings.peek(tenant.id);
+  const isReady =
+    ring?.signing(tenant.settings.access_token_alg) !== undefined && ring.signing(client.idTokenSignedResponseAlg) !== undefined;
+  return isReady ? ring : undefined;
+}
+
+/** The parameters, or the row of what is wrong with them. */
+function parametersOf(parsed: ParsedParameters): RequestParameters {
+  if (parsed.ok) return parsed.parameters;
+  throw reject(
+    'token.invalid_request',
+    { reason: parsed.reason, received: parsed.parameter },
+    { text: parametersFailureText[parsed.reason] },
+  );
+}
+
+/** Contract 7.2: a suspended user and a closed gate look like an invalid grant. */
+async function refuseClosedGate({ services, tenant, client }: TokenRequest, { grant, refusal, userState }: Examined): Promise<void> {
+  if (grant === undefined) return;
+  if (userState !== 'active') throw reject(refusal, { reason: 'user_inactive', received: userState, expected: 'active' });
+  if (client.accessPolicy !== 'everyone' && !(await passesAccessGate(services.database, tenant.id, client, grant.userId)))
+    throw reject(refusal, { reason: 'access_gate', received: grant.userId });
+}
+
+/** The scopes of the token: those asked for, within the grant and bound to the client as it is now. */
+function grantedScopes({ client, parameters }: TokenRequest, examined: Examined): readonly string[] {
+  const text = parameters.get('scope');
+  const requested = text === undefined ? examined.scopes : parseScopes(text);
+  if (requested === undefined)
+    throw reject('token.invalid_scope', { reason: 'scope_malformed', received: text }, { text: 'scope is malformed.' });
+  const unbound = findUnboundScope(client, requested);
+  if (unbound !== undefined)
+    throw reject('token.invalid_scope', { reason: 'scope_not_bound', received: unbound }, { text: 'A scope is not bound to this client.' });
+  const outside = text === undefined ? undefined : requested.find((scope) => !examined.scopes.includes(scope));
+  if (outside !== undefined)
+    throw reject('token.invalid_scope', { reason: 'scope_not_granted', received: outside }, { text: 'A scope was not granted.' });
+  return requested;
+}
+
+/** RFC 8707 2.2: a token request may repeat the resource of its grant and name no other. */
+function checkResource({ parameters }: TokenRequest, { resource }: Examined): void {
+  const requested = requestedAudiences(parameters);
+  if (requested.length === 0 || (requested.length === 1 && requested[0] === resource)) return;
+  throw reject(
+    'token.invalid_target',
+    { reason: 'audience_not_granted', received: requested.join(' '), expected: resource },
+    { text: 'The requested audience is not available to this client.' },
+  );
+}
+
+interface Minting {
+  readonly keys: KeyRing;
+  readonly scopes: readonly string[];
+  readonly lifetimeSeconds: number;
+  readonly refreshToken: string | undefined;
+}
+
+export interface TokenResponse {
+  readonly access_token: string;
+  readonly token_type: 'Bearer' | 'DPoP';
+  readonly expires_in: number;
+  readonly refresh_token?: string;
+  readonly id_token?: string;
+  readonly scope: string;
+}
+
+async function mint(request: TokenRequest, type: TokenGrant, examined: Examined, minting: Minting): Promise<TokenResponse> {
+  const { services, tenant, client, proofKey } = request;
+  const { keys, scopes, lifetimeSeconds, refreshToken } = minting;
+  const { grant } = examined;
+  const scope = scopes.join(' ');
+  const { token } = await mintAccessToken(tenant, keys, services.clock, {
+    clientId: client.clientId,
+    sub: grant?.userId ?? client.clientId,
+    audience: audienceOf(tenant, scopes, examined.resource),
+    scope,
+    lifetimeSeconds,
+    ...(grant === undefined ? {} : { sid: grant.id, authTime: grant.authTimeSeconds, acr: grant.acr, amr: grant.amr }),
+    ...(proofKey === undefined ? {} : { cnf: { jkt: proofKey } }),
+  });
+  const idToken =
+    grant === undefined || !scopes.includes('openid')
+      ? undefined
+      : await mintIdToken(tenant, keys, services.clock, {
+          alg: client.idTokenSignedResponseAlg,
+          clientId: client.clientId,
+          sub: grant.userId,
+          sid: grant.id,
+          authTimeSeconds: grant.authTimeSeconds,
+          acr: grant.acr,
+          amr: grant.amr,
+          nonce: type.repeatsNonce ? grant.nonce : undefined,
+          accessToken: token,
+          ...(examined.idTokenClaims === undefined ? {} : { extraClaims: examined.idTokenClaims }),
+        });
+  return {
+    access_token: token,
+    token_type: proofKey === undefined ? 'Bearer' : 'DPoP',
+    expires_in: lifetimeSeconds,
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+    ...(idToken === undefined ? {} : { id_token: idToken }),
+    scope,
+  };
+}
+
+function sendTokens(reply: FastifyReply, body: TokenResponse): FastifyReply {
+  return reply.header('cache-control', 'no-store').header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
+}
