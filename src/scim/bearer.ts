@@ -22,6 +22,7 @@ const failureTexts: Readonly<Record<BearerFailure, string>> = {
   token_revoked: 'The access token has been revoked.',
   client_disabled: 'The client of the access token is not enabled.',
   user_inactive: 'The user of the access token is not active.',
+  not_an_administrator: 'The user of the access token is not an administrator.',
 };
 
 /** Authenticates a request and checks that it has one of the capabilities; gives the context of its operations. */
