@@ -8,6 +8,7 @@ import type { SharedName } from '../contract/shared.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { rootTenantSlug } from '../domain/tenant.ts';
 import { StorageUnavailable } from '../storage/database.ts';
+import type { Page } from './pages/page.ts';
 import type { Services } from './services.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { tenantNameOf } from './tenant-name.ts';
@@ -40,7 +41,7 @@ export interface SurfaceDefinition {
   /** The error for a body over the limit where the surface has its own; undefined keeps the shared one. */
   readonly bodyTooLarge?: (request: FastifyRequest) => Error | undefined;
   /** Gives another representation of an error answer (a page), or undefined for JSON. */
-  readonly present?: (answer: Answer, request: FastifyRequest) => string | undefined;
+  readonly present?: (answer: Answer, request: FastifyRequest) => Page | undefined;
 }
 
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -171,7 +172,7 @@ function answerError(
   const answer = render(contractError);
   const page = definition.present?.(answer, request);
   reply.code(answer.status).headers(answer.headers);
-  return page === undefined ? reply.send(JSON.stringify(answer.body)) : reply.type('text/html; charset=utf-8').send(page);
+  return page === undefined ? reply.send(JSON.stringify(answer.body)) : reply.headers(page.headers).send(page.markup);
 }
 
 function recordRefusal(services: Services, request: FastifyRequest, error: ContractError): void {

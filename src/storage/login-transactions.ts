@@ -36,6 +36,8 @@ export interface LoginTransactionTable {
   ui_locales: string | null;
   /** approvals/saml-sign-in: the session's id under the master key. */
   saml_session_sealed: string | null;
+  /** As typed, for the page to show. */
+  identifier: string | null;
   /** Null before identification, and for an identifier nobody has. */
   user_id: UserId | null;
   /** See ApprovalTable.subject_key. Null before identification. */
@@ -59,6 +61,7 @@ export type NewLoginTransaction = Omit<
   LoginTransactionTable,
   | 'tenant_id'
   | 'step'
+  | 'identifier'
   | 'user_id'
   | 'subject_key'
   | 'mail_key'
@@ -112,6 +115,7 @@ export async function identifyLogin(
   tenant: TenantId,
   id: TransactionId,
   subject: {
+    readonly identifier: string;
     readonly userId: UserId | undefined;
     readonly subjectKey: string;
     readonly mailKey: string;
@@ -120,6 +124,7 @@ export async function identifyLogin(
 ): Promise<boolean> {
   return updateOpen(queries, tenant, id, {
     step: 'choose',
+    identifier: subject.identifier,
     user_id: subject.userId ?? null,
     subject_key: subject.subjectKey,
     mail_key: subject.mailKey,
@@ -143,7 +148,7 @@ async function updateOpen(
   queries: Queries,
   tenant: TenantId,
   id: TransactionId,
-  values: Partial<Pick<LoginTransactionTable, 'step' | 'user_id' | 'subject_key' | 'mail_key' | 'methods' | 'approval_id'>>,
+  values: Partial<Pick<LoginTransactionTable, 'step' | 'identifier' | 'user_id' | 'subject_key' | 'mail_key' | 'methods' | 'approval_id'>>,
 ): Promise<boolean> {
   const rows = await queries
     .updateTable('login_transactions')

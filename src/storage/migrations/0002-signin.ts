@@ -21,7 +21,7 @@ export async function signin(context: MigrationContext): Promise<void> {
     columns: {
       tenant_id: 'text', id: 'text', kind: 'text', binding_hash: 'text', step: "text='identify'", client_id: 'text?', service_provider_id: 'text?', display_name: 'text?',
       redirect_uri: 'text?', scope: 'text?', resource: 'text?', request_state: 'text?', nonce: 'text?', code_challenge: 'text?', dpop_jkt: 'text?', max_age: 'integer?',
-      acr_values: 'text?', prompt: 'text?', login_hint: 'text?', ui_locales: 'text?', saml_session_sealed: 'text?', user_id: 'text?', subject_key: 'text?', mail_key: 'text?',
+      acr_values: 'text?', prompt: 'text?', login_hint: 'text?', ui_locales: 'text?', saml_session_sealed: 'text?', identifier: 'text?', user_id: 'text?', subject_key: 'text?', mail_key: 'text?',
       methods: "text='[]'", approval_id: 'text?', initiated_ip: 'text?', initiated_user_agent: 'text?', lifetime_seconds: 'integer', created_at: 'integer',
       expires_at: 'integer', finished_at: 'integer?', outcome: 'text?',
     },
