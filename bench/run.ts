@@ -8,6 +8,7 @@ import { type Bench, type Figure, printTable } from './table.ts';
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   'client-credentials': async () => (await import('./client-credentials.ts')).clientCredentials,
   introspection: async () => (await import('./introspection.ts')).introspection,
+  'code-flow': async () => (await import('./code-flow.ts')).codeFlow,
   refresh: async () => (await import('./refresh.ts')).refresh,
 };
 

@@ -1,0 +1,128 @@
+// The other side of whole code flows, in its own process: N browsers with a relying party each, over keep-alive connections.
+// Started by code-flow.ts with its job as JSON in argv; prints `{"flows": n, "seconds": s}`.
+import { createHash, randomBytes } from 'node:crypto';
+import { Agent, request } from 'node:http';
+
+export interface FlowJob {
+  readonly kind: 'gatehouse' | 'oidc-provider';
+  readonly authorizeUrl: string;
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly redirectUri: string;
+  readonly emails: readonly string[];
+  readonly outboxUrl?: string;
+  readonly operatorToken?: string;
+  readonly seconds: number;
+}
+
+const job: FlowJob = JSON.parse(process.argv[2]!);
+const agent = new Agent({ keepAlive: true, maxSockets: 128 });
+
+interface Answer {
+  readonly status: number;
+  readonly location: string | undefined;
+  readonly cookies: readonly string[];
+  readonly body: string;
+}
+
+function call(method: string, url: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      url,
+      { method, agent, headers: { ...headers, ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }) } },
+      (incoming) => {
+        let text = '';
+        incoming.setEncoding('utf8');
+        incoming.on('data', (chunk: string) => {
+          text += chunk;
+        });
+        incoming.on('end', () =>
+          resolve({
+            status: incoming.statusCode ?? 0,
+            location: incoming.headers.location,
+            cookies: (incoming.headers['set-cookie'] ?? []).map((line) => line.split(';', 1)[0]!),
+            body: text,
+          }),
+        );
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+async function flow(email: string): Promise<void> {
+  const verifier = randomBytes(32).toString('base64url');
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: job.clientId,
+    redirect_uri: job.redirectUri,
+    scope: 'openid email',
+    state: 's',
+    nonce: 'n',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const started = await call('GET', `${job.authorizeUrl}?${query}`, {});
+  const callback = job.kind === 'gatehouse' ? await signInToGatehouse(started, email) : await signInToProvider(started);
+  const code = new URL(callback).searchParams.get('code');
+  if (code === null) throw new Error(`no code in ${callback}`);
+  const tokens = await call(
+    'POST',
+    job.tokenUrl,
+    form,
+    new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: job.redirectUri,
+      code_verifier: verifier,
+      client_id: job.clientId,
+      client_secret: job.clientSecret,
+    }).toString(),
+  );
+  if (tokens.status !== 200 || !tokens.body.includes('id_token')) throw new Error(`token: ${tokens.status} ${tokens.body}`);
+}
+
+async function signInToGatehouse(started: Answer, email: string): Promise<string> {
+  if (started.location === undefined) throw new Error(`authorize: ${started.status} ${started.body}`);
+  const login = new URL(started.location, job.authorizeUrl).href;
+  const headers = { ...form, accept: 'application/json', cookie: started.cookies.join('; ') };
+  await call('POST', `${login}/identify`, headers, new URLSearchParams({ identifier: email }).toString());
+  const outbox = await call('GET', `${job.outboxUrl}?to=${encodeURIComponent(email)}`, { authorization: `Bearer ${job.operatorToken}` });
+  const { messages } = JSON.parse(outbox.body) as { messages: { text: string }[] };
+  const pin = /\b\d{6}\b/.exec(messages.at(-1)?.text ?? '')?.[0] ?? '';
+  const verified = await call('POST', `${login}/pin`, headers, new URLSearchParams({ pin }).toString());
+  if (verified.status !== 200) throw new Error(`pin: ${verified.status} ${verified.body}`);
+  const finished = await call('POST', `${login}/finish`, headers, '');
+  return (JSON.parse(finished.body) as { redirect_to: string }).redirect_to;
+}
+
+/** The stub login of the peer: one page that decides at once, then the provider's own resume. */
+async function signInToProvider(started: Answer): Promise<string> {
+  let jar = started.cookies;
+  let location = started.location ?? '';
+  for (let hop = 0; hop < 6 && !location.startsWith(job.redirectUri); hop += 1) {
+    const next = await call('GET', new URL(location, job.authorizeUrl).href, { cookie: jar.join('; ') });
+    jar = [...jar, ...next.cookies];
+    if (next.location === undefined) throw new Error(`hop ${location}: ${next.status} ${next.body.slice(0, 300)}`);
+    location = next.location;
+  }
+  return location;
+}
+
+const until = Date.now() + job.seconds * 1000;
+const startedAt = Date.now();
+let flows = 0;
+await Promise.all(
+  job.emails.map(async (email) => {
+    while (Date.now() < until) {
+      await flow(email);
+      flows += 1;
+    }
+  }),
+);
+console.log(JSON.stringify({ flows, seconds: (Date.now() - startedAt) / 1000 }));
+process.exit(0);
