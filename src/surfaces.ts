@@ -5,6 +5,7 @@ import { registerHealth } from './http/health.ts';
 import type { Services } from './http/services.ts';
 import { registerManagement, registerSystem } from './management/surface.ts';
 import { registerOidc } from './oidc/routes.ts';
+import { registerSaml } from './saml/surface.ts';
 import { registerScim } from './scim/routes.ts';
 
 export function registerSurfaces(app: FastifyInstance, services: Services): void {
@@ -14,4 +15,5 @@ export function registerSurfaces(app: FastifyInstance, services: Services): void
   registerScim(app, services);
   registerManagement(app, services);
   registerSystem(app, services);
+  registerSaml(app, services);
 }
