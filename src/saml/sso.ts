@@ -2,13 +2,13 @@
 // Checks live in request-checks.ts; the sign-in itself is the shared one.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sealSamlSession } from '../approvals/saml-sign-in.ts';
+import { startLogin } from '../approvals/start-login.ts';
 import { prefersJson } from '../http/accept.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Services } from '../http/services.ts';
 import { randomSecret } from '../platform/random.ts';
 import { insertSamlSession } from '../storage/saml-sessions.ts';
-import { startLoginTransaction } from './login-transaction.ts';
 import { checkIdpInitiated, checkSpInitiated } from './request-checks.ts';
 import { readSsoParameters } from './sso-parameters.ts';
 
@@ -22,21 +22,23 @@ export async function answerSso(services: Services, request: FastifyRequest, rep
       : await checkIdpInitiated(services, tenant, parameters.sp, parameters.relayState);
   const { provider } = order.open;
   const sessionId = randomSecret();
-  const lifetimeSeconds = tenant.settings.saml_session_lifetime_seconds;
-  const login = await services.database.write(tenant.id, async (queries) => {
-    const sealed = sealSamlSession(services.encryption, tenant, sessionId);
-    const started = await startLoginTransaction(queries, request, { provider, sealedSession: sealed, lifetimeSeconds });
-    await insertSamlSession(queries, tenant.id, {
-      ...order,
-      sessionId,
-      bindingHash: started.bindingHash,
+  const login = await startLogin(
+    services,
+    tenant,
+    {
+      kind: 'saml',
       serviceProviderId: provider.id,
-      lifetimeSeconds,
-    });
-    return started;
-  });
-  reply.headers({ 'set-cookie': login.cookie, 'cache-control': 'no-store' });
-  if (!prefersJson(request.headers.accept)) return reply.code(303).header('location', login.url).send();
-  const body = { session_id: sessionId, login_url: login.url, expires_in: lifetimeSeconds };
+      displayName: provider.name,
+      sealedSession: sealSamlSession(services.encryption, tenant, sessionId),
+    },
+    { ip: request.clientAddress, userAgent: request.headers['user-agent'] },
+    async (queries, { bindingHash, expiresInSeconds }) => {
+      const session = { ...order, sessionId, bindingHash, serviceProviderId: provider.id, lifetimeSeconds: expiresInSeconds };
+      await insertSamlSession(queries, tenant.id, session);
+    },
+  );
+  reply.headers({ 'set-cookie': login.setCookie, 'cache-control': 'no-store' });
+  if (!prefersJson(request.headers.accept)) return reply.code(303).header('location', login.location).send();
+  const body = { session_id: sessionId, login_url: login.location, expires_in: login.expiresInSeconds };
   return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
 }

@@ -4,7 +4,17 @@ import type { ServiceProvider } from '../../src/domain/service-provider.ts';
 import { deleteServiceProvider } from '../../src/storage/service-providers.ts';
 import { databases } from '../support/databases.ts';
 import { assertRefusal } from '../support/refusal.ts';
-import { assertDelivered, finishSignIn, insertSamlUser, openSamlIdp, postback, type SamlIdp, samlFlags, type StartedSignIn, startSignIn } from '../support/saml-idp.ts';
+import {
+  assertDelivered,
+  finishSignIn,
+  insertSamlUser,
+  openSamlIdp,
+  postback,
+  type SamlIdp,
+  type StartedSignIn,
+  samlFlags,
+  startSignIn,
+} from '../support/saml-idp.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const urn = 'urn:oasis:names:tc:SAML:2.0:status:InvalidNameIDPolicy';
@@ -35,8 +45,10 @@ for (const database of databases) {
       await finishSignIn(server, idp.tenant, started.sessionId, subject === 'refused' ? undefined : subject);
       return started;
     };
-    const send = ({ sessionId, cookie }: StartedSignIn, accept?: string): Promise<Response> => postback(idp.base, sessionId, cookie, accept);
-    const assertNotFound = async (response: Response): Promise<void> => void notFound.add(await assertRefusal(response, 'saml.session_not_found'));
+    const send = ({ sessionId, cookie }: StartedSignIn, accept?: string): Promise<Response> =>
+      postback(idp.base, sessionId, cookie, accept);
+    const assertNotFound = async (response: Response): Promise<void> =>
+      void notFound.add(await assertRefusal(response, 'saml.session_not_found'));
 
     test('a ready session is delivered once; RelayState comes back byte for byte', async () => {
       const to = await provider();
@@ -52,7 +64,11 @@ for (const database of databases) {
     test('by POST too, and null for no RelayState', async () => {
       const { sessionId, cookie } = await ready(await provider());
       const body = new URLSearchParams({ session: sessionId });
-      const response = await fetch(`${idp.base}/v1/idp/saml/postback`, { method: 'POST', body, headers: { cookie, accept: 'application/json' } });
+      const response = await fetch(`${idp.base}/v1/idp/saml/postback`, {
+        method: 'POST',
+        body,
+        headers: { cookie, accept: 'application/json' },
+      });
       assert.equal((await assertDelivered(response)).relayState, null);
     });
     test('the page posts the answer, escapes every value, and needs no script', async () => {
@@ -76,7 +92,14 @@ for (const database of databases) {
     test('7.12 saml.session_not_found: missing, malformed, unknown, twice', async () => {
       const started = await ready(await provider());
       const { sessionId } = started;
-      for (const query of ['', '?session=', '?session=x', `?session=${'A'.repeat(43)}`, `?session=${sessionId}&session=${sessionId}`, `?%73ession=${sessionId}`]) {
+      for (const query of [
+        '',
+        '?session=',
+        '?session=x',
+        `?session=${'A'.repeat(43)}`,
+        `?session=${sessionId}&session=${sessionId}`,
+        `?%73ession=${sessionId}`,
+      ]) {
         const response = await fetch(`${idp.base}/v1/idp/saml/postback${query}`, { headers: { cookie: started.cookie } });
         await assertNotFound(response);
       }
@@ -86,7 +109,8 @@ for (const database of databases) {
     test('7.12 saml.session_not_found: without the cookie, with a wrong one, with the right value under another name', async () => {
       const started = await ready(await provider());
       const { cookie } = await ready(await provider());
-      for (const wrong of ['', cookie, `${started.cookie}x`, started.cookie.replace('gh-tx-', 'other-')]) await assertNotFound(await send({ ...started, cookie: wrong }));
+      for (const wrong of ['', cookie, `${started.cookie}x`, started.cookie.replace('gh-tx-', 'other-')])
+        await assertNotFound(await send({ ...started, cookie: wrong }));
       await assertDelivered(await send({ ...started, cookie: `a=b; ${cookie}; ${started.cookie}` }));
     });
     test('7.12 saml.session_not_found: expired after 10 minutes', async () => {
@@ -99,7 +123,10 @@ for (const database of databases) {
     });
     test('a HEAD delivers nothing', async () => {
       const started = await ready(await provider());
-      const response = await fetch(`${idp.base}/v1/idp/saml/postback?session=${started.sessionId}`, { method: 'HEAD', headers: { cookie: started.cookie } });
+      const response = await fetch(`${idp.base}/v1/idp/saml/postback?session=${started.sessionId}`, {
+        method: 'HEAD',
+        headers: { cookie: started.cookie },
+      });
       assert.equal(response.status, 405);
       await assertDelivered(await send(started));
     });
@@ -134,7 +161,9 @@ for (const database of databases) {
         answers.add(await assertRefusal(await send(started), 'saml.unauthorized'));
       };
       await refuse((to) => idp.change({ ...to, enabled: false }));
-      await refuse((to) => server.gatehouse.services.cache.write(idp.tenant.id, (queries) => deleteServiceProvider(queries, idp.tenant.id, to.id)));
+      await refuse((to) =>
+        server.gatehouse.services.cache.write(idp.tenant.id, (queries) => deleteServiceProvider(queries, idp.tenant.id, to.id)),
+      );
       await refuse((to) => idp.change({ ...to, acs: [{ url: 'https://new.example/acs', index: 0, default: true }] }));
       await refuse(async () => undefined, { access_policy: 'assigned' });
       const initiate = async (to: ServiceProvider): Promise<StartedSignIn> => {
@@ -165,7 +194,11 @@ for (const database of databases) {
     test("another tenant's session is unknown", async () => {
       const { services } = server.gatehouse;
       const { createTenant } = await import('../../src/tokens/tenant-creation.ts');
-      const made = await createTenant(services.database, services.encryption, services.clock, server.url, { slug: 'acme', name: 'Acme', actor: 'operator' });
+      const made = await createTenant(services.database, services.encryption, services.clock, server.url, {
+        slug: 'acme',
+        name: 'Acme',
+        actor: 'operator',
+      });
       assert.ok(made.ok);
       services.cache.forget(made.tenant.id);
       const started = await ready(await provider());

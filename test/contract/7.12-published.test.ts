@@ -12,7 +12,8 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 
 const judge = openSchemaJudge();
 const limits = { bytesMax: 1 << 20, depthMax: 40, elementsMax: 5000, attributesPerElementMax: 64, namespaceDeclarationsMax: 500 };
-const kidOf = (certificate: X509Certificate): string => hash('sha256', certificate.publicKey.export({ type: 'spki', format: 'der' }), 'base64url');
+const kidOf = (certificate: X509Certificate): string =>
+  hash('sha256', certificate.publicKey.export({ type: 'spki', format: 'der' }), 'base64url');
 
 for (const database of databases) {
   suite(`SAML metadata and certificates on ${database}`, () => {
@@ -24,14 +25,16 @@ for (const database of databases) {
     });
     after(() => server.close());
 
-    const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> => fetch(`${idp.base}/v1/idp/saml/${path}`, { headers });
+    const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+      fetch(`${idp.base}/v1/idp/saml/${path}`, { headers });
     const published = async (): Promise<readonly X509Certificate[]> => {
       const reading = readXml(Buffer.from(await (await get('metadata')).arrayBuffer()), { limits, comments: 'refused' });
       assert.ok(reading.ok);
       const certificates = allElements(reading.root).filter((element) => element.localName === 'X509Certificate');
       return certificates.map((element) => new X509Certificate(Buffer.from(textOf(element) ?? '', 'base64')));
     };
-    const rotate = async (): Promise<string | undefined> => rotateSamlKeys(server.gatehouse.services, idp.tenant, { actor: 'operator', requestId: undefined });
+    const rotate = async (): Promise<string | undefined> =>
+      rotateSamlKeys(server.gatehouse.services, idp.tenant, { actor: 'operator', requestId: undefined });
 
     test('the first requests, all at once, see one pair of keys', async () => {
       const bodies = await Promise.all(Array.from({ length: 20 }, async () => (await get('metadata')).text()));
@@ -48,10 +51,13 @@ for (const database of databases) {
       assert.ok(reading.ok);
       assert.equal(attributeOf(reading.root, 'entityID'), `${idp.base}/v1/idp/saml/metadata`);
       const services = allElements(reading.root).filter((element) => element.localName === 'SingleSignOnService');
-      assert.deepEqual(services.map((element) => [attributeOf(element, 'Binding')?.split(':').at(-1), attributeOf(element, 'Location')]), [
-        ['HTTP-Redirect', idp.ssoUrl],
-        ['HTTP-POST', idp.ssoUrl],
-      ]);
+      assert.deepEqual(
+        services.map((element) => [attributeOf(element, 'Binding')?.split(':').at(-1), attributeOf(element, 'Location')]),
+        [
+          ['HTTP-Redirect', idp.ssoUrl],
+          ['HTTP-POST', idp.ssoUrl],
+        ],
+      );
       assert.doesNotMatch(xml, /SingleLogoutService/);
       assert.equal((await published()).length, 2);
       const etag = response.headers.get('etag') ?? assert.fail();
@@ -74,7 +80,8 @@ for (const database of databases) {
     });
     test('7.12 saml.certificate_not_found: kid names no published certificate', async () => {
       const bodies = [];
-      for (const kid of ['x', '', 'A'.repeat(43), '..%2F..']) bodies.push(await assertRefusal(await get(`certificate?kid=${kid}`), 'saml.certificate_not_found'));
+      for (const kid of ['x', '', 'A'.repeat(43), '..%2F..'])
+        bodies.push(await assertRefusal(await get(`certificate?kid=${kid}`), 'saml.certificate_not_found'));
       assert.equal(new Set(bodies).size, 1);
       await assertRefusal(await get('certificate?kid=x&kid=y'), 'saml.invalid_request');
     });

@@ -27,7 +27,10 @@ for (const database of databases) {
       await idp.register({ entity_id: signing, signing_keys: [keys.publicPem] });
       await idp.register({ entity_id: 'https://off.example', enabled: false });
       await idp.register({ entity_id: 'https://start.example', idp_initiated_allowed: true, relay_states: ['/home', '/other'] });
-      await idp.register({ entity_id: 'https://email.example', name_id_formats: ['urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress'] });
+      await idp.register({
+        entity_id: 'https://email.example',
+        name_id_formats: ['urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress'],
+      });
     });
     after(() => server.close());
 
@@ -55,30 +58,94 @@ for (const database of databases) {
     refused('unknown entityID', unauthorized, withParts({ issuer: 'https://nobody.example' }));
     refused('disabled service provider', unauthorized, withParts({ issuer: 'https://off.example' }));
     refused('unknown entityID with a stale, misaddressed, signed request', unauthorized, () =>
-      idp.redirect(idp.request({ issuer: 'https://nobody.example', destination: 'https://x.example', issueInstant: '2020-01-01T00:00:00Z' }), keys),
+      idp.redirect(
+        idp.request({ issuer: 'https://nobody.example', destination: 'https://x.example', issueInstant: '2020-01-01T00:00:00Z' }),
+        keys,
+      ),
     );
-    refused('sp: unknown entityID', unauthorized, raw(() => 'sp=https%3A%2F%2Fnobody.example'));
-    refused('sp: IdP-initiated not allowed', unauthorized, raw(() => `sp=${encodeURIComponent(plain)}`));
-    refused('sp: disabled', unauthorized, raw(() => 'sp=https%3A%2F%2Foff.example'));
+    refused(
+      'sp: unknown entityID',
+      unauthorized,
+      raw(() => 'sp=https%3A%2F%2Fnobody.example'),
+    );
+    refused(
+      'sp: IdP-initiated not allowed',
+      unauthorized,
+      raw(() => `sp=${encodeURIComponent(plain)}`),
+    );
+    refused(
+      'sp: disabled',
+      unauthorized,
+      raw(() => 'sp=https%3A%2F%2Foff.example'),
+    );
 
     const invalid = 'saml.invalid_request';
-    refused('neither SAMLRequest nor sp', invalid, raw(() => ''));
+    refused(
+      'neither SAMLRequest nor sp',
+      invalid,
+      raw(() => ''),
+    );
     refused('neither, by POST', invalid, () => idp.post(''));
-    refused('SAMLRequest and sp', invalid, raw(() => `${buildRedirectQuery(idp.request({ issuer: plain }))}&sp=x`));
-    refused('empty SAMLRequest', invalid, raw(() => 'SAMLRequest='));
-    refused('not base64', invalid, raw(() => 'SAMLRequest=%25%25'));
-    refused('base64 without padding', invalid, raw(() => 'SAMLRequest=AAA'));
-    refused('white space in Redirect base64', invalid, raw(() => `SAMLRequest=${deflated(idp.request({ issuer: plain })).replace(/^(.{8})/, '$1%0A')}`));
-    refused('not DEFLATE', invalid, raw(() => `SAMLRequest=${encode('hello')}`));
-    refused('DEFLATE of a bomb', invalid, raw(() => `SAMLRequest=${encode(deflateRawSync(Buffer.alloc(10_000_000, 0x20)))}`));
-    refused('bytes after the DEFLATE stream', invalid, raw(() =>
-      `SAMLRequest=${encode(Buffer.concat([deflateRawSync(Buffer.from(idp.request({ issuer: plain }))), Buffer.from('x')]))}`,
-    ));
-    refused('another SAMLEncoding', invalid, raw(() => `${buildRedirectQuery(idp.request({ issuer: plain }))}&SAMLEncoding=urn%3Ax`));
-    refused('bad percent-encoding', invalid, raw(() => 'SAMLRequest=%ZZ'));
-    refused('RelayState that is not UTF-8', invalid, raw(() => `${buildRedirectQuery(idp.request({ issuer: plain }))}&RelayState=%FF`));
+    refused(
+      'SAMLRequest and sp',
+      invalid,
+      raw(() => `${buildRedirectQuery(idp.request({ issuer: plain }))}&sp=x`),
+    );
+    refused(
+      'empty SAMLRequest',
+      invalid,
+      raw(() => 'SAMLRequest='),
+    );
+    refused(
+      'not base64',
+      invalid,
+      raw(() => 'SAMLRequest=%25%25'),
+    );
+    refused(
+      'base64 without padding',
+      invalid,
+      raw(() => 'SAMLRequest=AAA'),
+    );
+    refused(
+      'white space in Redirect base64',
+      invalid,
+      raw(() => `SAMLRequest=${deflated(idp.request({ issuer: plain })).replace(/^(.{8})/, '$1%0A')}`),
+    );
+    refused(
+      'not DEFLATE',
+      invalid,
+      raw(() => `SAMLRequest=${encode('hello')}`),
+    );
+    refused(
+      'DEFLATE of a bomb',
+      invalid,
+      raw(() => `SAMLRequest=${encode(deflateRawSync(Buffer.alloc(10_000_000, 0x20)))}`),
+    );
+    refused(
+      'bytes after the DEFLATE stream',
+      invalid,
+      raw(() => `SAMLRequest=${encode(Buffer.concat([deflateRawSync(Buffer.from(idp.request({ issuer: plain }))), Buffer.from('x')]))}`),
+    );
+    refused(
+      'another SAMLEncoding',
+      invalid,
+      raw(() => `${buildRedirectQuery(idp.request({ issuer: plain }))}&SAMLEncoding=urn%3Ax`),
+    );
+    refused(
+      'bad percent-encoding',
+      invalid,
+      raw(() => 'SAMLRequest=%ZZ'),
+    );
+    refused(
+      'RelayState that is not UTF-8',
+      invalid,
+      raw(() => `${buildRedirectQuery(idp.request({ issuer: plain }))}&RelayState=%FF`),
+    );
     refused('query with a POST', invalid, () =>
-      fetch(`${idp.ssoUrl}?RelayState=x`, { method: 'POST', body: new URLSearchParams({ SAMLRequest: Buffer.from(idp.request({ issuer: plain })).toString('base64') }) }),
+      fetch(`${idp.ssoUrl}?RelayState=x`, {
+        method: 'POST',
+        body: new URLSearchParams({ SAMLRequest: Buffer.from(idp.request({ issuer: plain })).toString('base64') }),
+      }),
     );
     refused('POST that is DEFLATEd', invalid, () => idp.post(`SAMLRequest=${deflated(idp.request({ issuer: plain }))}`));
     refused('not XML', invalid, () => idp.postXml('hello'));
@@ -93,26 +160,49 @@ for (const database of databases) {
     });
     refused('no Issuer', invalid, () => idp.postXml(idp.request({ issuer: plain }).replace(/<saml:Issuer>.*<\/saml:Issuer>/, '')));
     refused('two Issuers', invalid, () => idp.postXml(idp.request({ issuer: plain }).replace(/(<saml:Issuer>.*<\/saml:Issuer>)/, '$1$1')));
-    refused('Issuer in another namespace', invalid, () => idp.postXml(idp.request({ issuer: plain }).replaceAll('saml:Issuer', 'samlp:Issuer')));
+    refused('Issuer in another namespace', invalid, () =>
+      idp.postXml(idp.request({ issuer: plain }).replaceAll('saml:Issuer', 'samlp:Issuer')),
+    );
     refused('Issuer that is not first', invalid, () =>
       idp.postXml(idp.request({ issuer: plain }).replace(/(<saml:Issuer>.*<\/saml:Issuer>)/, '<samlp:NameIDPolicy/>$1')),
     );
     refused('comment in Issuer', invalid, () => idp.postXml(idp.request({ issuer: plain }).replace('plain', 'pl<!-- -->ain')));
     refused('an element the schema does not place there', invalid, withParts({ content: '<samlp:Extensions/><samlp:Extensions/>' }));
     refused('Destination of another endpoint', invalid, withParts({ destination: 'https://evil.example/sso' }));
-    refused('stale: 5 minutes and a second old', invalid, () => withParts({ issueInstant: new Date(Date.now() - 301_000).toISOString() })());
-    refused('from the future: 2 minutes and some', invalid, () => withParts({ issueInstant: new Date(Date.now() + 125_000).toISOString() })());
+    refused('stale: 5 minutes and a second old', invalid, () =>
+      withParts({ issueInstant: new Date(Date.now() - 301_000).toISOString() })(),
+    );
+    refused('from the future: 2 minutes and some', invalid, () =>
+      withParts({ issueInstant: new Date(Date.now() + 125_000).toISOString() })(),
+    );
     refused('IssueInstant without a zone', invalid, withParts({ issueInstant: '2026-01-01T00:00:00' }));
     refused('IsPassive', invalid, withParts({ attributes: ' IsPassive="true"' }));
     refused('IsPassive that is no boolean', invalid, withParts({ attributes: ' IsPassive="yes"' }));
     refused('a Subject', invalid, withParts({ content: '<saml:Subject><saml:NameID>x</saml:NameID></saml:Subject>' }));
-    refused('an authentication context nobody meets', invalid, withParts({
-      content: '<samlp:RequestedAuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Kerberos</saml:AuthnContextClassRef></samlp:RequestedAuthnContext>',
-    }));
-    refused('ProtocolBinding other than POST', invalid, withParts({ attributes: ' ProtocolBinding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Artifact"' }));
-    refused('ACS URL and index together', invalid, withParts({ attributes: ' AssertionConsumerServiceURL="https://plain.example/acs" AssertionConsumerServiceIndex="7"' }));
+    refused(
+      'an authentication context nobody meets',
+      invalid,
+      withParts({
+        content:
+          '<samlp:RequestedAuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Kerberos</saml:AuthnContextClassRef></samlp:RequestedAuthnContext>',
+      }),
+    );
+    refused(
+      'ProtocolBinding other than POST',
+      invalid,
+      withParts({ attributes: ' ProtocolBinding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Artifact"' }),
+    );
+    refused(
+      'ACS URL and index together',
+      invalid,
+      withParts({ attributes: ' AssertionConsumerServiceURL="https://plain.example/acs" AssertionConsumerServiceIndex="7"' }),
+    );
     refused('RelayState of 1025 bytes', invalid, () => idp.redirect(idp.request({ issuer: plain }), { relayState: 'x'.repeat(1025) }));
-    refused('query over 16 KiB', invalid, raw(() => `SAMLRequest=${'A'.repeat(16 * 1024)}`));
+    refused(
+      'query over 16 KiB',
+      invalid,
+      raw(() => `SAMLRequest=${'A'.repeat(16 * 1024)}`),
+    );
     refused('body over 128 KiB', invalid, () => idp.post(`SAMLRequest=${'A'.repeat(128 * 1024)}`));
     refused('body over 10 MiB', invalid, () => idp.post(`SAMLRequest=${'A'.repeat(10 * 1024 * 1024)}`));
     refused('the same request again', invalid, async () => {
@@ -124,8 +214,12 @@ for (const database of databases) {
     const acs = 'saml.acs_unregistered';
     refused('unregistered URL', acs, withParts({ attributes: ' AssertionConsumerServiceURL="https://evil.example/acs"' }));
     refused('registered URL in another case', acs, withParts({ attributes: ' AssertionConsumerServiceURL="https://plain.example/ACS"' }));
-    refused('registered URL with more behind', acs, withParts({ attributes: ' AssertionConsumerServiceURL="https://plain.example/acs?x"' }));
-    refused('another provider\'s URL', acs, withParts({ attributes: ' AssertionConsumerServiceURL="https://sp.example/acs"' }));
+    refused(
+      'registered URL with more behind',
+      acs,
+      withParts({ attributes: ' AssertionConsumerServiceURL="https://plain.example/acs?x"' }),
+    );
+    refused("another provider's URL", acs, withParts({ attributes: ' AssertionConsumerServiceURL="https://sp.example/acs"' }));
     refused('javascript:', acs, withParts({ attributes: ' AssertionConsumerServiceURL="javascript:alert(1)"' }));
     refused('unregistered index', acs, withParts({ attributes: ' AssertionConsumerServiceIndex="9"' }));
     test('a registered URL and a registered index are fine', async () => {
@@ -136,7 +230,11 @@ for (const database of databases) {
     const policy = (attributes: string, issuer = plain) => withParts({ issuer, content: `<samlp:NameIDPolicy ${attributes}/>` });
     refused('unknown format', 'saml.name_id_policy', policy('Format="urn:x"'));
     refused('encrypted format', 'saml.name_id_policy', policy('Format="urn:oasis:names:tc:SAML:2.0:nameid-format:encrypted"'));
-    refused('format not enabled', 'saml.name_id_policy', policy('Format="urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"', 'https://email.example'));
+    refused(
+      'format not enabled',
+      'saml.name_id_policy',
+      policy('Format="urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"', 'https://email.example'),
+    );
     refused('foreign SPNameQualifier', 'saml.name_id_policy', policy(`SPNameQualifier="${signing}"`));
     test('enabled, unspecified and absent formats are fine', async () => {
       await assertStarted(await policy('Format="urn:oasis:names:tc:SAML:2.0:nameid-format:transient" AllowCreate="true"')());

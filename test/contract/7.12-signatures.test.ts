@@ -63,7 +63,9 @@ for (const database of databases) {
     refused('unsigned where signatures are required, POST', () => idp.postXml(idp.request({ issuer: signing })));
     refused('unsigned where signatures are required, Redirect', () => idp.redirect(idp.request({ issuer: signing })));
     refused('signed by a provider without a key, POST', () => idp.postSigned({ issuer: plain }, keys.privateKey));
-    refused('signed by a provider without a key, Redirect', () => idp.redirect(idp.request({ issuer: plain }), { privateKey: keys.privateKey }));
+    refused('signed by a provider without a key, Redirect', () =>
+      idp.redirect(idp.request({ issuer: plain }), { privateKey: keys.privateKey }),
+    );
     refused('a wrong signature where none is required', () => idp.postSigned({ issuer: optional }, attacker.privateKey));
     refused('another key, POST', () => idp.postSigned({ issuer: signing }, attacker.privateKey));
     refused('another key, Redirect', () => idp.redirect(idp.request({ issuer: signing }), { privateKey: attacker.privateKey }));
@@ -71,25 +73,64 @@ for (const database of databases) {
     refused('a changed Issuer', () => idp.postXml(good().replace('signing.example', 'rotating.example')));
     refused('an embedded signature in Redirect', () => idp.redirect(good()));
     refused('an embedded and a query signature in Redirect', () => idp.redirect(good(), { privateKey: keys.privateKey }));
-    refused('a query signature in POST', () => idp.post({ SAMLRequest: Buffer.from(good()).toString('base64'), SigAlg: rsaSha256Uri, Signature: 'AAAA' }));
+    refused('a query signature in POST', () =>
+      idp.post({ SAMLRequest: Buffer.from(good()).toString('base64'), SigAlg: rsaSha256Uri, Signature: 'AAAA' }),
+    );
 
-    const query = (): URLSearchParams => new URLSearchParams(buildRedirectQuery(idp.request({ issuer: signing }), { privateKey: keys.privateKey, relayState: 'r' }));
+    const query = (): URLSearchParams =>
+      new URLSearchParams(buildRedirectQuery(idp.request({ issuer: signing }), { privateKey: keys.privateKey, relayState: 'r' }));
     const edited = (edit: (text: string, parameters: URLSearchParams) => string) => () => {
       const text = buildRedirectQuery(idp.request({ issuer: signing }), { privateKey: keys.privateKey, relayState: 'r' });
       return idp.get(edit(text, query()));
     };
-    refused('SigAlg without Signature', edited((text) => text.replace(/&Signature=.*/, '')));
-    refused('Signature without SigAlg', edited((text) => text.replace(/&SigAlg=[^&]*/, '')));
-    refused('a changed RelayState', edited((text) => text.replace('RelayState=r', 'RelayState=s')));
-    refused('a dropped RelayState', edited((text) => text.replace('&RelayState=r', '')));
-    refused('a re-encoded query', edited((text) => text.replace('RelayState=r', 'RelayState=%72')));
-    refused('%53AMLRequest', edited((text) => text.replace('SAMLRequest', '%53AMLRequest')));
-    refused('a second SAMLRequest', edited((text, other) => `${text}&SAMLRequest=${encodeURIComponent(other.get('SAMLRequest') ?? '')}`));
-    refused('a second RelayState', edited((text) => `${text}&RelayState=r`));
-    refused('a second Signature', edited((text) => `${text}&Signature=AAAA`));
-    refused('SHA-1 in SigAlg', edited((text) => text.replace('rsa-sha256', 'rsa-sha1')));
-    refused('an empty SigAlg', edited((text) => text.replace(/SigAlg=[^&]*/, 'SigAlg=')));
-    refused('a Signature that is not base64', edited((text) => text.replace(/Signature=[^&]*/, 'Signature=%25')));
+    refused(
+      'SigAlg without Signature',
+      edited((text) => text.replace(/&Signature=.*/, '')),
+    );
+    refused(
+      'Signature without SigAlg',
+      edited((text) => text.replace(/&SigAlg=[^&]*/, '')),
+    );
+    refused(
+      'a changed RelayState',
+      edited((text) => text.replace('RelayState=r', 'RelayState=s')),
+    );
+    refused(
+      'a dropped RelayState',
+      edited((text) => text.replace('&RelayState=r', '')),
+    );
+    refused(
+      'a re-encoded query',
+      edited((text) => text.replace('RelayState=r', 'RelayState=%72')),
+    );
+    refused(
+      '%53AMLRequest',
+      edited((text) => text.replace('SAMLRequest', '%53AMLRequest')),
+    );
+    refused(
+      'a second SAMLRequest',
+      edited((text, other) => `${text}&SAMLRequest=${encodeURIComponent(other.get('SAMLRequest') ?? '')}`),
+    );
+    refused(
+      'a second RelayState',
+      edited((text) => `${text}&RelayState=r`),
+    );
+    refused(
+      'a second Signature',
+      edited((text) => `${text}&Signature=AAAA`),
+    );
+    refused(
+      'SHA-1 in SigAlg',
+      edited((text) => text.replace('rsa-sha256', 'rsa-sha1')),
+    );
+    refused(
+      'an empty SigAlg',
+      edited((text) => text.replace(/SigAlg=[^&]*/, 'SigAlg=')),
+    );
+    refused(
+      'a Signature that is not base64',
+      edited((text) => text.replace(/Signature=[^&]*/, 'Signature=%25')),
+    );
     refused('HMAC with the public key as secret, Redirect', () => {
       const xml = deflateRawSync(Buffer.from(idp.request({ issuer: signing }))).toString('base64');
       const text = `SAMLRequest=${encodeURIComponent(xml)}&SigAlg=${encodeURIComponent('http://www.w3.org/2001/04/xmldsig-more#hmac-sha256')}`;
@@ -98,32 +139,80 @@ for (const database of databases) {
 
     const post = (make: (xml: string) => string) => () => idp.postXml(make(good()));
     const inner = (xml: string): string => xml.replace(signatureOf(xml), '');
-    refused('XSW 1: the signed original in an Object of the signature', post((xml) =>
-      afterIssuer(evil(), signatureOf(xml).replace('</ds:Signature>', `<ds:Object>${inner(xml)}</ds:Object></ds:Signature>`)),
-    ));
-    refused('XSW 2: a signature beside the original in Extensions', post((xml) =>
-      afterIssuer(evil(), `${signatureOf(xml)}<samlp:Extensions>${inner(xml)}</samlp:Extensions>`),
-    ));
-    refused('XSW 3: the signed original whole in Extensions', post((xml) => afterIssuer(evil(), `<samlp:Extensions>${xml}</samlp:Extensions>`)));
-    refused('XSW 6: the original in KeyInfo', post((xml) =>
-      afterIssuer(evil(), signatureOf(xml).replace('</ds:Signature>', `<ds:KeyInfo>${inner(xml)}</ds:KeyInfo></ds:Signature>`)),
-    ));
-    refused('XSW 8: the evil request in an Object', post((xml) => xml.replace('</ds:Signature>', `<ds:Object>${evil()}</ds:Object></ds:Signature>`)));
-    refused('several SignedInfo', post((xml) => xml.replace(/(<ds:SignedInfo>.*<\/ds:SignedInfo>)/s, '$1$1')));
-    refused('two signatures', post((xml) => xml.replace(signatureOf(xml), signatureOf(xml) + signatureOf(xml))));
-    refused('a signature at the end', post((xml) => inner(xml).replace('</samlp:AuthnRequest>', `<samlp:NameIDPolicy/>${signatureOf(xml)}</samlp:AuthnRequest>`)));
-    refused('an empty Reference URI', post((xml) => xml.replace(/URI="#[^"]*"/, 'URI=""')));
-    refused('an external Reference URI', post((xml) => xml.replace(/URI="#[^"]*"/, 'URI="http://127.0.0.1:1/x"')));
-    refused('SHA-1', post((xml) => xml.replace(rsaSha256Uri, 'http://www.w3.org/2000/09/xmldsig#rsa-sha1')));
-    refused('a SHA-1 digest', post((xml) => xml.replace(sha256Uri, 'http://www.w3.org/2000/09/xmldsig#sha1')));
-    refused('HMAC', post((xml) => xml.replace(rsaSha256Uri, 'http://www.w3.org/2001/04/xmldsig-more#hmac-sha256')));
-    refused('an XSLT transform', post((xml) => xml.replace(enveloped, 'http://www.w3.org/TR/1999/REC-xslt-19991116')));
-    refused('inclusive canonicalisation', post((xml) => xml.replaceAll(exclusiveC14nUri, 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315')));
+    refused(
+      'XSW 1: the signed original in an Object of the signature',
+      post((xml) =>
+        afterIssuer(evil(), signatureOf(xml).replace('</ds:Signature>', `<ds:Object>${inner(xml)}</ds:Object></ds:Signature>`)),
+      ),
+    );
+    refused(
+      'XSW 2: a signature beside the original in Extensions',
+      post((xml) => afterIssuer(evil(), `${signatureOf(xml)}<samlp:Extensions>${inner(xml)}</samlp:Extensions>`)),
+    );
+    refused(
+      'XSW 3: the signed original whole in Extensions',
+      post((xml) => afterIssuer(evil(), `<samlp:Extensions>${xml}</samlp:Extensions>`)),
+    );
+    refused(
+      'XSW 6: the original in KeyInfo',
+      post((xml) =>
+        afterIssuer(evil(), signatureOf(xml).replace('</ds:Signature>', `<ds:KeyInfo>${inner(xml)}</ds:KeyInfo></ds:Signature>`)),
+      ),
+    );
+    refused(
+      'XSW 8: the evil request in an Object',
+      post((xml) => xml.replace('</ds:Signature>', `<ds:Object>${evil()}</ds:Object></ds:Signature>`)),
+    );
+    refused(
+      'several SignedInfo',
+      post((xml) => xml.replace(/(<ds:SignedInfo>.*<\/ds:SignedInfo>)/s, '$1$1')),
+    );
+    refused(
+      'two signatures',
+      post((xml) => xml.replace(signatureOf(xml), signatureOf(xml) + signatureOf(xml))),
+    );
+    refused(
+      'a signature at the end',
+      post((xml) => inner(xml).replace('</samlp:AuthnRequest>', `<samlp:NameIDPolicy/>${signatureOf(xml)}</samlp:AuthnRequest>`)),
+    );
+    refused(
+      'an empty Reference URI',
+      post((xml) => xml.replace(/URI="#[^"]*"/, 'URI=""')),
+    );
+    refused(
+      'an external Reference URI',
+      post((xml) => xml.replace(/URI="#[^"]*"/, 'URI="http://127.0.0.1:1/x"')),
+    );
+    refused(
+      'SHA-1',
+      post((xml) => xml.replace(rsaSha256Uri, 'http://www.w3.org/2000/09/xmldsig#rsa-sha1')),
+    );
+    refused(
+      'a SHA-1 digest',
+      post((xml) => xml.replace(sha256Uri, 'http://www.w3.org/2000/09/xmldsig#sha1')),
+    );
+    refused(
+      'HMAC',
+      post((xml) => xml.replace(rsaSha256Uri, 'http://www.w3.org/2001/04/xmldsig-more#hmac-sha256')),
+    );
+    refused(
+      'an XSLT transform',
+      post((xml) => xml.replace(enveloped, 'http://www.w3.org/TR/1999/REC-xslt-19991116')),
+    );
+    refused(
+      'inclusive canonicalisation',
+      post((xml) => xml.replaceAll(exclusiveC14nUri, 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315')),
+    );
     refused("KeyInfo with an attacker's certificate", () => {
       const keyInfo = `<ds:KeyInfo><ds:KeyValue><ds:RSAKeyValue><ds:Modulus>AQAB</ds:Modulus></ds:RSAKeyValue></ds:KeyValue></ds:KeyInfo>`;
-      return idp.postXml(signPostRequest(idp.request({ issuer: signing }), attacker.privateKey).replace('</ds:Signature>', `${keyInfo}</ds:Signature>`));
+      return idp.postXml(
+        signPostRequest(idp.request({ issuer: signing }), attacker.privateKey).replace('</ds:Signature>', `${keyInfo}</ds:Signature>`),
+      );
     });
-    refused('an empty Signature', post((xml) => xml.replace(signatureOf(xml), `<ds:Signature ${dsNamespace}/>`)));
+    refused(
+      'an empty Signature',
+      post((xml) => xml.replace(signatureOf(xml), `<ds:Signature ${dsNamespace}/>`)),
+    );
 
     test('every refusal of a signature has the same bytes', () => {
       assert.ok(bodies.size >= 40);

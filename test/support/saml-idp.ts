@@ -2,10 +2,10 @@
 // requests over both bindings, and reads what comes back.
 import assert from 'node:assert/strict';
 import type { KeyObject } from 'node:crypto';
-import { parseNewProvider } from '../../src/management/service-provider-fields.ts';
 import type { ServiceProviderId, UserId } from '../../src/domain/ids.ts';
 import type { ServiceProvider } from '../../src/domain/service-provider.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
+import { parseNewProvider } from '../../src/management/service-provider-fields.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import { readySamlSession } from '../../src/storage/saml-sessions.ts';
 import { insertServiceProvider, updateServiceProvider } from '../../src/storage/service-providers.ts';
@@ -38,11 +38,20 @@ export async function openSamlIdp(server: TestServer): Promise<SamlIdp> {
   const ssoUrl = `${server.url}/v1/idp/saml/sso`;
   const request = (parts: AuthnRequestParts = {}): string => {
     requests += 1;
-    return buildAuthnRequest({ id: `_request-${requests}`, destination: ssoUrl, issueInstant: new Date(clock.nowMs()).toISOString(), ...parts });
+    return buildAuthnRequest({
+      id: `_request-${requests}`,
+      destination: ssoUrl,
+      issueInstant: new Date(clock.nowMs()).toISOString(),
+      ...parts,
+    });
   };
   const send = (path: string, init: RequestInit): Promise<Response> => {
     requests += 1; // an address of its own for every request, so that the limit per address stays out of the way
-    const headers = { accept: 'application/json', 'x-forwarded-for': `10.${requests >> 16}.${(requests >> 8) & 255}.${requests & 255}`, ...init.headers };
+    const headers = {
+      accept: 'application/json',
+      'x-forwarded-for': `10.${requests >> 16}.${(requests >> 8) & 255}.${requests & 255}`,
+      ...init.headers,
+    };
     return fetch(`${ssoUrl}${path}`, { redirect: 'manual', ...init, headers });
   };
   const post: SamlIdp['post'] = (form, headers) =>
@@ -80,7 +89,9 @@ export async function openSamlIdp(server: TestServer): Promise<SamlIdp> {
 export const samlFlags = { trusted_proxies: '127.0.0.1/32' } as const;
 
 /** Asserts that a sign-in was started; gives the JSON. */
-export async function assertStarted(response: Response): Promise<{ readonly session_id: string; readonly login_url: string; readonly expires_in: number }> {
+export async function assertStarted(
+  response: Response,
+): Promise<{ readonly session_id: string; readonly login_url: string; readonly expires_in: number }> {
   const raw = await response.text();
   assert.equal(response.status, 200, raw);
   const body = JSON.parse(raw);
@@ -105,13 +116,32 @@ export async function insertSamlUser(
   const { database, clock } = server.gatehouse.services;
   const id = uuidV7(clock.nowMs()) as UserId;
   const nothing = Object.fromEntries(userTextColumns.map((name) => [name, null]));
-  const names = { user_name: `user-${users}`, user_name_key: `user-${users}-key`, state: 'active', origin: 'console', role: 'user', ...columns };
+  const names = {
+    user_name: `user-${users}`,
+    user_name_key: `user-${users}-key`,
+    state: 'active',
+    origin: 'console',
+    role: 'user',
+    ...columns,
+  };
   const row = { ...nothing, tenant_id: tenant.id, id, version: 1, created_at: clock.nowMs(), updated_at: clock.nowMs(), ...names };
   await database.write(tenant.id, async (queries) => {
-    await queries.insertInto('users').values(row as unknown as UserTable).execute(); // nothing and names fill every column
+    await queries
+      .insertInto('users')
+      .values(row as unknown as UserTable)
+      .execute(); // nothing and names fill every column
     for (const [position, email] of emails.entries()) {
       const value_key = `${email.value}-${users}`;
-      const entry = { tenant_id: tenant.id, user_id: id, position, value: email.value, value_key, type: null, display: null, is_primary: email.primary ? 1 : 0 };
+      const entry = {
+        tenant_id: tenant.id,
+        user_id: id,
+        position,
+        value: email.value,
+        value_key,
+        type: null,
+        display: null,
+        is_primary: email.primary ? 1 : 0,
+      };
       await queries.insertInto('user_emails').values(entry).execute();
     }
   });
@@ -148,7 +178,9 @@ export function postback(base: string, sessionId: string, cookie: string, accept
 }
 
 /** Asserts a delivery in JSON; gives the Response's XML and the rest. */
-export async function assertDelivered(response: Response): Promise<{ readonly xml: string; readonly acsUrl: string; readonly relayState: string | null }> {
+export async function assertDelivered(
+  response: Response,
+): Promise<{ readonly xml: string; readonly acsUrl: string; readonly relayState: string | null }> {
   const raw = await response.text();
   assert.equal(response.status, 200, raw);
   assert.equal(response.headers.get('cache-control'), 'no-store');

@@ -9,7 +9,16 @@ import type { ServiceProvider } from '../../src/domain/service-provider.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import { databases } from '../support/databases.ts';
 import { rsaKeys } from '../support/rsa-keys.ts';
-import { assertDelivered, finishSignIn, insertSamlUser, openSamlIdp, postback, type SamlIdp, samlFlags, startSignIn } from '../support/saml-idp.ts';
+import {
+  assertDelivered,
+  finishSignIn,
+  insertSamlUser,
+  openSamlIdp,
+  postback,
+  type SamlIdp,
+  samlFlags,
+  startSignIn,
+} from '../support/saml-idp.ts';
 import { openSchemaJudge } from '../support/saml-schema.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { openXmlSec } from '../support/xmlsec.ts';
@@ -56,7 +65,11 @@ for (const database of databases) {
     after(() => server.close());
 
     let providers = 0;
-    const deliver = async (fields: Readonly<Record<string, unknown>> = {}, parts = {}, subject = user): Promise<{ readonly xml: string; readonly to: ServiceProvider }> => {
+    const deliver = async (
+      fields: Readonly<Record<string, unknown>> = {},
+      parts = {},
+      subject = user,
+    ): Promise<{ readonly xml: string; readonly to: ServiceProvider }> => {
       providers += 1;
       const to = await idp.register({ entity_id: `https://sp-${providers}.example/?a=1&b=<é>`, ...fields });
       const started = await startSignIn(await idp.redirect(idp.request({ id: `_r${providers}`, issuer: to.entityId, ...parts })));
@@ -113,7 +126,9 @@ for (const database of databases) {
       assert.equal(textOf(nameOf(await assertDelivered(await postback(idp.base, again.sessionId, again.cookie)))), textOf(persistent));
       assert.notEqual(textOf(nameOf(await deliver())), textOf(persistent));
       assert.notEqual(textOf(nameOf(await deliver({}, {}, await insertSamlUser(server, idp.tenant)))), textOf(persistent));
-      const transient = await Promise.all([0, 1].map(() => deliver({}, { content: `<samlp:NameIDPolicy Format="${formats.transient}"/>` })));
+      const transient = await Promise.all(
+        [0, 1].map(() => deliver({}, { content: `<samlp:NameIDPolicy Format="${formats.transient}"/>` })),
+      );
       assert.equal(new Set(transient.map((answer) => textOf(nameOf(answer)))).size, 2);
       const email = nameOf(await deliver({ name_id_formats: [formats.email] }));
       assert.equal(textOf(email), 'zoe@example.com');
@@ -124,11 +139,32 @@ for (const database of databases) {
         for (const name of ['staff', 'admins']) {
           const id = uuidV7(Date.now()) as GroupId;
           const times = { version: 1, created_at: 1, updated_at: 1 };
-          await queries.insertInto('groups').values({ tenant_id: idp.tenant.id, id, display_name: name, display_name_key: name, origin: 'console', external_id: null, ...times }).execute();
-          await queries.insertInto('group_members').values({ tenant_id: idp.tenant.id, group_id: id, user_id: user, created_at: 1 }).execute();
+          await queries
+            .insertInto('groups')
+            .values({
+              tenant_id: idp.tenant.id,
+              id,
+              display_name: name,
+              display_name_key: name,
+              origin: 'console',
+              external_id: null,
+              ...times,
+            })
+            .execute();
+          await queries
+            .insertInto('group_members')
+            .values({ tenant_id: idp.tenant.id, group_id: id, user_id: user, created_at: 1 })
+            .execute();
         }
       });
-      const attribute_map = { user_name: 'uid', 'name.given_name': 'givenName', 'name.family_name': 'urn:oid:2.5.4.4', 'name.middle_name': 'none', emails: 'mail', groups: 'memberOf' };
+      const attribute_map = {
+        user_name: 'uid',
+        'name.given_name': 'givenName',
+        'name.family_name': 'urn:oid:2.5.4.4',
+        'name.middle_name': 'none',
+        emails: 'mail',
+        groups: 'memberOf',
+      };
       const { xml } = await deliver({ attribute_map });
       const found = named(read(xml), 'Attribute').map((attribute) => [
         attributeOf(attribute, 'Name'),
@@ -147,7 +183,10 @@ for (const database of databases) {
       const ask = (comparison: string, name: string): object => ({
         content: `<samlp:RequestedAuthnContext Comparison="${comparison}"><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:${name}</saml:AuthnContextClassRef></samlp:RequestedAuthnContext>`,
       });
-      const classOf = async (parts: object): Promise<string | undefined> => textOf(one(read((await deliver({}, parts)).xml), 'AuthnContextClassRef'))?.split(':').at(-1);
+      const classOf = async (parts: object): Promise<string | undefined> =>
+        textOf(one(read((await deliver({}, parts)).xml), 'AuthnContextClassRef'))
+          ?.split(':')
+          .at(-1);
       assert.equal(await classOf(ask('exact', 'Password')), 'Password');
       assert.equal(await classOf(ask('minimum', 'unspecified')), 'PasswordProtectedTransport');
       assert.equal(await classOf({}), 'PasswordProtectedTransport');
@@ -160,26 +199,40 @@ for (const database of databases) {
         const parents = named(root, 'Signature').map((signature) => signature.parent?.localName);
         assert.deepEqual(parents, { both: ['Response', 'Assertion'], assertion: ['Assertion'], response: ['Response'] }[signing]);
         for (const parent of parents) {
-          if (xmlsec !== undefined) assert.ok(xmlsec.verify(xml, idpKey, `//*[local-name()='${parent}']/*[local-name()='Signature']`), parent);
+          if (xmlsec !== undefined)
+            assert.ok(xmlsec.verify(xml, idpKey, `//*[local-name()='${parent}']/*[local-name()='Signature']`), parent);
         }
         if (judge !== undefined) assert.equal(judge(xml, 'protocol'), '');
       });
     }
     for (const algorithm of ['aes256-gcm', 'aes256-cbc'] as const) {
       test(`encryption: ${algorithm}, the Response signed even when only assertions are`, async () => {
-        const fields = { encryption_key: keys.publicPem, encryption: { algorithm }, signing: 'assertion', attribute_map: { user_name: 'uid' } };
+        const fields = {
+          encryption_key: keys.publicPem,
+          encryption: { algorithm },
+          signing: 'assertion',
+          attribute_map: { user_name: 'uid' },
+        };
         const { xml, to } = await deliver(fields);
         assert.equal(to.encryptAssertions, true);
         const root = read(xml);
         assert.equal(named(root, 'Assertion').length, 0);
         assert.ok(!xml.includes('zoë'));
-        assert.deepEqual(named(root, 'Signature').map((signature) => signature.parent?.localName), ['Response']);
-        const verified = verifyEnvelopedSignature(root, [new X509Certificate(await (await fetch(`${idp.base}/v1/idp/saml/certificate`)).text()).publicKey]);
+        assert.deepEqual(
+          named(root, 'Signature').map((signature) => signature.parent?.localName),
+          ['Response'],
+        );
+        const verified = verifyEnvelopedSignature(root, [
+          new X509Certificate(await (await fetch(`${idp.base}/v1/idp/saml/certificate`)).text()).publicKey,
+        ]);
         assert.deepEqual(verified, { ok: true });
         if (judge !== undefined) assert.equal(judge(xml, 'protocol'), '');
         if (xmlsec === undefined) return;
         const plain = read(xmlsec.decrypt(xml, keys.privateKey));
-        assert.deepEqual(named(plain, 'Signature').map((signature) => signature.parent?.localName), ['Response', 'Assertion']);
+        assert.deepEqual(
+          named(plain, 'Signature').map((signature) => signature.parent?.localName),
+          ['Response', 'Assertion'],
+        );
         assert.equal(textOf(one(plain, 'AttributeValue')), 'zoë');
       });
     }
