@@ -21,8 +21,8 @@ export interface SamlKey {
   readonly kid: string;
   readonly privateKey: KeyObject;
   readonly certificatePem: string;
-  /** The certificate's DER in base64. */
-  readonly certificateBase64: string;
+  /** The certificate's DER. */
+  readonly certificate: Buffer;
 }
 
 const certificateYears = 10;
@@ -70,7 +70,7 @@ export function openSamlKey(
     const certificate = new X509Certificate(stored.certificate);
     if (kidOf(createPublicKey(privateKey)) !== stored.kid || kidOf(certificate.publicKey) !== stored.kid)
       throw new Error('the key is not the one its kid names');
-    return { kid: stored.kid, privateKey, certificatePem: stored.certificate, certificateBase64: certificate.raw.toString('base64') };
+    return { kid: stored.kid, privateKey, certificatePem: stored.certificate, certificate: certificate.raw };
   } catch (error) {
     throw new Error(
       `SAML signing key ${stored.kid} of tenant ${tenant} cannot be opened; restore it, or remove it with: gatehouse key rotate`,

@@ -1,15 +1,15 @@
 // Writes our own metadata (SAML metadata 2.4.3): what a provider needs to trust our answers and to reach us.
-import { element, writeCanonical } from '../crypto/xml/writer.ts';
+import { base64Text, element, writeCanonical } from '../crypto/xml/writer.ts';
 import { samlBindings } from '../domain/saml-names.ts';
 import { nameIdFormats } from '../domain/service-provider.ts';
 
-/** The EntityDescriptor of a tenant; `certificates` are base64 DER, the current one first, then the next. */
-export function buildIdpMetadata(entityId: string, ssoUrl: string, certificates: readonly string[]): string {
+/** The EntityDescriptor of a tenant; `certificates` are DER, the current one first, then the next. */
+export function buildIdpMetadata(entityId: string, ssoUrl: string, certificates: readonly Buffer[]): string {
   const keys = certificates.map((certificate) =>
     element(
       'md:KeyDescriptor',
       { use: 'signing' },
-      element('ds:KeyInfo', {}, element('ds:X509Data', {}, element('ds:X509Certificate', {}, certificate))),
+      element('ds:KeyInfo', {}, element('ds:X509Data', {}, element('ds:X509Certificate', {}, base64Text(certificate)))),
     ),
   );
   const descriptor = element(

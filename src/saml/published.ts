@@ -14,7 +14,7 @@ const cacheControl = 'public, max-age=300';
 export async function answerMetadata(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { tenant } = request;
   const { current, next } = await samlKeysOf(services, tenant);
-  const xml = buildIdpMetadata(idpEntityId(tenant), ssoUrl(tenant), [current.certificateBase64, next.certificateBase64]);
+  const xml = buildIdpMetadata(idpEntityId(tenant), ssoUrl(tenant), [current.certificate, next.certificate]);
   const etag = `"${hash('sha256', xml, 'base64url')}"`;
   reply.headers({ etag, 'cache-control': cacheControl });
   const known = (request.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));

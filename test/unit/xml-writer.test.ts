@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { constants, createDecipheriv, privateDecrypt, randomBytes } from 'node:crypto';
+import { constants, createDecipheriv, privateDecrypt, randomBytes, X509Certificate } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { DOMParser } from '@xmldom/xmldom';
 import fc from 'fast-check';
@@ -23,8 +23,7 @@ const limits = {
   namespaceDeclarationsMax: 64,
 };
 const keys = rsaKeys();
-const certificateBase64 = (await certificatePem(keys)).replace(/-.*-\n|\n/g, '');
-const signer = { privateKey: keys.privateKey, certificateBase64 };
+const signer = { privateKey: keys.privateKey, certificate: new X509Certificate(await certificatePem(keys)).raw };
 
 function read(xml: string) {
   const reading = readXml(Buffer.from(xml), { limits, comments: 'refused' });

@@ -2,7 +2,7 @@
 // Called by the SAML response builder. RSA 1.5 does not exist here, and nothing falls back to plain text.
 
 import { constants, createCipheriv, type KeyObject, publicEncrypt } from 'node:crypto';
-import { type CanonicalXml, element, type WrittenElement } from './writer.ts';
+import { base64Text, type CanonicalXml, element, type WrittenElement } from './writer.ts';
 
 export type XmlEncryption = {
   readonly algorithm: 'aes256-gcm' | 'aes256-cbc';
@@ -73,5 +73,5 @@ function encryptContent(algorithm: XmlEncryption['algorithm'], key: Buffer, iv: 
 }
 
 function cipherData(bytes: Buffer): WrittenElement {
-  return element('xenc:CipherData', {}, element('xenc:CipherValue', {}, bytes.toString('base64')));
+  return element('xenc:CipherData', {}, element('xenc:CipherValue', {}, base64Text(bytes)));
 }

@@ -1,28 +1,28 @@
 // Signs what the canonical writer makes: an enveloped XML signature as SAML profiles it (SAML core 5.4). The RSA
 // operation runs on the thread pool with a cached KeyObject; nothing here blocks. Called by the SAML response builder.
 
-import { createHash, type KeyObject, sign } from 'node:crypto';
+import { hash, type KeyObject, sign } from 'node:crypto';
 import { envelopedSignature, exclusiveC14n, rsaSha256, sha256Digest } from './algorithms.ts';
-import { type CanonicalXml, element, joinSigned, type WrittenElement, writeAroundSignature, writeCanonical } from './writer.ts';
+import { base64Text, type CanonicalXml, element, joinSigned, type WrittenElement, writeAroundSignature, writeCanonical } from './writer.ts';
 
 export type XmlSigner = {
   readonly privateKey: KeyObject;
-  /** The certificate's DER in base64, as ds:X509Certificate carries it. */
-  readonly certificateBase64: string;
+  /** DER. */
+  readonly certificate: Buffer;
 };
 
 /** The element with a signature over it as second child, RSA-SHA-256; `id` is the value of its ID attribute. */
 export async function signEnveloped(root: WrittenElement, id: string, signer: XmlSigner): Promise<CanonicalXml> {
   const cut = writeAroundSignature(root);
-  const digest = createHash('sha256').update(cut.before).update(cut.after).digest('base64');
+  const digest = hash('sha256', cut.before + cut.after, 'base64');
   const signedInfo = buildSignedInfo(id, digest);
   const value = await signAsync(Buffer.from(writeCanonical(signedInfo).canonical), signer.privateKey);
   const signature = element(
     'ds:Signature',
     {},
     signedInfo,
-    element('ds:SignatureValue', {}, value.toString('base64')),
-    element('ds:KeyInfo', {}, element('ds:X509Data', {}, element('ds:X509Certificate', {}, signer.certificateBase64))),
+    element('ds:SignatureValue', {}, base64Text(value)),
+    element('ds:KeyInfo', {}, element('ds:X509Data', {}, element('ds:X509Certificate', {}, base64Text(signer.certificate)))),
   );
   return joinSigned(root, cut, writeCanonical(signature));
 }

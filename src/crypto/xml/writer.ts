@@ -28,6 +28,11 @@ export type CanonicalXml = { readonly canonical: string; readonly declares: Read
 
 export type WrittenNode = string | WrittenElement | CanonicalXml;
 
+/** Bytes as base64 text, which needs no escape and no check. */
+export function base64Text(bytes: Buffer): CanonicalXml {
+  return { canonical: bytes.toString('base64'), declares: nothing };
+}
+
 type AttributeValues = Readonly<Record<string, string | undefined>>;
 
 /** An element; an attribute whose value is undefined is left out. Attribute names carry no prefix. */
@@ -74,14 +79,14 @@ export function joinSigned(
 
 function write(root: WrittenElement, scope: ReadonlySet<WrittenPrefix>): string {
   const prefix = prefixOf(root.name);
-  const inner = scope.has(prefix) ? scope : new Set([...scope, prefix]);
+  const inner = scope.has(prefix) ? scope : new Set(scope).add(prefix);
   let out = writeStartTag(root, scope);
   for (const child of root.children) out += writeNode(child, inner);
   return `${out}</${root.name}>`;
 }
 
 function writeNode(node: WrittenNode, scope: ReadonlySet<WrittenPrefix>): string {
-  if (typeof node === 'string') return escapeText(requireXmlText(node));
+  if (typeof node === 'string') return escapeWith(node, escapeText);
   if ('name' in node) return write(node, scope);
   refuseDeclaredTwice(node, scope);
   return node.canonical;
@@ -90,7 +95,7 @@ function writeNode(node: WrittenNode, scope: ReadonlySet<WrittenPrefix>): string
 function writeStartTag(root: WrittenElement, scope: ReadonlySet<WrittenPrefix>): string {
   const prefix = prefixOf(root.name);
   let out = scope.has(prefix) ? `<${root.name}` : `<${root.name} xmlns:${prefix}="${writtenNamespaces[prefix]}"`;
-  for (const [name, value] of root.attributes) out += ` ${name}="${escapeAttribute(requireXmlText(value))}"`;
+  for (const [name, value] of root.attributes) out += ` ${name}="${escapeWith(value, escapeAttribute)}"`;
   return `${out}>`;
 }
 
@@ -106,8 +111,13 @@ function refuseDeclaredTwice(node: CanonicalXml, scope: ReadonlySet<WrittenPrefi
   }
 }
 
-// Callers refuse such values when they are stored; reaching this is a fault of ours, never silently repaired.
-function requireXmlText(value: string): string {
+const nothing: ReadonlySet<WrittenPrefix> = new Set();
+// Most values: one pass tells that they are ASCII without a character that either escape would touch.
+const plainAscii = /^[ !#-%'-;=?-~]*$/;
+
+// Callers refuse values XML cannot carry when they are stored; reaching the error is a fault of ours, never silently repaired.
+function escapeWith(value: string, escape: (value: string) => string): string {
+  if (plainAscii.test(value)) return value;
   if (!isXmlText(value)) throw new Error('a value holds characters XML cannot carry');
-  return value;
+  return escape(value);
 }
