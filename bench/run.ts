@@ -10,6 +10,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   introspection: async () => (await import('./introspection.ts')).introspection,
   'code-flow': async () => (await import('./code-flow.ts')).codeFlow,
   refresh: async () => (await import('./refresh.ts')).refresh,
+  saml: async () => (await import('./saml.ts')).saml,
 };
 
 const wanted = process.argv.slice(2);

@@ -1,12 +1,12 @@
 // P6: signed and encrypted SAML responses against the raw RSA-2048 signing rate, per signature, in one process; and what a
 // signed request costs to verify. Both use the thread pool as the server does.
 import { constants, generateKeyPairSync, type KeyObject, publicEncrypt, randomBytes, sign } from 'node:crypto';
+import { samlXmlLimits } from '../src/contract/limits.ts';
 import { makeSelfSignedCertificate } from '../src/crypto/certificate.ts';
 import { readXml } from '../src/crypto/xml/reader.ts';
 import { verifyEnvelopedSignature } from '../src/crypto/xml/signature.ts';
 import { signEnveloped, type XmlSigner } from '../src/crypto/xml/signing.ts';
 import { element } from '../src/crypto/xml/writer.ts';
-import { samlXmlLimits } from '../src/contract/limits.ts';
 import { takeRandom } from '../src/platform/random.ts';
 import { buildResponse, type ResponseContent, type ResponseProtection } from '../src/saml/response.ts';
 import { atMost, type Bench, interleave, ratio } from './table.ts';
@@ -27,11 +27,15 @@ export const saml: Bench = async () => {
   const contenders = {
     ours: async () => signaturesPerResponse * (await ratePerSecond(() => buildResponse(contentOf(), protection))),
     raw: () => ratePerSecond(() => signAsync(signed, privateKey)),
-    wrap: () => ratePerSecond(async () => publicEncrypt({ key: publicKey, padding: constants.RSA_PKCS1_OAEP_PADDING }, signed.subarray(0, 32))),
+    wrap: () =>
+      ratePerSecond(async () => publicEncrypt({ key: publicKey, padding: constants.RSA_PKCS1_OAEP_PADDING }, signed.subarray(0, 32))),
   };
   await interleave(1, contenders);
   const { ours, raw, wrap } = await interleave(rounds, contenders);
-  const cpu = { ours: await cpuMsPer(() => buildResponse(contentOf(), protection)), raw: await cpuMsPer(() => signAsync(signed, privateKey)) };
+  const cpu = {
+    ours: await cpuMsPer(() => buildResponse(contentOf(), protection)),
+    raw: await cpuMsPer(() => signAsync(signed, privateKey)),
+  };
   const verification = await verificationCost(signer, publicKey);
   return [
     ratio('P6', 'signatures in signed, encrypted responses over raw RSA-2048', ours / raw, 0.8, { ours, peer: raw, key_wraps: wrap }),

@@ -2,10 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { samlBodyBytesMax } from '../contract/limits.ts';
-import { prefersHtml } from '../http/accept.ts';
+import { presentErrorPage } from '../http/pages/status-page.ts';
 import type { Services } from '../http/services.ts';
 import { type Handler, registerSurface, type SurfaceDefinition } from '../http/surface.ts';
-import { renderErrorPage } from './error-page.ts';
 import { samlPrefix } from './idp.ts';
 import { answerPostback } from './postback.ts';
 import { answerCertificate, answerMetadata } from './published.ts';
@@ -19,7 +18,7 @@ const definition: SurfaceDefinition = {
   bodyBytesMax: samlBodyBytesMax,
   bodyTooLarge: () => reject('saml.invalid_request', { reason: 'body_too_large', expected: samlBodyBytesMax }),
   ofTenant: true,
-  present: (answer, request) => (prefersHtml(request.headers.accept) ? renderErrorPage(answer, request.id) : undefined),
+  present: presentErrorPage,
 };
 
 export function registerSaml(app: FastifyInstance, services: Services): void {

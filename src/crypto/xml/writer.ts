@@ -116,8 +116,8 @@ const nothing: ReadonlySet<WrittenPrefix> = new Set();
 const plainAscii = /^[ !#-%'-;=?-~]*$/;
 
 // Callers refuse values XML cannot carry when they are stored; reaching the error is a fault of ours, never silently repaired.
-function escapeWith(value: string, escape: (value: string) => string): string {
+function escapeWith(value: string, replace: (value: string) => string): string {
   if (plainAscii.test(value)) return value;
   if (!isXmlText(value)) throw new Error('a value holds characters XML cannot carry');
-  return escape(value);
+  return replace(value);
 }
