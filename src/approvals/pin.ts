@@ -48,6 +48,8 @@ export interface PinToSend extends PinSubject {
   readonly purposeName: string;
   /** BCP 47; the nearest catalog is used. */
   readonly language: string;
+  /** The first mail of its subject: it counts among the hour's sends, but waits for no cooldown. */
+  readonly isFirst?: boolean;
 }
 
 export interface SentPin {
@@ -68,7 +70,7 @@ export async function sendPin(
 ): Promise<({ readonly ok: true } & SentPin) | { readonly ok: false; readonly reason: 'cooldown'; readonly retryAfterSeconds: number }> {
   const { pin: settings } = tenant.settings;
   const sent = await takeSend(queries, tenant.id, request.mailKey, {
-    cooldownSeconds: settings.resend_cooldown_seconds,
+    cooldownSeconds: request.isFirst === true ? 0 : settings.resend_cooldown_seconds,
     sendsPerHourMax: settings.sends_per_hour_max,
   });
   if (sent !== 'taken') return { ok: false, reason: 'cooldown', retryAfterSeconds: sent };

@@ -1,49 +1,46 @@
 // Redeeming an enrolment token an administrator made: the other way to begin a registration (contract 7.17).
+import { loadPinPepper, sendPin } from '../approvals/pin.ts';
 import { reject } from '../contract/contract-error.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
+import { foldKey } from '../domain/fold.ts';
+import type { UserId } from '../domain/ids.ts';
+import { fail, type Outcome } from '../domain/outcome.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
-import { insertRegistration } from '../storage/device-registrations.ts';
+import type { Queries } from '../storage/database.ts';
+import { insertRegistration, type NewRegistration } from '../storage/device-registrations.ts';
 import { redeemEnrollmentToken } from '../storage/enrollment-tokens.ts';
-import { findUser } from '../storage/users.ts';
+import { findUser, listUserEmails } from '../storage/users.ts';
 import { requireText } from './body-fields.ts';
 import { describeAttestation, makeChallenge } from './challenge.ts';
-import { parseFirstCall } from './first-call.ts';
+import { type FirstCall, parseFirstCall } from './first-call.ts';
+import { describePin } from './pin.ts';
 import { tokenInvalid } from './registration-token.ts';
 import type { SignedRequest } from './signed-call.ts';
 import { isoTime } from './times.ts';
 
 const tokenCharsMax = 200;
 
+interface Redeemed {
+  readonly userId: UserId;
+  readonly requirePin: boolean;
+  readonly email: string | null;
+}
+
 /** POST /enrollment/redeem */
-export async function redeemEnrollment(signed: SignedRequest): Promise<object> {
+export async function redeemEnrollment(signed: SignedRequest): Promise<{ readonly status: 200 | 202; readonly body: object }> {
   const first = await parseFirstCall(signed, (body) => ({ token: requireText(body, 'enrollment_token', tokenCharsMax) }));
   const { services, tenant } = signed;
+  const pepper = await loadPinPepper(services, tenant);
   const registrationToken = randomSecret();
   const id = uuidV7(services.clock.nowMs());
   const outcome = await services.database.write(tenant.id, async (queries) => {
-    const redeemed = await redeemEnrollmentToken(queries, tenant.id, hashSecret(first.fields.token));
+    const redeemed = await redeem(queries, signed, first.fields.token);
     if (!redeemed.ok) return redeemed;
-    const user = await findUser(queries, tenant.id, redeemed.userId);
-    if (user?.state !== 'active') return { ok: false, reason: 'user_gone' } as const;
-    const lifetimeSeconds = tenant.settings.verified_token_lifetime_seconds;
-    const expiresAt = await insertRegistration(queries, tenant.id, {
-      id,
-      tokenHash: hashSecret(registrationToken),
-      kind: 'enrollment',
-      email: null,
-      emailKey: null,
-      userId: redeemed.userId,
-      givenName: null,
-      familyName: null,
-      locale: null,
-      deviceId: signed.headers.deviceId,
-      device: JSON.stringify(first.device),
-      keys: JSON.stringify(first.slots),
-      state: 'verified',
-      lifetimeMs: lifetimeSeconds * 1000,
-    });
-    const { challenge } = await makeChallenge(queries, tenant, signed.headers.deviceId);
+    // Refused for want of sends, the token is not used up: throwing rolls back.
+    if (redeemed.requirePin) await sendFirstPin(queries, signed, pepper, id, redeemed);
+    const expiresAt = await insertRegistration(queries, tenant.id, newRegistration(signed, first, id, registrationToken, redeemed));
+    const challenge = redeemed.requirePin ? undefined : (await makeChallenge(queries, tenant, signed.headers.deviceId)).challenge;
     await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
       type: 'enrollment_token.redeemed',
       requestId: signed.requestId,
@@ -54,10 +51,57 @@ export async function redeemEnrollment(signed: SignedRequest): Promise<object> {
   });
   if (!outcome.ok)
     throw outcome.reason === 'expired' ? reject('registration.token_expired', 'enrollment_token_expired') : tokenInvalid(outcome.reason);
+  const base = { registration_token: registrationToken, expires_at: isoTime(outcome.expiresAt) };
+  if (outcome.challenge === undefined) return { status: 202, body: { ...base, status: 'unverified', pin: describePin(tenant) } };
+  return { status: 200, body: { ...base, status: 'verified', attestation: describeAttestation(tenant, outcome.challenge) } };
+}
+
+async function redeem(
+  queries: Queries,
+  signed: SignedRequest,
+  token: string,
+): Promise<Outcome<Redeemed, 'unknown' | 'used' | 'expired' | 'user_gone'>> {
+  const { tenant } = signed;
+  const redeemed = await redeemEnrollmentToken(queries, tenant.id, hashSecret(token));
+  if (!redeemed.ok) return redeemed;
+  const user = await findUser(queries, tenant.id, redeemed.userId);
+  if (user?.state !== 'active') return fail('user_gone');
+  const emails = await listUserEmails(queries, tenant.id, redeemed.userId);
+  const email = (emails.find((candidate) => candidate.is_primary === 1) ?? emails[0])?.value ?? null;
+  return { ok: true, userId: redeemed.userId, requirePin: redeemed.requirePin, email };
+}
+
+async function sendFirstPin(queries: Queries, signed: SignedRequest, pepper: Buffer, id: string, redeemed: Redeemed): Promise<void> {
+  if (redeemed.email === null) throw tokenInvalid('no_email_for_the_pin');
+  const sent = await sendPin(queries, signed.services, signed.tenant, pepper, {
+    purpose: 'enrollment',
+    subjectId: id,
+    mailKey: foldKey(redeemed.email),
+    to: redeemed.email,
+    purposeName: signed.tenant.name,
+    language: 'en',
+    isFirst: true,
+  });
+  if (!sent.ok) throw reject('pin.cooldown_active', 'sends_of_this_mailbox', { retryAfterSeconds: sent.retryAfterSeconds });
+}
+
+function newRegistration(signed: SignedRequest, first: FirstCall<unknown>, id: string, token: string, redeemed: Redeemed): NewRegistration {
+  const { settings } = signed.tenant;
+  const lifetimeSeconds = redeemed.requirePin ? settings.registration_token_lifetime_seconds : settings.verified_token_lifetime_seconds;
   return {
-    registration_token: registrationToken,
-    status: 'verified',
-    expires_at: isoTime(outcome.expiresAt),
-    attestation: describeAttestation(tenant, outcome.challenge),
+    id,
+    tokenHash: hashSecret(token),
+    kind: 'enrollment',
+    email: redeemed.email,
+    emailKey: redeemed.email === null ? null : foldKey(redeemed.email),
+    userId: redeemed.userId,
+    givenName: null,
+    familyName: null,
+    locale: null,
+    deviceId: signed.headers.deviceId,
+    device: JSON.stringify(first.device),
+    keys: JSON.stringify(first.slots),
+    state: redeemed.requirePin ? 'unverified' : 'verified',
+    lifetimeMs: lifetimeSeconds * 1000,
   };
 }

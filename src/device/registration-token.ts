@@ -20,7 +20,8 @@ export async function loadRegistration(
   const { services, tenant } = signed;
   const found = await services.database.read(tenant.id, async (queries) => {
     const registration = await findRegistrationByToken(queries, tenant.id, hashSecret(token));
-    const user = registration?.user_id == null ? undefined : await findUser(queries, tenant.id, registration.user_id);
+    // Looked up for registrations of nobody too: they cost the same.
+    const user = await findUser(queries, tenant.id, registration?.user_id ?? '');
     return { registration, userGone: registration?.user_id != null && user?.state !== 'active' };
   });
   const { registration } = found;

@@ -6,10 +6,13 @@ import { bodyBytesMax } from '../contract/limits.ts';
 import type { Services } from '../http/services.ts';
 import { type Handler, registerSurface } from '../http/surface.ts';
 import { rawTargetOf } from '../http/tenant-name.ts';
+import { approve, deny, listApprovals } from './approvals.ts';
 import { loadAttestationTrust } from './attestation-trust.ts';
 import { freshChallenge } from './challenge.ts';
 import { enroll } from './enroll.ts';
 import { redeemEnrollment } from './enrollment-redeem.ts';
+import { resendPin, verifyPin } from './pin.ts';
+import { startRegistration, startSignup } from './registration-start.ts';
 import { isPlainTarget } from './request-target.ts';
 import { rotateConfirm } from './rotation-confirm.ts';
 import { rotateAbort, rotateComplete, rotateStart } from './rotation-start.ts';
@@ -24,11 +27,13 @@ import {
 } from './signed-call.ts';
 import { checkSignedHeaders } from './signed-headers.ts';
 
+type Reply = { readonly status: number; readonly body: object };
+
 export function registerDevice(app: FastifyInstance, services: Services): void {
   const trust = loadAttestationTrust(services.config);
-  const first = (work: (signed: SignedRequest) => Promise<object>, status: number) => firstCall(services, work, status);
-  const registering = (work: (signed: SignedRequest, caller: RegistrationCaller) => Promise<object>, status: number) =>
-    first(async (signed) => work(signed, await authenticateRegistration(signed)), status);
+  const first = (work: (signed: SignedRequest) => Promise<Reply>) => firstCall(services, work);
+  const registering = (work: (signed: SignedRequest, caller: RegistrationCaller) => Promise<Reply>) =>
+    first(async (signed) => work(signed, await authenticateRegistration(signed)));
   const enrolled = (work: (signed: SignedRequest, caller: DeviceCaller, id: string) => Promise<object | undefined>) =>
     deviceCall(services, work);
 
@@ -43,12 +48,19 @@ export function registerDevice(app: FastifyInstance, services: Services): void {
     beforeBody: (request: FastifyRequest) => checkSignedHeaders(services, request),
   } as const;
   registerSurface(app, services, definition, (route) => {
-    route('/enrollment/redeem', { POST: first(redeemEnrollment, 200) });
-    route('/enroll', { POST: registering((signed, caller) => enroll(signed, caller, trust), 201) });
-    route('/attestation/challenge', { POST: first(freshChallenge, 201) });
+    route('/registration/start', { POST: first(async (signed) => ({ status: 202, body: await startRegistration(signed) })) });
+    route('/signup/start', { POST: first(async (signed) => ({ status: 202, body: await startSignup(signed) })) });
+    route('/enrollment/redeem', { POST: first(redeemEnrollment) });
+    route('/pin/verify', { POST: registering(async (signed, caller) => ({ status: 200, body: await verifyPin(signed, caller) })) });
+    route('/pin/resend', { POST: registering(async (signed, caller) => ({ status: 202, body: await resendPin(signed, caller) })) });
+    route('/enroll', { POST: registering((signed, caller) => enroll(signed, caller, trust)) });
+    route('/attestation/challenge', { POST: first(async (signed) => ({ status: 201, body: await freshChallenge(signed) })) });
     route('/self', { GET: enrolled(showSelf), PATCH: enrolled(changeSelf), DELETE: enrolled(revokeSelf) });
     route('/devices/:id/revoke', { POST: enrolled(revokeOther) });
     route('/push-token', { PUT: enrolled(registerPushToken) });
+    route('/approvals', { GET: enrolled(listApprovals) });
+    route('/approvals/:id/approve', { POST: enrolled(approve) });
+    route('/approvals/:id/deny', { POST: enrolled(deny) });
     route('/keys/rotate/start', { POST: enrolled(rotateStart) });
     route('/keys/rotate/confirm', { POST: enrolled(rotateConfirm) });
     route('/keys/rotate/complete', { POST: enrolled(rotateComplete) });
@@ -60,8 +72,11 @@ function demandPlainTarget(request: FastifyRequest): void {
   if (!isPlainTarget(rawTargetOf(request.raw))) throw reject('management.malformed', 'target_not_plain');
 }
 
-function firstCall(services: Services, work: (signed: SignedRequest) => Promise<object>, status: number): Handler {
-  return async (request, reply) => answer(reply, status, await work(toSignedRequest(services, request)));
+function firstCall(services: Services, work: (signed: SignedRequest) => Promise<Reply>): Handler {
+  return async (request, reply) => {
+    const { status, body } = await work(toSignedRequest(services, request));
+    return answer(reply, status, body);
+  };
 }
 
 function deviceCall(

@@ -25,11 +25,14 @@ export interface SignedRequest {
   readonly requestId: string;
   readonly clientAddress: string;
   readonly headers: SignedHeaders;
+  readonly rawQuery: string;
   readonly bodyBytes: Buffer;
   readonly signedBytes: Buffer;
   /** X-App-Assertion, when sent. */
   readonly assertion: string | undefined;
   readonly setActor: (actor: string) => void;
+  /** True once the phone has hung up. */
+  readonly isGone: () => boolean;
 }
 
 /** An enrolled device. */
@@ -54,13 +57,14 @@ const empty = Buffer.alloc(0);
 /** The signed request a checked HTTP request is. */
 export function toSignedRequest(services: Services, request: FastifyRequest): SignedRequest {
   const headers = signedHeadersOf(request);
+  const target = splitTarget(rawTargetOf(request.raw));
   const assertion = request.headers['x-app-assertion'];
   const bodyBytes = Buffer.isBuffer(request.body) ? request.body : empty;
   const signedBytes = signedRequestBytes({
     protocolVersion: headers.protocolVersion,
     issuer: request.tenant.baseUrl,
     method: request.method,
-    ...splitTarget(rawTargetOf(request.raw)),
+    ...target,
     timestamp: headers.timestamp,
     deviceId: headers.sentDeviceId,
     keyId: headers.sentKeyId,
@@ -72,12 +76,14 @@ export function toSignedRequest(services: Services, request: FastifyRequest): Si
     requestId: request.id,
     clientAddress: request.clientAddress,
     headers,
+    rawQuery: target.rawQuery,
     bodyBytes,
     signedBytes,
     assertion: typeof assertion === 'string' && assertion !== '' ? assertion : undefined,
     setActor: (actor) => {
       request.auditActor = actor;
     },
+    isGone: () => request.raw.destroyed,
   };
 }
 

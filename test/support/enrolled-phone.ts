@@ -77,7 +77,12 @@ export const unlimited = {
   },
 } as const;
 
-export async function createEnrollmentToken(server: TestServer, user: TestUser, lifetimeMs = 86_400_000): Promise<string> {
+export async function createEnrollmentToken(
+  server: TestServer,
+  user: TestUser,
+  lifetimeMs = 86_400_000,
+  requirePin = false,
+): Promise<string> {
   const { database, clock } = server.gatehouse.services;
   const token = randomSecret();
   await database.write(user.tenant, (queries) =>
@@ -85,7 +90,7 @@ export async function createEnrollmentToken(server: TestServer, user: TestUser, 
       id: uuidV7(clock.nowMs()),
       hash: hashSecret(token),
       userId: user.id,
-      requirePin: false,
+      requirePin,
       lifetimeMs,
     }),
   );

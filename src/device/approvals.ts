@@ -1,0 +1,131 @@
+// Approvals on the phone: what waits for the user, approve and deny. The decision itself is made by resolveApproval, the one
+// place for every consumer (design 04, 05).
+import { setTimeout as pause } from 'node:timers/promises';
+import { approvalNumberDigits } from '../approvals/approval.ts';
+import { type Decision, resolveApproval } from '../approvals/resolve-approval.ts';
+import { reject } from '../contract/contract-error.ts';
+import { equalText } from '../crypto/secret-hash.ts';
+import { sha256Hex } from '../crypto/signed-string.ts';
+import { type ApprovalNow, approvalStateOf, findApproval, listPendingApprovals } from '../storage/approvals.ts';
+import { findClient } from '../storage/clients.ts';
+import type { Queries } from '../storage/database.ts';
+import { listRegistrationsOfDevice } from '../storage/device-registrations.ts';
+import { findServiceProvider } from '../storage/service-providers.ts';
+import { badField, parseBody, requireOneOf, requireText } from './body-fields.ts';
+import type { DeviceDescription } from './payloads.ts';
+import { demandUserVerification } from './self.ts';
+import type { DeviceCaller, SignedRequest } from './signed-call.ts';
+import { isoTime } from './times.ts';
+
+const waitSecondsMax = 25;
+const pollEveryMs = 500;
+
+/** GET /approvals?state=pending[&wait=25]: with `wait` the answer is held until there is something, at most that long. */
+export async function listApprovals(signed: SignedRequest, caller: DeviceCaller): Promise<object> {
+  const waitSeconds = parseQuery(signed.rawQuery);
+  const until = performance.now() + waitSeconds * 1000;
+  for (;;) {
+    const items = await readPending(signed, caller);
+    if (items.length > 0 || performance.now() >= until || signed.isGone()) return { items };
+    await pause(Math.min(pollEveryMs, Math.max(0, until - performance.now())));
+  }
+}
+
+/** POST /approvals/{id}/approve */
+export async function approve(signed: SignedRequest, caller: DeviceCaller, id: string): Promise<object> {
+  demandUserVerification(caller);
+  const body = parseBody(signed.bodyBytes);
+  const contextSha256 = requireText(body, 'context_sha256', 64);
+  const { approval, shown } = await loadPending(signed, caller, id);
+  if (contextSha256 !== shown.context_sha256)
+    throw reject('approval.context_changed', { reason: 'context_sha256', received: contextSha256, expected: shown.context_sha256 });
+  if (approval.number !== null && !equalText(requireText(body, 'match', 8), approval.number)) {
+    // One try: a wrong number denies, and that stays whatever is answered.
+    await decide(signed, approval.id, { verdict: 'deny', reason: 'match_failed', deviceId: caller.deviceId });
+    throw reject('approval.match_failed', 'wrong_number');
+  }
+  await decide(signed, approval.id, { verdict: 'approve', method: 'phone_uv', deviceId: caller.deviceId });
+  return { id: approval.id, state: 'approved' };
+}
+
+/** POST /approvals/{id}/deny */
+export async function deny(signed: SignedRequest, caller: DeviceCaller, id: string): Promise<object> {
+  const reason = requireOneOf(parseBody(signed.bodyBytes), 'reason', ['not_me', 'mistake', 'other']);
+  const { approval } = await loadPending(signed, caller, id);
+  await decide(signed, approval.id, { verdict: 'deny', reason, deviceId: caller.deviceId });
+  return { id: approval.id, state: 'denied' };
+}
+
+async function readPending(signed: SignedRequest, caller: DeviceCaller): Promise<readonly object[]> {
+  const { services, tenant } = signed;
+  return services.database.read(tenant.id, async (queries) => {
+    const rows = await listPendingApprovals(queries, tenant.id, caller.userId);
+    return Promise.all(rows.map((row) => describe(queries, signed, row)));
+  });
+}
+
+// Rows of other users, decoys and rows no device may see are not there.
+async function loadPending(signed: SignedRequest, caller: DeviceCaller, id: string) {
+  const { services, tenant } = signed;
+  const found = await services.database.read(tenant.id, async (queries) => {
+    const approval = await findApproval(queries, tenant.id, id);
+    if (approval === undefined || approval.user_id !== caller.userId || approval.on_devices !== 1) return undefined;
+    return { approval, shown: await describe(queries, signed, approval) };
+  });
+  if (found === undefined) throw reject('device.not_found', 'no_such_approval');
+  const state = approvalStateOf(found.approval);
+  if (state !== 'pending') throw stateRefusal(state === 'expired' ? 'expired' : 'not_pending');
+  return found;
+}
+
+async function decide(signed: SignedRequest, id: string, decision: Decision): Promise<void> {
+  const { services, tenant } = signed;
+  const context = { nowMs: services.clock.nowMs(), requestId: signed.requestId };
+  const outcome = await services.database.write(tenant.id, (queries) => resolveApproval(queries, tenant, id, decision, context));
+  if (!outcome.ok) throw outcome.reason === 'unknown' ? reject('device.not_found', 'no_such_approval') : stateRefusal(outcome.reason);
+}
+
+function stateRefusal(reason: 'expired' | 'not_pending'): Error {
+  return reason === 'expired' ? reject('approval.expired', 'expired') : reject('approval.not_pending', 'decided_before');
+}
+
+// What the person sees is what the hash covers, so that a phone approves exactly that.
+async function describe(queries: Queries, signed: SignedRequest, row: ApprovalNow) {
+  const shown = {
+    id: row.id,
+    type: row.kind,
+    client: await describeClient(queries, signed, row),
+    binding_message: row.binding_message,
+    scopes: row.scope === null || row.scope === '' ? [] : row.scope.split(' '),
+    initiated: { at: isoTime(row.created_at), ip: row.initiated_ip, user_agent: row.initiated_user_agent },
+    match: { required: row.number !== null, digits: approvalNumberDigits },
+    expires_at: isoTime(row.expires_at),
+    ...(row.new_device_id === null ? {} : { device: await describeNewDevice(queries, signed, row.new_device_id) }),
+  };
+  return { ...shown, context_sha256: sha256Hex(JSON.stringify(shown)) };
+}
+
+async function describeClient(queries: Queries, signed: SignedRequest, row: ApprovalNow): Promise<object | null> {
+  if (row.client_id !== null) {
+    const client = await findClient(queries, signed.tenant.id, row.client_id);
+    return { client_id: row.client_id, name: client?.name ?? null, logo_uri: client?.logoUri ?? null };
+  }
+  if (row.service_provider_id === null) return null;
+  const provider = await findServiceProvider(queries, signed.tenant.id, row.service_provider_id);
+  return { entity_id: provider?.entityId ?? null, name: provider?.name ?? null, logo_uri: null };
+}
+
+async function describeNewDevice(queries: Queries, signed: SignedRequest, deviceId: string): Promise<object> {
+  const [registration] = await listRegistrationsOfDevice(queries, signed.tenant.id, deviceId);
+  const device = registration === undefined ? undefined : (JSON.parse(registration.device) as DeviceDescription); // written from parseDevice
+  return { id: deviceId, platform: device?.platform ?? null, name: device?.name ?? null, model: device?.model ?? null };
+}
+
+function parseQuery(rawQuery: string): number {
+  const parameters = new URLSearchParams(rawQuery);
+  const state = parameters.get('state') ?? 'pending';
+  if (state !== 'pending') throw badField('state', 'pending');
+  const wait = parameters.get('wait') ?? '0';
+  if (!/^\d{1,2}$/.test(wait) || Number(wait) > waitSecondsMax) throw badField('wait', `a number of seconds from 0 to ${waitSecondsMax}`);
+  return Number(wait);
+}

@@ -1,0 +1,136 @@
+// Beginning a registration of an existing user, or a self-signup: the first mail and the registration token. Known, unknown
+// and suspended people get the same answer for the same work (contract 7.17, design 05).
+import { loadPinPepper, type PinToSend, sendPin } from '../approvals/pin.ts';
+import { reject } from '../contract/contract-error.ts';
+import { emailCharsMax, nameCharsMax } from '../contract/limits.ts';
+import { hashSecret } from '../crypto/secret-hash.ts';
+import { foldKey } from '../domain/fold.ts';
+import { addressBlock } from '../http/client-address.ts';
+import { enforceRateLimit } from '../http/rate-limits.ts';
+import { randomSecret, uuidV7 } from '../platform/random.ts';
+import { insertAuditEvent } from '../storage/audit-events.ts';
+import type { Queries } from '../storage/database.ts';
+import { insertRegistration, type RegistrationKind } from '../storage/device-registrations.ts';
+import { findUserOfEmail } from '../storage/signup-users.ts';
+import { badField, type Fields, optionalText, requireText } from './body-fields.ts';
+import { type FirstCall, parseFirstCall } from './first-call.ts';
+import { describePin } from './pin.ts';
+import type { SignedRequest } from './signed-call.ts';
+import { isoTime } from './times.ts';
+
+interface Person {
+  readonly email: string;
+  readonly emailKey: string;
+  readonly givenName: string | null;
+  readonly familyName: string | null;
+  readonly locale: string | null;
+}
+
+const localeCharsMax = 35; // BCP 47 section 4.4.1
+
+/** POST /registration/start */
+export async function startRegistration(signed: SignedRequest): Promise<object> {
+  const first = await parseFirstCall(signed, parseEmail);
+  return start(signed, 'registration', first);
+}
+
+/** POST /signup/start */
+export async function startSignup(signed: SignedRequest): Promise<object> {
+  const first = await parseFirstCall(signed, parsePerson);
+  if (!signed.tenant.settings.signup_enabled)
+    throw reject('device.signup_disabled', { reason: 'signup_enabled', expected: true, received: false });
+  return start(signed, 'signup', first);
+}
+
+async function start(signed: SignedRequest, kind: RegistrationKind, first: FirstCall<Person>): Promise<object> {
+  const { services, tenant } = signed;
+  const person = first.fields;
+  await enforceRateLimit(services.rateLimiter, tenant, 'management', 'registration_starts_per_ip', addressBlock(signed.clientAddress));
+  await enforceRateLimit(services.rateLimiter, tenant, 'management', 'registration_starts_per_email', person.emailKey);
+  const pepper = await loadPinPepper(services, tenant);
+  const id = uuidV7(services.clock.nowMs());
+  const token = randomSecret();
+  const outcome = await services.database.write(tenant.id, async (queries) => {
+    const user = await findUserOfEmail(queries, tenant.id, person.emailKey);
+    const active = user?.state === 'active' ? user : undefined;
+    // A signup proves the mailbox whoever it belongs to; a registration writes only to people who may register.
+    const to = kind === 'signup' ? person.email : active?.address;
+    const sent = await sendPin(queries, services, tenant, pepper, mailOf(signed, kind, id, person, to));
+    if (!sent.ok) return sent;
+    const expiresAt = await store(queries, signed, { id, token, kind, first, userId: kind === 'signup' ? null : (active?.id ?? null) });
+    return { ok: true, expiresAt } as const;
+  });
+  if (!outcome.ok) throw reject('pin.cooldown_active', 'sends_of_this_mailbox', { retryAfterSeconds: outcome.retryAfterSeconds });
+  return { registration_token: token, expires_at: isoTime(outcome.expiresAt), pin: describePin(tenant) };
+}
+
+function mailOf(
+  signed: SignedRequest,
+  kind: 'registration' | 'signup' | 'enrollment',
+  id: string,
+  person: Person,
+  to: string | undefined,
+): PinToSend {
+  return {
+    purpose: kind,
+    subjectId: id,
+    mailKey: person.emailKey,
+    to,
+    purposeName: signed.tenant.name,
+    language: person.locale ?? 'en',
+    isFirst: true,
+  };
+}
+
+async function store(
+  queries: Queries,
+  signed: SignedRequest,
+  made: {
+    readonly id: string;
+    readonly token: string;
+    readonly kind: RegistrationKind;
+    readonly first: FirstCall<Person>;
+    readonly userId: Parameters<typeof insertRegistration>[2]['userId'];
+  },
+): Promise<number> {
+  const { services, tenant } = signed;
+  const { fields: person, device, slots } = made.first;
+  const expiresAt = await insertRegistration(queries, tenant.id, {
+    id: made.id,
+    tokenHash: hashSecret(made.token),
+    kind: made.kind,
+    email: person.email,
+    emailKey: person.emailKey,
+    userId: made.userId,
+    givenName: person.givenName,
+    familyName: person.familyName,
+    locale: person.locale,
+    deviceId: signed.headers.deviceId,
+    device: JSON.stringify(device),
+    keys: JSON.stringify(slots),
+    state: 'unverified',
+    lifetimeMs: tenant.settings.registration_token_lifetime_seconds * 1000,
+  });
+  await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
+    type: `device.${made.kind}_started`,
+    requestId: signed.requestId,
+    actor: `device:${signed.headers.deviceId}`,
+    target: `registration:${made.id}`,
+  });
+  return expiresAt;
+}
+
+function parseEmail(body: Fields): Person {
+  const email = requireText(body, 'email', emailCharsMax).trim();
+  if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) throw badField('email', 'an email address');
+  return { email, emailKey: foldKey(email), givenName: null, familyName: null, locale: null };
+}
+
+function parsePerson(body: Fields): Person {
+  return {
+    ...parseEmail(body),
+    givenName: optionalText(body, 'given_name', nameCharsMax) ?? null,
+    familyName: optionalText(body, 'family_name', nameCharsMax) ?? null,
+    locale: optionalText(body, 'locale', localeCharsMax) ?? null,
+  };
+}
