@@ -1,5 +1,6 @@
 // The parameters of a list or search (RFC 7644 sections 3.4.2 and 3.4.3, RFC 9865), read once from the query string or from
 // a .search body into one typed value. Wrong numbers are invalidValue; an empty or repeated filter is invalidFilter.
+import { reject } from '../contract/contract-error.ts';
 import { invalidFilter, invalidSyntax, invalidValue } from './refuse.ts';
 import { isJsonObject } from './value-reader.ts';
 
@@ -22,8 +23,13 @@ export interface ListQuery {
 /** Query parameters by lower-case name; a name sent twice is a list. */
 export type Parameters = ReadonlyMap<string, string | readonly string[]>;
 
-/** Collects query parameters whatever the case of their names. */
-export function readParameters(query: unknown): Parameters {
+/** Collects query parameters whatever the case of their names. Percent-encoding that means nothing is refused, not guessed at. */
+export function readParameters({ query, url }: { readonly query: unknown; readonly url: string }): Parameters {
+  try {
+    decodeURIComponent(url.slice(url.indexOf('?') + 1));
+  } catch {
+    throw reject('scim.malformed', 'percent_encoding');
+  }
   const parameters = new Map<string, string | readonly string[]>();
   if (!isJsonObject(query)) return parameters;
   for (const key of Object.keys(query)) {

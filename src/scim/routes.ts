@@ -63,7 +63,9 @@ function handler(services: Services, capabilities: readonly ScimCapability[], op
 
 /** The JSON of the body; anything else is invalidSyntax. */
 function jsonOf(request: FastifyRequest): unknown {
-  const { body } = request;
+  const { body, headers } = request;
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw reject('scim.unsupported_media_type', { reason: 'content_encoding', received: encoding });
   const parsed = parseStrictJson(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
   if (!parsed.ok) throw invalidSyntax('The body is not valid JSON.');
   return parsed.value;
@@ -99,7 +101,7 @@ function routeResources(route: Route, services: Services, index: TypeIndex): voi
   const create = index === userIndex ? createUser : createGroup;
   route(endpoint, {
     GET: handler(services, ['scim:read'], async (context, request, reply) =>
-      sendPieces(reply, 200, await searchType(context, index, readListQuery(readParameters(request.query)))),
+      sendPieces(reply, 200, await searchType(context, index, readListQuery(readParameters(request)))),
     ),
     POST: handler(services, ['scim:write'], async (context, request, reply) => {
       const projection = projectionOf(index, request);
@@ -157,7 +159,7 @@ function resourceHandlers(services: Services, index: TypeIndex, idOf: IdOf): Rea
 }
 
 function projectionOf(index: TypeIndex, request: FastifyRequest): Projection {
-  const { attributes, excludedAttributes } = readProjectionNames(readParameters(request.query));
+  const { attributes, excludedAttributes } = readProjectionNames(readParameters(request));
   return readProjection(index, attributes, excludedAttributes);
 }
 
