@@ -12,6 +12,12 @@ import { createTenant } from './tokens/tenant-creation.ts';
 
 const checkKey = 'master_key_check';
 const checkPurpose = 'master-key-check';
+const operatorTokenShownKey = 'operator_token_shown';
+
+/** True when something may have been encrypted under a master key already. */
+export async function hasMasterKeyCheck(database: Database): Promise<boolean> {
+  return (await database.systemRead((queries) => findInstanceValue(queries, checkKey))) !== undefined;
+}
 
 /** Throws when the master key is not the one this database was written with. */
 export async function checkMasterKey(database: Database, encryption: KeyEncryption): Promise<void> {
@@ -55,6 +61,16 @@ async function prepareOperatorToken({ config, database }: Services): Promise<str
     }
     const token = randomSecret();
     const made = await insertInstanceValue(queries, operatorTokenKey, hashSecret(token));
-    return made ? token : undefined;
+    if (made) return token;
+    // A first start that ended before it could show its token: nobody knows it, so another takes its place.
+    const lost = database.dialect === 'sqlite' && (await findInstanceValue(queries, operatorTokenShownKey)) === undefined;
+    if (!lost) return undefined;
+    await replaceInstanceValue(queries, operatorTokenKey, hashSecret(token));
+    return token;
   });
+}
+
+/** Call when the notices were shown: from then on the operator token stays. */
+export async function rememberNoticesShown(database: Database): Promise<void> {
+  await database.system((queries) => insertInstanceValue(queries, operatorTokenShownKey, '1'));
 }

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { createMailDeliveryJob } from './approvals/mail-delivery.ts';
-import { bootstrap, checkMasterKey } from './bootstrap.ts';
+import { bootstrap, checkMasterKey, hasMasterKeyCheck, rememberNoticesShown } from './bootstrap.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createKeyEncryption, type KeyEncryption } from './crypto/key-encryption.ts';
 import { loadMasterKey } from './crypto/master-key.ts';
@@ -43,20 +43,19 @@ export async function openStore(config: Config, environment: Environment, option
   if (config.databaseUrl === undefined || config.masterKey === undefined) mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 });
   let lock: FolderLock | undefined;
   if (config.databaseUrl === undefined && options.serving) lock = lockFolder(config.dataFolder);
-  try {
-    const database = await openDatabase(config, environment);
-    const encryption = createKeyEncryption(loadMasterKey(config.masterKey, config.dataFolder));
-    await checkMasterKey(database, encryption);
-    return {
-      database,
-      encryption,
-      close: async () => {
-        await database.close();
-        lock?.release();
-      },
-    };
-  } catch (error) {
+  let database: Database | undefined;
+  const close = async (): Promise<void> => {
+    await database?.close();
     lock?.release();
+  };
+  try {
+    database = await openDatabase(config, environment);
+    const masterKey = loadMasterKey(config.masterKey, config.dataFolder, !(await hasMasterKeyCheck(database)));
+    const encryption = createKeyEncryption(masterKey);
+    await checkMasterKey(database, encryption);
+    return { database, encryption, close };
+  } catch (error) {
+    await close();
     throw error;
   }
 }
@@ -119,6 +118,8 @@ export interface Gatehouse {
   readonly publicUrl: string;
   /** Things to tell whoever started it, e.g. one-time links of a first start. */
   readonly notices: readonly string[];
+  /** To be called once they were told. */
+  readonly noticesShown: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -140,6 +141,7 @@ export async function startGatehouse(config: Config, environment: Environment): 
       services,
       publicUrl,
       notices: notices(publicUrl),
+      noticesShown: () => rememberNoticesShown(store.database),
       close: async () => {
         await app.close();
         await services.jobs.stop();

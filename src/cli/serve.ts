@@ -14,6 +14,7 @@ export function serveCommand(program: Command): void {
     const log = createLog(config.logLevel);
     const gatehouse = await startGatehouse(config, { clock: systemClock, log });
     for (const notice of gatehouse.notices) process.stderr.write(`${notice}\n`);
+    await gatehouse.noticesShown();
     process.stdout.write(`gatehouse ready ${gatehouse.publicUrl}\n`);
     await new Promise<void>((resolve) => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);

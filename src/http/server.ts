@@ -42,7 +42,25 @@ export function createServer(addressOf: AddressOf): FastifyInstance {
     done();
   });
   app.setNotFoundHandler((request, reply) => answerOutsideSurfaces(reject('management.not_found', 'no_such_path'), request, reply));
+  closeQuietConnections(app);
   return app;
+}
+
+const quietCheckMs = 50;
+
+/** While the server drains, connections without a request in hand are closed, those that never sent one included. */
+function closeQuietConnections(app: FastifyInstance): void {
+  const sockets = new Set<Socket>();
+  app.server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  app.addHook('preClose', (done) => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    const timer = setInterval(() => app.server.closeIdleConnections(), quietCheckMs);
+    app.server.once('close', () => clearInterval(timer));
+    done();
+  });
 }
 
 /** Paths of no surface answer in the management envelope. */

@@ -83,7 +83,7 @@ function systemApi(services: Services): Api {
       const root = await services.tenants.bySlug(rootTenantSlug);
       if (root !== undefined) request.tenant = root;
       const presented = bearerTokenOf(request.headers.authorization);
-      const stored = await services.database.system((queries) => findInstanceValue(queries, operatorTokenKey));
+      const stored = await services.database.systemRead((queries) => findInstanceValue(queries, operatorTokenKey));
       if (!verifySecret(presented ?? '', stored) || presented === undefined)
         throw reject('management.unauthorized', presented === undefined ? 'missing_token' : 'wrong_operator_token');
       return { actor: 'operator', scopes: [], key: 'operator' };

@@ -32,7 +32,7 @@ export interface CreatedTenant {
   readonly adminClient: { readonly clientId: ClientId; readonly clientSecret: string };
 }
 
-/** Creates the tenant in one transaction per concern; `taken` when slug or domain exist. The secret is shown only here. */
+/** Creates the tenant in one transaction; `taken` when slug or domain exist. The secret is shown only here. */
 export async function createTenant(
   database: Database,
   encryption: KeyEncryption,
@@ -45,18 +45,8 @@ export async function createTenant(
   const secretEncrypted = encryption.encrypt(takeRandom(32), `tenant-secret:${id}`);
   const clientSecret = randomSecret();
   const clientId = randomClientId();
-  // Keys and client come first: a tenant becomes visible only when it is whole.
-  await database.write(id, async (queries) => {
-    await insertKeyPairs(queries, id, pairs);
-    await insertClient(queries, id, adminClient(clientId, clientSecret, clock.nowMs()));
-    await insertAuditEvent(queries, id, clock.nowMs(), {
-      type: 'tenant.created',
-      actor: input.actor,
-      target: `tenant:${id}`,
-      requestId: input.requestId,
-    });
-  });
-  const row = await database.system(async (queries) => {
+  // One transaction: a tenant exists whole or not at all, however the process ends.
+  const row = await database.write(id, async (queries) => {
     const inserted = await insertTenant(queries, {
       tenant_id: id,
       slug: input.slug,
@@ -65,16 +55,19 @@ export async function createTenant(
       settings: JSON.stringify(input.settings ?? {}),
       secret_encrypted: secretEncrypted,
     });
-    if (inserted) await bumpConfigEpoch(queries, id);
-    return inserted ? findTenantById(queries, id) : undefined;
-  });
-  if (row === undefined) {
-    await database.write(id, async (queries) => {
-      for (const table of ['signing_keys', 'clients', 'audit_events'] as const)
-        await queries.deleteFrom(table).where('tenant_id', '=', id).execute();
+    if (!inserted) return undefined;
+    await insertKeyPairs(queries, id, pairs);
+    await insertClient(queries, id, adminClient(clientId, clientSecret, clock.nowMs()));
+    await insertAuditEvent(queries, id, clock.nowMs(), {
+      type: 'tenant.created',
+      actor: input.actor,
+      target: `tenant:${id}`,
+      requestId: input.requestId,
     });
-    return fail('taken');
-  }
+    await bumpConfigEpoch(queries, id);
+    return findTenantById(queries, id);
+  });
+  if (row === undefined) return fail('taken');
   return { ok: true, tenant: tenantFromRow(row, publicUrl), adminClient: { clientId, clientSecret } };
 }
 
