@@ -12,13 +12,14 @@ export function serveCommand(program: Command): void {
   addConfigOptions(command).action(async (options: Record<string, string>) => {
     const config = configOf(options);
     const log = createLog(config.logLevel);
+    const stopAsked = new Promise<void>((resolve) => {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
+    });
     const gatehouse = await startGatehouse(config, { clock: systemClock, log });
     for (const notice of gatehouse.notices) process.stderr.write(`${notice}\n`);
     await gatehouse.noticesShown();
     process.stdout.write(`gatehouse ready ${gatehouse.publicUrl}\n`);
-    await new Promise<void>((resolve) => {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
-    });
+    await stopAsked;
     log.info('stopping: finishing open requests');
     setTimeout(() => process.exit(0), drainMsMax).unref();
     await gatehouse.close();
