@@ -33,7 +33,7 @@ function run(line: string, environment: Readonly<Record<string, string>>, until?
     let output = '';
     const collect = (chunk: Buffer): void => {
       output += chunk.toString();
-      if (until?.test(output)) child.kill('SIGTERM');
+      if (until?.test(output) && !child.killed) child.kill('SIGTERM');
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
