@@ -7,10 +7,12 @@ import { registerManagement, registerSystem } from './management/surface.ts';
 import { registerOidc } from './oidc/routes.ts';
 import { registerSaml } from './saml/surface.ts';
 import { registerScim } from './scim/routes.ts';
+import { registerLogin } from './web/login-surface.ts';
 
 export function registerSurfaces(app: FastifyInstance, services: Services): void {
   registerHealth(app, services);
   registerOidc(app, services);
+  registerLogin(app, services);
   registerDevice(app, services);
   registerScim(app, services);
   registerManagement(app, services);

@@ -24,6 +24,9 @@ export const jwksKeysMax = 100;
 
 // Sign-in
 export const identifierCharsMax = 320;
+export const pinCharsMax = 64;
+export const loginBodyBytesMax = 16 * 1024;
+export const loginEventStreamsMax = 2000;
 
 // Management
 export const managementBodyBytesMax = 256 * 1024;

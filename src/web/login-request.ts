@@ -1,0 +1,92 @@
+// A request to the sign-in pages, opened: transaction found, cookie checked, origin of a post checked, body read. Whoever
+// does not hold the transaction's cookie gets one 404, whatever else is wrong. Called by login-surface.ts.
+import type { FastifyRequest } from 'fastify';
+import { holdsTransactionCookie } from '../approvals/transaction-cookie.ts';
+import { reject } from '../contract/contract-error.ts';
+import { parametersMax } from '../contract/limits.ts';
+import { prefersHtml, prefersJson } from '../http/accept.ts';
+import type { Services } from '../http/services.ts';
+import { parseStrictJson } from '../http/strict-json.ts';
+import { type LoginNow, loadLogin } from './login-view.ts';
+
+/** The transaction as it was when the request came; pages of errors show its step. */
+const opened = new WeakMap<FastifyRequest, LoginNow>();
+
+export const openedLogin = (request: FastifyRequest): LoginNow | undefined => opened.get(request);
+
+/** JSON when asked for, or when JSON was sent and no page was asked for; else pages and redirects. */
+export function wantsJson(request: FastifyRequest): boolean {
+  const { accept, 'content-type': contentType } = request.headers;
+  return prefersJson(accept) || (!prefersHtml(accept) && contentType?.startsWith('application/json') === true);
+}
+
+/** Finds the transaction of the path for the browser that holds its cookie. @throws login.not_found, login.forbidden */
+export async function openLogin(services: Services, request: FastifyRequest): Promise<LoginNow> {
+  const { transaction: id } = request.params as { transaction: string }; // the route's own parameter
+  const login = await loadLogin(services, request.tenant, id);
+  const isBound = holdsTransactionCookie(request.headers.cookie, request.tenant.baseUrl, id, login?.row.binding_hash);
+  if (login === undefined || !isBound) throw reject('login.not_found', login === undefined ? 'unknown_transaction' : 'transaction_cookie');
+  if (request.method === 'POST') refuseForeignOrigin(request);
+  opened.set(request, login);
+  return login;
+}
+
+function refuseForeignOrigin(request: FastifyRequest): void {
+  const { origin } = request.headers;
+  const own = new URL(request.tenant.baseUrl).origin;
+  if (origin !== undefined && origin !== own)
+    throw reject('login.forbidden', { reason: 'foreign_origin', received: origin, expected: own });
+}
+
+/** The one text field a step takes, from JSON or form. Absent fields and empty bodies give undefined. */
+export function readField(request: FastifyRequest, name: string, charsMax: number): string {
+  const value = fieldsOf(request).get(name);
+  if (value === undefined || value === '') throw badField(name, 'required');
+  if (value.length > charsMax) throw badField(name, 'too_long', `at most ${charsMax} characters`);
+  return value;
+}
+
+export function badField(name: string, reason: string, expected = 'a value'): Error {
+  return reject('login.invalid_request', { reason: `${name}_${reason}`, expected }, { kind: name, text: `${name}: expected ${expected}.` });
+}
+
+function fieldsOf(request: FastifyRequest): ReadonlyMap<string, string> {
+  const { body } = request;
+  if (body === undefined || body === null) return new Map();
+  return typeof body === 'string' ? formFields(body) : jsonFields(body as Buffer); // the surface reads forms as text, JSON as bytes
+}
+
+function jsonFields(body: Buffer): ReadonlyMap<string, string> {
+  if (body.length === 0) return new Map();
+  const parsed = parseStrictJson(body);
+  if (!parsed.ok) throw reject('management.malformed', parsed.reason);
+  if (typeof parsed.value !== 'object' || parsed.value === null || Array.isArray(parsed.value))
+    throw reject('management.malformed', 'not_an_object');
+  const fields = new Map<string, string>();
+  for (const [name, value] of Object.entries(parsed.value)) {
+    if (typeof value === 'string') fields.set(name, value);
+    else throw badField(name, 'not_text', 'text');
+  }
+  return fields;
+}
+
+function formFields(body: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  const pairs = body === '' ? [] : body.split('&');
+  if (pairs.length > parametersMax) throw reject('management.malformed', 'too_many_parameters');
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    const name = decodeComponent(at === -1 ? pair : pair.slice(0, at));
+    if (fields.has(name)) throw reject('management.malformed', { reason: 'repeated_parameter', received: name });
+    fields.set(name, decodeComponent(at === -1 ? '' : pair.slice(at + 1)));
+  }
+  return fields;
+}
+
+function decodeComponent(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw reject('management.malformed', 'percent_encoding');
+  }
+}
