@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';
-import { approveByPin, beginLogin, signInByPin } from '../support/login.ts';
+import { approveByPin, beginLogin, loginAt, signInByPin } from '../support/login.ts';
 import { mailsTo, pinOf } from '../support/mailbox.ts';
 import { decodeJwt, exchange, tokensOf } from '../support/oidc.ts';
 import { assertRefusal } from '../support/refusal.ts';
@@ -126,7 +126,6 @@ for (const database of databases) {
       const restarted = await login.submit('restart');
       assert.equal(restarted.status, 303);
       assert.notEqual(restarted.headers.get('location'), login.location);
-      const { loginAt } = await import('../support/login.ts');
       const again = loginAt(restarted.headers.get('location') ?? '', restarted.headers.get('set-cookie') ?? '');
       const user = await createUser(server.gatehouse.services, tenant);
       const url = await signInByPin(server, again, user.email);
