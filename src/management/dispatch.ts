@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ContractError, reject } from '../contract/contract-error.ts';
 import type { Services } from '../http/services.ts';
-import type { Call, Endpoint, Json } from './endpoint.ts';
+import { type Call, type Endpoint, type Json, settleAnswer } from './endpoint.ts';
 import { checkBody, readQuery } from './validation.ts';
 
 /** Who calls, once known: throws the surface's 401. */
@@ -39,8 +39,9 @@ export function createDispatch(services: Services, api: Api): (request: FastifyR
     if (capability !== undefined && !caller.scopes.includes(capability)) throw forbidden(capability, caller.scopes);
     const call = await readCall(services, request, endpoint, params, caller);
     const answer = await endpoint.handle(call as Call<never, never>); // query and body were checked by the endpoint's own schemas
-    reply.header('cache-control', 'no-store').code(endpoint.status);
-    return endpoint.status === 204 ? reply.send() : reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
+    const { status, body } = settleAnswer(endpoint, answer);
+    reply.header('cache-control', 'no-store').code(status);
+    return status === 204 ? reply.send() : reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
   };
 }
 

@@ -62,6 +62,19 @@ export const notFound = (what: string): ContractError => reject('management.not_
 
 export const conflict = (field: string, text: string): ContractError => reject('management.conflict', 'taken', { text, kind: field });
 
+const statusOf = Symbol('status of this answer');
+export type AnswerWithStatus = { readonly [statusOf]: 200 | 201; readonly answer: unknown };
+
+/** An answer with another status than its endpoint's own: an upsert answers 201 or 200. */
+export const withStatus = (status: 200 | 201, answer: unknown): AnswerWithStatus => ({ [statusOf]: status, answer });
+
+/** The status and body to send for what a handler gave. */
+export function settleAnswer(endpoint: Endpoint, given: unknown): { readonly status: number; readonly body: unknown } {
+  if (typeof given !== 'object' || given === null || !(statusOf in given)) return { status: endpoint.status, body: given };
+  const { [statusOf]: status, answer } = given as AnswerWithStatus; // only withStatus makes objects with this symbol
+  return { status, body: answer };
+}
+
 /** Writes the audit record of a call in the transaction of its effect. */
 export async function audit(
   call: Pick<Call<unknown, unknown>, 'services' | 'tenant' | 'actor' | 'requestId'>,

@@ -72,9 +72,6 @@ class WrongField extends Error {
   }
 }
 
-/** Fields a client may send back as it received them; they change nothing. */
-const readOnlyFields: readonly string[] = ['id', 'created_at', 'updated_at'];
-
 function read(body: unknown, before: ServiceProvider | undefined, id: ServiceProviderId, nowMs: number): ProviderReading {
   try {
     return { ok: true, provider: readFields(requireObject(body, 'body'), before, id, nowMs) };
@@ -86,7 +83,7 @@ function read(body: unknown, before: ServiceProvider | undefined, id: ServicePro
 
 function readFields(body: Json, before: ServiceProvider | undefined, id: ServiceProviderId, nowMs: number): ServiceProvider {
   for (const name of Object.keys(body)) {
-    if (!Object.hasOwn(readers, name) && !readOnlyFields.includes(name)) throw new WrongField(name, 'This field is not known.');
+    if (!Object.hasOwn(readers, name)) throw new WrongField(name, 'This field is not known.');
   }
   const given = <Name extends keyof typeof readers>(name: Name): ReturnType<(typeof readers)[Name]> | undefined =>
     // each reader answers its own type; the index signature loses which

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { after, before, suite, test } from 'node:test';
+import { generateServiceProviderMetadata } from '@node-saml/node-saml';
+import { databases } from '../support/databases.ts';
+import { createTestTenant, type Json, jsonOf, type Managed } from '../support/management.ts';
+import { assertRefusal } from '../support/refusal.ts';
+import { certificatePem, rsaKeys } from '../support/rsa-keys.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const keys = rsaKeys();
+const pem = keys.publicPem;
+const persistent = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
+const email = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
+const transient = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient';
+const acs = [{ url: 'https://sp.example/acs' }];
+const privatePem = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const ecPem = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ type: 'spki', format: 'pem' }).toString();
+
+for (const database of databases) {
+  suite(`service providers on ${database}`, () => {
+    let server: TestServer;
+    let tenant: Managed;
+    before(async () => {
+      server = await startTestServer(database);
+      tenant = await createTestTenant(server);
+    });
+    after(() => server.close());
+
+    let made = 0;
+    const entity = (): string => `https://sp-${++made}.example/metadata`;
+    const create = (fields: Json = {}): Promise<Json> => tenant.make('POST', '/service-providers', { entity_id: entity(), acs, ...fields });
+    const importXml = (xml: string | Uint8Array, type = 'application/samlmetadata+xml'): Promise<Response> =>
+      fetch(`${tenant.managementApi}/service-providers/import`, {
+        method: 'POST',
+        body: xml,
+        headers: { authorization: `Bearer ${tenant.token}`, 'content-type': type },
+      });
+
+    test('created with defaults, read, listed, changed, deleted', async () => {
+      const created = await jsonOf(await tenant.call('POST', '/service-providers', { entity_id: 'https://first.example', acs }), 201);
+      const { id, created_at, updated_at, ...fields } = created;
+      assert.deepEqual(fields, {
+        entity_id: 'https://first.example',
+        name: 'https://first.example',
+        acs: [{ url: 'https://sp.example/acs', index: 0, default: true }],
+        signing_keys: [],
+        encryption_key: null,
+        require_signed_requests: false,
+        signing: 'both',
+        encrypt_assertions: false,
+        encryption: { algorithm: 'aes256-gcm', key_transport: 'rsa-oaep-mgf1p' },
+        name_id_formats: [persistent, email, transient],
+        idp_initiated_allowed: false,
+        relay_states: [],
+        attribute_map: {},
+        access_policy: 'everyone',
+        enabled: true,
+      });
+      assert.ok(!Number.isNaN(Date.parse(String(created_at))) && created_at === updated_at);
+      assert.deepEqual(await tenant.make('GET', `/service-providers/${id}`), created);
+      const changed = await tenant.make('PATCH', `/service-providers/${id}`, { enabled: false, attribute_map: { emails: 'mail' } });
+      assert.deepEqual({ ...changed, updated_at }, { ...created, enabled: false, attribute_map: { emails: 'mail' } });
+      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', '/service-providers?limit=1');
+      assert.deepEqual(items, [changed]);
+      assert.equal((await tenant.call('DELETE', `/service-providers/${id}`)).status, 204);
+      await assertRefusal(await tenant.call('GET', `/service-providers/${id}`), 'management.not_found');
+      await assertRefusal(await tenant.call('PATCH', `/service-providers/${id}`, {}), 'management.not_found');
+      await assertRefusal(await tenant.call('DELETE', `/service-providers/${id}`), 'management.not_found');
+    });
+    test('a key that appears turns its use on; a key that goes must be let go by name', async () => {
+      const created = await create({ signing_keys: [pem], encryption_key: pem });
+      assert.equal(created['require_signed_requests'], true);
+      assert.equal(created['encrypt_assertions'], true);
+      const optional = await create({
+        signing_keys: [pem],
+        require_signed_requests: false,
+        encryption_key: pem,
+        encrypt_assertions: false,
+      });
+      assert.deepEqual([optional['require_signed_requests'], optional['encrypt_assertions']], [false, false]);
+      const path = `/service-providers/${created['id']}`;
+      await assertRefusal(await tenant.call('PATCH', path, { signing_keys: [] }), 'management.invalid_request', {
+        kind: 'require_signed_requests',
+        text: /.+/,
+      });
+      await assertRefusal(await tenant.call('PATCH', path, { encryption_key: null }), 'management.invalid_request', {
+        kind: 'encrypt_assertions',
+        text: /.+/,
+      });
+      const gone = await tenant.make('PATCH', path, {
+        signing_keys: [],
+        require_signed_requests: false,
+        encryption_key: null,
+        encrypt_assertions: false,
+      });
+      assert.deepEqual([gone['signing_keys'], gone['encryption_key']], [[], null]);
+      const back = await tenant.make('PATCH', path, { signing_keys: [pem, await certificatePem(keys)], encryption_key: pem });
+      assert.deepEqual([back['require_signed_requests'], back['encrypt_assertions']], [true, true]);
+    });
+    test('one entityID names one provider, 20 at once too', async () => {
+      const [entity_id, other] = [entity(), entity()];
+      const answers = await Promise.all(Array.from({ length: 20 }, () => tenant.call('POST', '/service-providers', { entity_id, acs })));
+      assert.equal(answers.filter((answer) => answer.status === 201).length, 1);
+      for (const answer of answers)
+        if (answer.status !== 201) await assertRefusal(answer, 'management.conflict', { kind: 'entity_id', text: /.+/ });
+      const { id } = await create({ entity_id: other });
+      const taken = await tenant.call('PATCH', `/service-providers/${id}`, { entity_id });
+      await assertRefusal(taken, 'management.conflict', { kind: 'entity_id', text: /.+/ });
+    });
+
+    const many = (count: number, make: (at: number) => unknown): unknown[] => Array.from({ length: count }, (_, at) => make(at));
+    const url = (value: unknown): object => ({ acs: [{ url: value }] });
+    const wrong: readonly (readonly [string, string, object])[] = [
+      ['entity_id', 'of 1025 characters', { entity_id: `u:${'x'.repeat(1023)}` }],
+      ['entity_id', 'empty', { entity_id: '' }],
+      ['entity_id', 'with a control character', { entity_id: 'urn:\u0001' }],
+      ['entity_id', 'with white space at its end', { entity_id: 'urn:x ' }],
+      ['entity_id', 'a number', { entity_id: 5 }],
+      ['acs', 'empty', { acs: [] }],
+      ['acs', '51 entries', { acs: many(51, (at) => ({ url: `https://sp.example/${at}` })) }],
+      ['acs', 'http off loopback', url('http://sp.example/acs')],
+      ['acs', 'javascript:', url('javascript:alert(1)')],
+      ['acs', 'relative', url('/acs')],
+      ['acs', 'with a fragment', url('https://sp.example/acs#x')],
+      ['acs', 'with a user', url('https://u:p@sp.example/acs')],
+      ['acs', 'with white space', url('https://sp.example/a b')],
+      [
+        'acs',
+        'two defaults',
+        {
+          acs: [
+            { url: 'https://a.example', default: true },
+            { url: 'https://b.example', default: true },
+          ],
+        },
+      ],
+      [
+        'acs',
+        'an index twice',
+        {
+          acs: [
+            { url: 'https://a.example', index: 1 },
+            { url: 'https://b.example', index: 1 },
+          ],
+        },
+      ],
+      ['acs', 'a URL twice', { acs: [{ url: 'https://a.example' }, { url: 'https://a.example' }] }],
+      ['acs', 'index 65536', { acs: [{ url: 'https://a.example', index: 65_536 }] }],
+      ['acs', 'an unknown member', { acs: [{ url: 'https://a.example', binding: 'x' }] }],
+      ['signing_keys', 'EC', { signing_keys: [ecPem] }],
+      ['signing_keys', 'RSA of 1024 bits', { signing_keys: [rsaKeys('tiny', 1024).publicPem] }],
+      ['signing_keys', 'RSA with exponent 3', { signing_keys: [rsaKeys('three', 2048, 3).publicPem] }],
+      ['signing_keys', 'three', { signing_keys: [pem, pem, pem] }],
+      ['signing_keys', 'a private key', { signing_keys: [privatePem] }],
+      ['encryption_key', 'EC', { encryption_key: ecPem }],
+      ['encryption_key', 'not PEM', { encryption_key: 'x' }],
+      ['require_signed_requests', 'without a key', { require_signed_requests: true }],
+      ['encrypt_assertions', 'without a key', { encrypt_assertions: true }],
+      ['signing', 'neither', { signing: 'none' }],
+      ['encryption', 'RSA 1.5', { encryption: { key_transport: 'rsa-1_5' } }],
+      ['encryption', 'an unknown member', { encryption: { mode: 'x' } }],
+      ['name_id_formats', 'unknown', { name_id_formats: ['urn:x'] }],
+      ['name_id_formats', 'empty', { name_id_formats: [] }],
+      ['name_id_formats', 'twice', { name_id_formats: [persistent, persistent] }],
+      ['relay_states', 'of 1025 bytes', { relay_states: ['é'.repeat(513)] }],
+      ['relay_states', '21', { relay_states: many(21, (at) => `/${at}`) }],
+      ['attribute_map', 'an unknown field', { attribute_map: { password: 'x' } }],
+      ['attribute_map', 'a property of objects', { attribute_map: { constructor: 'x' } }],
+      ['attribute_map', 'one name twice', { attribute_map: { emails: 'x', user_name: 'x' } }],
+      ['attribute_map', 'a name of 513 characters', { attribute_map: { emails: 'x'.repeat(513) } }],
+      ['access_policy', 'unknown', { access_policy: 'nobody' }],
+      ['enabled', 'a text', { enabled: 'yes' }],
+      ['bogus', 'unknown', { bogus: 1 }],
+    ];
+    for (const [kind, what, fields] of wrong) {
+      test(`400 kind ${kind}: ${what}`, async () => {
+        const response = await tenant.call('POST', '/service-providers', { entity_id: entity(), acs, ...fields });
+        await assertRefusal(response, 'management.invalid_request', { kind, text: /.+/ });
+      });
+    }
+    test('400 for required fields that are missing', async () => {
+      const noEntity = await tenant.call('POST', '/service-providers', { acs });
+      await assertRefusal(noEntity, 'management.invalid_request', { kind: 'entity_id', text: /.+/ });
+      const noAcs = await tenant.call('POST', '/service-providers', { entity_id: entity() });
+      await assertRefusal(noAcs, 'management.invalid_request', { kind: 'acs', text: /.+/ });
+    });
+    test('the longest values fit', async () => {
+      const entity_id = `u:${'\u{10FFFF}'.repeat(1022)}`;
+      const created = await create({ entity_id, relay_states: ['é'.repeat(512)], attribute_map: { emails: 'x'.repeat(512) } });
+      assert.equal(created['entity_id'], entity_id);
+      const loopback = [{ url: 'http://127.0.0.1:3000/acs' }, { url: 'http://localhost/acs', index: 65_535, default: true }];
+      assert.deepEqual((await create({ acs: loopback }))['acs'], [
+        { url: 'http://127.0.0.1:3000/acs', index: 0, default: false },
+        { url: 'http://localhost/acs', index: 65_535, default: true },
+      ]);
+    });
+
+    test('import: node-saml metadata makes a provider, and a second time updates it and keeps what metadata does not say', async () => {
+      const publicCert = await certificatePem(keys);
+      const issuer = entity();
+      const metadata = (more: object): string =>
+        generateServiceProviderMetadata({
+          issuer,
+          callbackUrl: 'https://sp.example/saml',
+          identifierFormat: email,
+          wantAssertionsSigned: true,
+          ...more,
+        });
+      const signed = metadata({
+        publicCerts: publicCert,
+        decryptionCert: publicCert,
+        privateKey: privatePem,
+        decryptionPvk: privatePem,
+      });
+      const created = await jsonOf(await importXml(signed), 201);
+      assert.deepEqual(created['acs'], [{ url: 'https://sp.example/saml', index: 1, default: true }]);
+      assert.deepEqual(created['name_id_formats'], [email]);
+      assert.equal((created['signing_keys'] as string[]).length, 1);
+      assert.equal(created['require_signed_requests'], true);
+      assert.equal(created['encrypt_assertions'], true);
+      await tenant.make('PATCH', `/service-providers/${created['id']}`, { attribute_map: { emails: 'mail' }, idp_initiated_allowed: true });
+      const updated = await jsonOf(await importXml(metadata({ callbackUrl: 'https://new.example/saml' }), 'application/xml'), 200);
+      assert.equal(updated['id'], created['id']);
+      assert.deepEqual(updated['acs'], [{ url: 'https://new.example/saml', index: 1, default: true }]);
+      assert.deepEqual(updated['attribute_map'], { emails: 'mail' });
+      assert.equal(updated['require_signed_requests'], true, 'an import never lowers it');
+      assert.deepEqual(updated['signing_keys'], created['signing_keys']);
+    });
+
+    const descriptor = (role: string, attributes = `entityID="${entity()}"`): string =>
+      `<!-- as many generators write --><md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" ${attributes}>${role}</md:EntityDescriptor>`;
+    const role = (content: string, attributes = ''): string =>
+      `<md:SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol" ${attributes}>${content}</md:SPSSODescriptor>`;
+    const service =
+      '<md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://sp.example/acs" index="3"/>';
+    const key = (body: string, use = ''): string =>
+      `<md:KeyDescriptor ${use}><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#">${body}</ds:KeyInfo></md:KeyDescriptor>`;
+
+    test('import: a key without use counts for both; the marked service is the default; artifact services are left out', async () => {
+      const certificate = (await certificatePem(keys)).replace(/-.*-\n/g, '');
+      const x509 = `<ds:X509Data><ds:X509Certificate>${certificate}</ds:X509Certificate></ds:X509Data>`;
+      const services = `${service.replace('POST', 'Artifact').replace('"3"', '"1"')}${service}${service.replace('/acs', '/two').replace('"3"', '"4" isDefault="true"')}`;
+      const created = await jsonOf(await importXml(descriptor(role(`${key(x509)}${services}`))), 201);
+      assert.equal((created['signing_keys'] as string[]).length, 1);
+      assert.equal(created['encryption_key'], (created['signing_keys'] as string[])[0]);
+      assert.deepEqual(created['acs'], [
+        { url: 'https://sp.example/acs', index: 3, default: false },
+        { url: 'https://sp.example/two', index: 4, default: true },
+      ]);
+      assert.deepEqual(created['name_id_formats'], [persistent, email, transient]);
+    });
+    const refusedImports: readonly (readonly [string, string, () => string])[] = [
+      ['metadata', 'not XML', () => 'hello'],
+      ['metadata', 'a DOCTYPE', () => `<!DOCTYPE x>${descriptor(role(service))}`],
+      ['metadata', 'an EntitiesDescriptor', () => descriptor(role(service)).replaceAll('EntityDescriptor', 'EntitiesDescriptor')],
+      ['metadata', 'an identity provider', () => descriptor(role(service).replaceAll('SPSSO', 'IDPSSO'))],
+      ['metadata', 'two roles', () => descriptor(role(service) + role(service))],
+      ['metadata', 'SAML 1.1', () => descriptor(role(service).replaceAll('SAML:2.0:protocol', 'SAML:1.1:protocol'))],
+      ['metadata', 'expired', () => descriptor(role(service), `entityID="${entity()}" validUntil="2020-01-01T00:00:00Z"`)],
+      ['entity_id', 'no entityID', () => descriptor(role(service), '')],
+      ['acs', 'no POST service', () => descriptor(role(service.replace('HTTP-POST', 'PAOS')))],
+      ['acs', 'an http service', () => descriptor(role(service.replace('https:', 'http:')))],
+      [
+        'signing_keys',
+        'a key without a certificate',
+        () => descriptor(role(`${key('<ds:KeyName>x</ds:KeyName>', 'use="signing"')}${service}`)),
+      ],
+      ['require_signed_requests', 'signed requests without a key', () => descriptor(role(service, 'AuthnRequestsSigned="true"'))],
+    ];
+    for (const [kind, what, xml] of refusedImports) {
+      test(`import 400 kind ${kind}: ${what}`, async () => {
+        await assertRefusal(await importXml(xml()), 'management.invalid_request', { kind, text: /.+/ });
+      });
+    }
+    test('import takes no JSON', async () => {
+      const response = await tenant.call('POST', '/service-providers/import', { xml: descriptor(role(service)) });
+      await assertRefusal(response, 'management.invalid_request', { kind: 'metadata', text: /.+/ });
+    });
+    test("another tenant's provider is unknown, and its entityID is free", async () => {
+      const other = await createTestTenant(server);
+      const { id, entity_id } = await create();
+      await assertRefusal(await other.call('GET', `/service-providers/${id}`), 'management.not_found');
+      await jsonOf(await other.call('POST', '/service-providers', { entity_id, acs }), 201);
+    });
+  });
+}
