@@ -4,6 +4,7 @@ import { ConfigError } from '../config.ts';
 import { FolderLocked } from '../storage/folder-lock.ts';
 import { contractCommand } from './contract.ts';
 import { migrateCommand } from './migrate.ts';
+import { phoneCommand } from './phone.ts';
 import { serveCommand } from './serve.ts';
 
 /** Runs one command and gives the exit code. */
@@ -12,7 +13,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .description('A multi-tenant identity provider')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text) });
-  for (const add of [serveCommand, migrateCommand, contractCommand]) add(program);
+  for (const add of [serveCommand, migrateCommand, contractCommand, phoneCommand]) add(program);
   try {
     await program.parseAsync(argv as string[], { from: 'user' });
     return 0;
