@@ -22,6 +22,7 @@ import type { Database } from './storage/database.ts';
 import { openSqlite } from './storage/dialects/sqlite.ts';
 import { type FolderLock, lockFolder } from './storage/folder-lock.ts';
 import { migrate, migrationState } from './storage/migrations/migrator.ts';
+import { createPurgeJob } from './storage/purge.ts';
 import { findRowSecurityFault } from './storage/row-security.ts';
 import { createTenantDirectory } from './storage/tenant-directory.ts';
 import { registerSurfaces } from './surfaces.ts';
@@ -167,7 +168,7 @@ async function composeServices(
   const cache = createConfigCache(database, log);
   const refusals = createRefusalRecorder(database, clock, log);
   const mail = await createMail(config.smtpUrl, config.mailFrom);
-  const jobs = createJobs([cache.pollJob, refusals.job, createMailDeliveryJob(database, mail, log)], log);
+  const jobs = createJobs([cache.pollJob, refusals.job, createMailDeliveryJob(database, mail, log), createPurgeJob(database)], log);
   let tenants = createTenantDirectory(database, cache, state.publicUrl);
   return {
     config,

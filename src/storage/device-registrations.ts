@@ -175,20 +175,3 @@ export async function countAttestationFailure(queries: Queries, tenant: TenantId
     .where('id', '=', id)
     .execute();
 }
-
-/** Deletes up to `limit` registrations that nobody asks about any more and gives how many (R8). */
-export async function purgeRegistrations(queries: Queries, tenant: TenantId, limit: number): Promise<number> {
-  const due = queries
-    .selectFrom('device_registrations')
-    .select('id')
-    .where('tenant_id', '=', tenant)
-    .where('purge_at', '<=', databaseNowMs)
-    .limit(limit);
-  const rows = await queries
-    .deleteFrom('device_registrations')
-    .where('tenant_id', '=', tenant)
-    .where('id', 'in', due)
-    .returning('id')
-    .execute();
-  return rows.length;
-}

@@ -188,35 +188,3 @@ export async function refillFailures(queries: Queries, tenant: TenantId, mailKey
     .where('mail_key', '=', mailKey)
     .execute();
 }
-
-/** Deletes up to `limit` PINs and mailboxes that are over (R8). A PIN stays an hour past its time. */
-export async function purgePins(queries: Queries, tenant: TenantId, limit: number): Promise<number> {
-  const pins = await queries
-    .deleteFrom('pins')
-    .where('tenant_id', '=', tenant)
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('pins')
-        .select('id')
-        .where('tenant_id', '=', tenant)
-        .where('expires_at', '<', sql<number>`${databaseNowMs} - ${hourMs}`)
-        .limit(limit),
-    )
-    .returning('id')
-    .execute();
-  const boxes = await queries
-    .deleteFrom('pin_mailboxes')
-    .where('tenant_id', '=', tenant)
-    .where('mail_key', 'in', (eb) =>
-      eb
-        .selectFrom('pin_mailboxes')
-        .select('mail_key')
-        .where('tenant_id', '=', tenant)
-        .where('expires_at', '<', databaseNowMs)
-        .limit(limit),
-    )
-    .where('expires_at', '<', databaseNowMs)
-    .returning('mail_key')
-    .execute();
-  return pins.length + boxes.length;
-}
