@@ -35,7 +35,11 @@ export const listLimitMax = 200;
 export const nameCharsMax = 200;
 export const urlCharsMax = 2048;
 export const urisPerListMax = 100;
+export const scopesPerListMax = 200;
+export const scopeNameCharsMax = 128;
 export const emailCharsMax = 254;
+export const emailsPerUserMax = 20;
+export const profileCharsMax = 500;
 
 // SCIM (contract 8)
 export const scimBodyBytesMax = 1024 * 1024;

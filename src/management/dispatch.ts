@@ -1,9 +1,10 @@
 // Takes a request through the steps every endpoint of the management and system APIs shares: find the endpoint, authenticate,
 // rate limit, capability, validation, handler, answer. The endpoints are loaded at the first request.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ContractError, reject } from '../contract/contract-error.ts';
+import { reject } from '../contract/contract-error.ts';
 import type { Services } from '../http/services.ts';
-import { type Call, type Endpoint, type Json, settleAnswer } from './endpoint.ts';
+import { isForeignKeyViolation } from '../storage/foreign-key-violation.ts';
+import { type Call, type Endpoint, type Json, notFound, requireCapabilities, settleAnswer } from './endpoint.ts';
 import { checkBody, readQuery } from './validation.ts';
 
 /** Who calls, once known: throws the surface's 401. */
@@ -36,21 +37,21 @@ export function createDispatch(services: Services, api: Api): (request: FastifyR
     request.auditActor = caller.actor;
     await api.limit(request, caller);
     const { capability } = endpoint;
-    if (capability !== undefined && !caller.scopes.includes(capability)) throw forbidden(capability, caller.scopes);
+    if (capability !== undefined) requireCapabilities([capability], caller.scopes);
     const call = await readCall(services, request, endpoint, params, caller);
-    const answer = await endpoint.handle(call as Call<never, never>); // query and body were checked by the endpoint's own schemas
+    const answer = await handle(endpoint, call);
     const { status, body } = settleAnswer(endpoint, answer);
     reply.header('cache-control', 'no-store').code(status);
     return status === 204 ? reply.send() : reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
   };
 }
 
-function forbidden(capability: string, scopes: readonly string[]): ContractError {
-  return reject(
-    'management.forbidden',
-    { reason: 'missing_capability', expected: capability, received: scopes.join(' ') },
-    { text: `The token lacks the capability ${capability}.` },
-  );
+async function handle(endpoint: Endpoint, call: Call<unknown, unknown>): Promise<unknown> {
+  try {
+    return await endpoint.handle(call as Call<never, never>); // query and body were checked by the endpoint's own schemas
+  } catch (error) {
+    throw isForeignKeyViolation(error) ? notFound('deleted_meanwhile') : error;
+  }
 }
 
 async function readCall(
@@ -68,7 +69,8 @@ async function readCall(
     const fault = await checkBody(endpoint.body, body);
     if (fault !== undefined) throw fault;
   }
-  return { services, tenant: request.tenant, actor: caller.actor, requestId: request.id, params, query: query.value, body };
+  const { actor, scopes } = caller;
+  return { services, tenant: request.tenant, actor, scopes, requestId: request.id, params, query: query.value, body };
 }
 
 function pathBelow(request: FastifyRequest, prefix: string): string {

@@ -17,6 +17,8 @@ export interface Call<Query, Body> {
   readonly tenant: Tenant;
   /** `client:<id>`, `user:<id>` or `operator`. */
   readonly actor: string;
+  /** Of the caller's token; the operator's is empty. */
+  readonly scopes: readonly string[];
   readonly requestId: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
@@ -73,6 +75,20 @@ export function settleAnswer(endpoint: Endpoint, given: unknown): { readonly sta
   if (typeof given !== 'object' || given === null || !(statusOf in given)) return { status: endpoint.status, body: given };
   const { [statusOf]: status, answer } = given as AnswerWithStatus; // only withStatus makes objects with this symbol
   return { status, body: answer };
+}
+
+/** Refuses to hand out what the caller does not have: nobody makes themselves stronger through an account they make. */
+export function requireCapabilities(wanted: readonly string[], scopes: readonly string[]): void {
+  const missing = wanted.find((capability) => !scopes.includes(capability));
+  if (missing !== undefined) throw missingCapability(missing, scopes);
+}
+
+export function missingCapability(capability: string, scopes: readonly string[]): ContractError {
+  return reject(
+    'management.forbidden',
+    { reason: 'missing_capability', expected: capability, received: scopes.join(' ') },
+    { text: `The token lacks the capability ${capability}.` },
+  );
 }
 
 /** Writes the audit record of a call in the transaction of its effect. */

@@ -7,11 +7,11 @@ export const closed = <Properties extends TProperties>(properties: Properties): 
   Type.Object(properties, { additionalProperties: false });
 
 export const name = Type.String({ minLength: 1, maxLength: nameCharsMax });
-export const oneOf = <const Values extends readonly string[]>(values: Values) => Type.Enum([...values] as [...Values]);
+export const oneOf = <const Values extends readonly string[]>(values: Values) =>
+  Type.Unsafe<Values[number]>({ type: 'string', enum: [...values] });
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 export const dateTime = Type.String({ format: 'date-time' });
 
 /** Query of every list. Bounds of `limit` are checked by paging.ts. */
 export const pageQuery = closed({ limit: Type.Optional(Type.Integer()), cursor: Type.Optional(Type.String()) });
-/** Body of endpoints that take none: absent, or an empty object. */
 export const listAnswer = (item: TSchema) => Type.Object({ items: Type.Array(item), next_cursor: Type.Optional(Type.String()) });

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { GroupId, TenantId, UserId } from '../domain/ids.ts';
 import type { Queries } from './database.ts';
+import { databaseNowMs } from './instance.ts';
 
 export interface AccessAssignmentTable {
   tenant_id: TenantId;
@@ -34,4 +35,68 @@ export async function isAssigned(queries: Queries, tenant: TenantId, target: Acc
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Assigns a user or a group to a target; undefined when it is assigned already. */
+export async function insertAssignment(
+  queries: Queries,
+  tenant: TenantId,
+  target: AccessTarget,
+  assignment: { readonly id: string; readonly user: UserId | null; readonly group: GroupId | null },
+): Promise<AccessAssignmentTable | undefined> {
+  return queries
+    .insertInto('access_assignments')
+    .values({
+      tenant_id: tenant,
+      id: assignment.id,
+      target_kind: target.kind,
+      target_id: target.id,
+      user_id: assignment.user,
+      group_id: assignment.group,
+      created_at: databaseNowMs,
+    })
+    .onConflict((on) => on.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** A page of the assignments of a target in order of their ids. */
+export async function listAssignments(
+  queries: Queries,
+  tenant: TenantId,
+  target: AccessTarget,
+  page: { readonly after: string; readonly limit: number },
+): Promise<readonly AccessAssignmentTable[]> {
+  return queries
+    .selectFrom('access_assignments')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('target_kind', '=', target.kind)
+    .where('target_id', '=', target.id)
+    .where('id', '>', page.after)
+    .orderBy('id')
+    .limit(page.limit)
+    .execute();
+}
+
+export async function deleteAssignment(queries: Queries, tenant: TenantId, target: AccessTarget, id: string): Promise<boolean> {
+  const rows = await queries
+    .deleteFrom('access_assignments')
+    .where('tenant_id', '=', tenant)
+    .where('target_kind', '=', target.kind)
+    .where('target_id', '=', target.id)
+    .where('id', '=', id)
+    .returning('id')
+    .execute();
+  return rows.length === 1;
+}
+
+/** Deletes every assignment of a target that goes away. */
+export async function deleteAssignmentsOf(queries: Queries, tenant: TenantId, target: AccessTarget): Promise<void> {
+  await queries
+    .deleteFrom('access_assignments')
+    .where('tenant_id', '=', tenant)
+    .where('target_kind', '=', target.kind)
+    .where('target_id', '=', target.id)
+    .execute();
 }

@@ -170,3 +170,17 @@ export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, use
     .execute();
   return rows.length;
 }
+
+/** The live grants of a user, newest first: their sessions. */
+export async function listGrantsOfUser(queries: Queries, tenant: TenantId, userId: UserId): Promise<readonly GrantTable[]> {
+  return queries
+    .selectFrom('grants')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', databaseNowMs)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+}

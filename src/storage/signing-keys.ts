@@ -1,4 +1,5 @@
 // Signing keys of a tenant: per use and algorithm one `next` (published, not used), one `current`, and retired ones kept for verification.
+import { sql } from 'kysely';
 import type { TenantId } from '../domain/ids.ts';
 import type { Queries } from './database.ts';
 import { databaseNowMs } from './instance.ts';
@@ -80,4 +81,59 @@ export async function promoteSamlKey(
     .execute();
   await insertSigningKey(queries, tenant, step.fresh);
   return true;
+}
+
+/** Inserts an OIDC key unless the tenant has one of that algorithm and state (a partial unique index decides). */
+export async function insertMissingSigningKey(queries: Queries, tenant: TenantId, key: NewSigningKey): Promise<void> {
+  await queries
+    .insertInto('signing_keys')
+    .values({
+      tenant_id: tenant,
+      ...key,
+      created_at: databaseNowMs,
+      activated_at: key.state === 'current' ? databaseNowMs : null,
+      retired_at: null,
+    })
+    .onConflict((on) => on.doNothing())
+    .execute();
+}
+
+/** Retires the current OIDC key of an algorithm, makes the next one current and stores a fresh next; false when `from` is not current any more. */
+export async function promoteSigningKey(
+  queries: Queries,
+  tenant: TenantId,
+  step: { readonly from: string; readonly to: string; readonly fresh: NewSigningKey },
+): Promise<boolean> {
+  const retired = await queries
+    .updateTable('signing_keys')
+    .set({ state: 'retired', retired_at: databaseNowMs })
+    .where('tenant_id', '=', tenant)
+    .where('kid', '=', step.from)
+    .where('use', '=', 'oidc')
+    .where('state', '=', 'current')
+    .returning('kid')
+    .execute();
+  if (retired.length !== 1) return false;
+  await queries
+    .updateTable('signing_keys')
+    .set({ state: 'current', activated_at: databaseNowMs })
+    .where('tenant_id', '=', tenant)
+    .where('kid', '=', step.to)
+    .where('state', '=', 'next')
+    .execute();
+  await insertSigningKey(queries, tenant, step.fresh);
+  return true;
+}
+
+/** Deletes OIDC keys retired longer than `keptSeconds` ago: no token they signed can be alive. Gives their kids. */
+export async function deleteRetiredSigningKeys(queries: Queries, tenant: TenantId, keptSeconds: number): Promise<readonly string[]> {
+  const rows = await queries
+    .deleteFrom('signing_keys')
+    .where('tenant_id', '=', tenant)
+    .where('use', '=', 'oidc')
+    .where('state', '=', 'retired')
+    .where('retired_at', '<', sql<number>`${databaseNowMs} - ${keptSeconds * 1000}`)
+    .returning('kid')
+    .execute();
+  return rows.map((row) => row.kid);
 }

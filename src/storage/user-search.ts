@@ -15,7 +15,8 @@ export interface EmailSearchTable {
   value_reversed: string | null;
 }
 
-const extensionColumns = [
+/** Columns of the EnterpriseUser extension. */
+export const extensionColumns = [
   'employee_number',
   'cost_center',
   'organization',

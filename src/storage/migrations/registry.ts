@@ -3,6 +3,7 @@ import { foundation } from './0001-foundation.ts';
 import { signin } from './0002-signin.ts';
 import { oidc } from './0003-oidc.ts';
 import { devices } from './0004-devices.ts';
+import { management } from './0005-management.ts';
 import { saml } from './0006-saml.ts';
 import { provisioning } from './0008-provisioning.ts';
 import { oidcClients } from './0040-oidc-clients.ts';
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   { number: 2, name: 'signin', apply: signin },
   { number: 3, name: 'oidc', apply: oidc },
   { number: 4, name: 'devices', apply: devices },
+  { number: 5, name: 'management', apply: management },
   { number: 6, name: 'saml', apply: saml },
   { number: 8, name: 'provisioning', apply: provisioning },
   { number: 40, name: 'oidc-clients', apply: oidcClients },

@@ -1,0 +1,134 @@
+// Clients as the management API and `gatehouse client` handle them: registration, change, secret rotation, deletion.
+// A secret is made here, shown once by the caller and kept as its auth method needs it.
+import { hashSecret } from '../crypto/secret-hash.ts';
+import type { Client } from '../domain/client.ts';
+import type { ClientId, TenantId } from '../domain/ids.ts';
+import { fail, type Outcome } from '../domain/outcome.ts';
+import { randomSecret } from '../platform/random.ts';
+import { deleteAssignmentsOf } from '../storage/access-assignments.ts';
+import { deleteClient, findClient, insertClient, updateClient } from '../storage/clients.ts';
+import { encryptClientSecret } from '../tokens/client-secret.ts';
+import { randomClientId } from '../tokens/tenant-creation.ts';
+import { type Administration, type By, recordAct } from './administration.ts';
+import { type ClientFields, type FieldFault, registrationOf } from './client-fields.ts';
+import { requireSigningKeys } from './signing-keys.ts';
+
+type Secrets = Pick<Client, 'secretHash' | 'secretEncrypted'>;
+
+export interface ClientWithSecret {
+  readonly client: Client;
+  /** Present when a secret was made: show it now, it cannot be read again. */
+  readonly secret: string | undefined;
+}
+
+type Refused = { readonly ok: false; readonly reason: 'invalid'; readonly fault: FieldFault };
+
+/** Registers a client. */
+export async function createClient(
+  administration: Administration,
+  tenant: TenantId,
+  fields: ClientFields,
+  by: By,
+): Promise<({ readonly ok: true } & ClientWithSecret) | Refused> {
+  const clientId = randomClientId();
+  const read = registrationOf(fields, undefined, clientId);
+  if (!read.ok) return { ok: false, reason: 'invalid', fault: read.fault };
+  await requireSigningKeys(administration, tenant, read.registration.idTokenSignedResponseAlg);
+  const nowMs = administration.clock.nowMs();
+  const { secrets, secret } = secretsFor(administration, tenant, {
+    ...read.registration,
+    secretHash: undefined,
+    secretEncrypted: undefined,
+  });
+  const client: Client = { ...read.registration, ...secrets, createdAtMs: nowMs, updatedAtMs: nowMs };
+  const stored = await administration.cache.write(tenant, async (queries) => {
+    await insertClient(queries, tenant, client);
+    await recordAct(queries, administration, tenant, by, {
+      type: 'client.created',
+      target: `client:${clientId}`,
+      data: { name: client.name },
+    });
+    return findClient(queries, tenant, clientId);
+  });
+  return { ok: true, client: stored ?? client, secret };
+}
+
+/** Changes a client by the fields given. A new auth method may need a new secret, which is given then. */
+export async function changeClient(
+  administration: Administration,
+  tenant: TenantId,
+  clientId: string,
+  fields: ClientFields,
+  by: By,
+): Promise<({ readonly ok: true } & ClientWithSecret) | Refused | { readonly ok: false; readonly reason: 'unknown' }> {
+  if (fields.id_token_signed_response_alg !== undefined)
+    await requireSigningKeys(administration, tenant, fields.id_token_signed_response_alg);
+  return administration.cache.write(tenant, async (queries) => {
+    const before = await findClient(queries, tenant, clientId);
+    if (before === undefined) return fail('unknown');
+    const read = registrationOf(fields, before, before.clientId);
+    if (!read.ok) return { ok: false, reason: 'invalid', fault: read.fault } as const;
+    const { secrets, secret } = secretsFor(administration, tenant, { ...before, ...read.registration });
+    await updateClient(queries, tenant, { ...before, ...read.registration, ...secrets });
+    await recordAct(queries, administration, tenant, by, {
+      type: 'client.updated',
+      target: `client:${before.clientId}`,
+      data: { fields: Object.keys(fields), new_secret: secret !== undefined },
+    });
+    const client = await findClient(queries, tenant, clientId);
+    return client === undefined ? fail('unknown') : { ok: true, client, secret };
+  });
+}
+
+/** Makes a new secret; the old one fails at once. `no_secret` for methods without one. */
+export async function rotateClientSecret(
+  administration: Administration,
+  tenant: TenantId,
+  clientId: string,
+  by: By,
+): Promise<Outcome<{ readonly client: Client; readonly secret: string }, 'unknown' | 'no_secret'>> {
+  return administration.cache.write(tenant, async (queries) => {
+    const before = await findClient(queries, tenant, clientId);
+    if (before === undefined) return fail('unknown');
+    const { secrets, secret } = secretsFor(administration, tenant, { ...before, secretHash: undefined, secretEncrypted: undefined });
+    if (secret === undefined) return fail('no_secret');
+    const client = { ...before, ...secrets };
+    await updateClient(queries, tenant, client);
+    await recordAct(queries, administration, tenant, by, { type: 'client.secret_rotated', target: `client:${before.clientId}` });
+    return { ok: true, client, secret };
+  });
+}
+
+/** Deletes a client with its grants, tokens and assignments; false when there is none. */
+export async function removeClient(administration: Administration, tenant: TenantId, clientId: string, by: By): Promise<boolean> {
+  return administration.cache.write(tenant, async (queries) => {
+    if (!(await deleteClient(queries, tenant, clientId as ClientId))) return false; // a look-up key, not yet known to be an id
+    await deleteAssignmentsOf(queries, tenant, { kind: 'client', id: clientId });
+    await recordAct(queries, administration, tenant, by, { type: 'client.deleted', target: `client:${clientId}` });
+    return true;
+  });
+}
+
+/** What is stored for the client's auth method: the present secret where it fits, else a new one, or none. */
+function secretsFor(
+  { encryption }: Administration,
+  tenant: TenantId,
+  client: Pick<Client, 'clientId' | 'tokenEndpointAuthMethod'> & Secrets,
+): { readonly secrets: Secrets; readonly secret: string | undefined } {
+  const none = { secretHash: undefined, secretEncrypted: undefined };
+  switch (client.tokenEndpointAuthMethod) {
+    case 'none':
+    case 'private_key_jwt':
+      return { secrets: none, secret: undefined };
+    case 'client_secret_jwt': {
+      if (client.secretEncrypted !== undefined) return { secrets: { ...none, secretEncrypted: client.secretEncrypted }, secret: undefined };
+      const secret = randomSecret();
+      return { secrets: { ...none, secretEncrypted: encryptClientSecret(encryption, tenant, client.clientId, secret) }, secret };
+    }
+    default: {
+      if (client.secretHash !== undefined) return { secrets: { ...none, secretHash: client.secretHash }, secret: undefined };
+      const secret = randomSecret();
+      return { secrets: { ...none, secretHash: hashSecret(secret) }, secret };
+    }
+  }
+}

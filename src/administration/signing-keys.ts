@@ -1,0 +1,81 @@
+// OIDC signing keys: rotation with a next key that is always published before it signs, and retired keys kept for as long as
+// a token they signed may live.
+import { generateSigningKey } from '../crypto/key-ring.ts';
+import type { SigningAlg } from '../domain/client.ts';
+import type { TenantId } from '../domain/ids.ts';
+import { mergeSettings, type Settings } from '../domain/settings.ts';
+import type { Queries } from '../storage/database.ts';
+import {
+  deleteRetiredSigningKeys,
+  insertMissingSigningKey,
+  listSigningKeys,
+  promoteSigningKey,
+  type SigningKeyTable,
+} from '../storage/signing-keys.ts';
+import { findTenantById } from '../storage/tenants.ts';
+import { generateKeyPairs } from '../tokens/key-rings.ts';
+import { type Administration, type By, recordAct } from './administration.ts';
+
+/** Makes a current and a next key of an algorithm the tenant has none of; does nothing when it has. */
+export async function requireSigningKeys(administration: Administration, tenant: TenantId, alg: SigningAlg): Promise<void> {
+  const { database, cache, encryption } = administration;
+  const keys = await database.read(tenant, (queries) => keysOf(queries, tenant, alg));
+  if (keys.current !== undefined && keys.next !== undefined) return;
+  const pairs = await generateKeyPairs(tenant, [alg], encryption);
+  await cache.write(tenant, async (queries) => {
+    for (const { current, next } of pairs) {
+      await insertMissingSigningKey(queries, tenant, { ...current, certificate: null });
+      await insertMissingSigningKey(queries, tenant, { ...next, certificate: null });
+    }
+  });
+}
+
+/** Makes the next key current and a new next one. Gives the new current key; undefined when another rotation came first. */
+export async function rotateSigningKey(
+  administration: Administration,
+  tenant: TenantId,
+  alg: SigningAlg,
+  by: By,
+): Promise<SigningKeyTable | undefined> {
+  const { database, cache, encryption } = administration;
+  await requireSigningKeys(administration, tenant, alg);
+  const before = await database.read(tenant, (queries) => keysOf(queries, tenant, alg));
+  if (before.current === undefined || before.next === undefined) return undefined;
+  const step = { from: before.current.kid, to: before.next.kid };
+  const fresh = { ...(await generateSigningKey(tenant, alg, 'next', encryption)), certificate: null };
+  return cache.write(tenant, async (queries) => {
+    if (!(await promoteSigningKey(queries, tenant, { ...step, fresh }))) return undefined;
+    const data = { use: 'oidc', alg, retired: step.from, next: fresh.kid };
+    await recordAct(queries, administration, tenant, by, { type: 'signing_key.rotated', target: `signing_key:${step.to}`, data });
+    await purgeRetired(queries, tenant);
+    return (await keysOf(queries, tenant, alg)).current;
+  });
+}
+
+/** Deletes the tenant's retired keys whose last token has expired. */
+export async function purgeRetired(queries: Queries, tenant: TenantId): Promise<readonly string[]> {
+  const row = await findTenantById(queries, tenant);
+  if (row === undefined) return [];
+  const resources = await queries.selectFrom('resources').select('access_token_lifetime_seconds').where('tenant_id', '=', tenant).execute();
+  const lifetimes = resources.map((resource) => resource.access_token_lifetime_seconds ?? 0);
+  return deleteRetiredSigningKeys(queries, tenant, longestTokenSeconds(mergeSettings(JSON.parse(row.settings)), lifetimes));
+}
+
+/** Refresh tokens count too: what was signed with them (an ID token, as a logout hint) is shown for as long. */
+function longestTokenSeconds(settings: Settings, resourceLifetimes: readonly number[]): number {
+  return Math.max(
+    settings.access_token_lifetime_seconds,
+    settings.id_token_lifetime_seconds,
+    settings.refresh_token_absolute_seconds,
+    ...resourceLifetimes,
+  );
+}
+
+async function keysOf(
+  queries: Queries,
+  tenant: TenantId,
+  alg: SigningAlg,
+): Promise<{ readonly current: SigningKeyTable | undefined; readonly next: SigningKeyTable | undefined }> {
+  const keys = (await listSigningKeys(queries, tenant)).filter((key) => key.use === 'oidc' && key.alg === alg);
+  return { current: keys.find((key) => key.state === 'current'), next: keys.find((key) => key.state === 'next') };
+}
