@@ -89,6 +89,12 @@ const bodies: Readonly<Record<LoginState, (context: Context) => Content>> = {
 const alertBox = ({ alert }: Context): Html | undefined =>
   alert === undefined ? undefined : html`<div class="alert" id="alert" role="alert">${alert}</div>`;
 
+/** A sentence with the name in it set in bold, wherever the language puts it. */
+function withName(sentence: (name: string) => string, name: string): Html {
+  const [before, after] = sentence('\0').split('\0');
+  return html`${before}<b>${name}</b>${after}`;
+}
+
 const cancelForm = ({ path, messages }: Context): Html =>
   html`<form method="post" action="${path}/cancel"><button class="link" id="cancel">${messages.cancel}</button></form>`;
 
@@ -107,7 +113,7 @@ function identifyBody(context: Context): Content {
   return {
     title: messages.signIn,
     body: html`<h1>${messages.signIn}</h1>
-<p class="lead">${messages.toContinueTo(login.clientName)}</p>
+<p class="lead">${withName(messages.toContinueTo, login.clientName)}</p>
 ${alertBox(context)}
 <form method="post" action="${path}/identify">
 <label for="identifier">${messages.identifier}</label>
@@ -132,7 +138,7 @@ function chooseBody(context: Context): Content {
   return {
     title: messages.chooseTitle,
     body: html`<h1>${messages.chooseTitle}</h1>
-<p class="lead">${messages.toContinueTo(login.clientName)}</p>
+<p class="lead">${withName(messages.toContinueTo, login.clientName)}</p>
 ${whoLine(context)}
 ${alertBox(context)}
 ${login.methods.length === 0 && html`<div class="alert" role="alert">${messages.noMethod}</div>`}
@@ -200,7 +206,7 @@ function approvedBody(context: Context): Content {
     title: messages.approvedTitle,
     body: html`<div class="center"><div class="badge good">${icons.check}</div>
 <h1>${messages.approvedTitle}</h1>
-<p class="lead">${messages.approvedText(login.clientName)}</p></div>
+<p class="lead">${withName(messages.approvedText, login.clientName)}</p></div>
 <form method="post" action="${path}/finish" data-auto><button id="continue" autofocus>${messages.continue}</button></form>`,
   };
 }

@@ -43,12 +43,12 @@ form>button{margin-top:1rem}
 .who a{flex:none;padding:.25rem .7rem;border-radius:99px;background:var(--soft);color:var(--ink);font-weight:500;font-size:.875rem;text-decoration:none}
 .who a:hover{text-decoration:underline}
 .alert{display:block;margin:0 0 1.25rem;padding:.8rem 1rem;border-radius:.8rem;background:var(--bad-soft);color:var(--bad);font-weight:500;font-size:.9375rem}
-.hint{margin:.55rem 0 0;color:var(--muted);font-size:.875rem}
+.center .facts{margin-top:0}.hint{margin:.55rem 0 0;color:var(--muted);font-size:.875rem}
 #approve-number{display:grid;place-items:center;width:9.5rem;height:9.5rem;margin:.5rem auto 1.5rem;border-radius:50%;background:var(--soft);font-size:3.9rem;font-weight:700;line-height:1;letter-spacing:.02em;font-variant-numeric:tabular-nums;position:relative}
 #approve-number::after{content:"";position:absolute;inset:-.45rem;border-radius:50%;border:3px solid var(--line);border-top-color:var(--accent)}
 .center{text-align:center}
 .center .lead{margin-left:auto;margin-right:auto}
-.facts{margin:0 0 .6rem;padding:.8rem 1rem;border-radius:.8rem;background:var(--soft);font-size:.875rem;text-align:left}
+.facts{margin:1.4rem 0 .6rem;padding:.8rem 1rem;border-radius:.8rem;background:var(--soft);font-size:.875rem;text-align:left}
 .facts div{display:flex;gap:1rem;justify-content:space-between;padding:.15rem 0}
 .facts dt{color:var(--muted);flex:none}
 .facts dd{margin:0;text-align:right;min-width:0;overflow-wrap:anywhere}
