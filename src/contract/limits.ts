@@ -13,6 +13,7 @@ export const parameterCharsMax = 8 * 1024;
 export const stateCharsMax = 4096;
 export const nonceCharsMax = 1024;
 export const scopeCharsMax = 4096;
+export const hintCharsMax = 1024; // acr_values, ui_locales
 export const bindingMessageCharsMax = 512; // contract 8
 export const codeVerifierCharsMin = 43; // RFC 7636 4.1
 export const codeVerifierCharsMax = 128;

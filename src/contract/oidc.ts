@@ -3,6 +3,7 @@ import { defineRows } from './row.ts';
 
 const oauth = { envelope: 'oauth', status: 400, opaque: false } as const;
 const opaque = { envelope: 'oauth', status: 400, opaque: true } as const;
+const redirected = { envelope: 'oauth', status: 303, opaque: true, section: 'design' } as const;
 const unauthorized = { envelope: 'management', status: 401, opaque: true } as const;
 
 // biome-ignore format: a table, one row a line
@@ -34,11 +35,16 @@ export const oidcRows = defineRows({
   'authorize.invalid_target': { ...oauth, code: 'invalid_target', section: '7.3', when: 'Client not authorized for the resource audience.' },
   'authorize.invalid_request_uri': { ...opaque, code: 'invalid_request_uri', section: '7.3', when: 'PAR request_uri malformed, empty, consumed, expired, or of another client.' },
   'authorize.invalid_scope': { ...oauth, code: 'invalid_scope', section: '7.3', when: 'A requested scope is not bound to the client.' },
+  // by redirect to the client (RFC 6749 4.1.2.1), never as a body
+  'authorize.request_not_supported': { ...redirected, code: 'request_not_supported', when: 'A request object was sent.' },
+  'authorize.unauthorized_client': { ...redirected, code: 'unauthorized_client', when: 'The client may not use the authorization code grant.' },
+  'authorize.login_required': { ...redirected, code: 'login_required', when: '`prompt=none`: there is no session to answer from.' },
   // 7.4 PAR
   'par.unsupported_response_type': { ...oauth, code: 'unsupported_response_type', section: '7.4', when: '`response_type` is not `code` (missing included).' },
   'par.invalid_request': { ...oauth, code: 'invalid_request', section: '7.4', when: 'Unknown client without a credential, redirect_uri not on the allow-list, or a malformed parameter.' },
   'par.invalid_target': { ...oauth, code: 'invalid_target', section: '7.4', when: 'Client not authorized for the resource audience.' },
   'par.invalid_scope': { ...oauth, code: 'invalid_scope', section: '7.4', when: 'A requested scope is not bound to the client.' },
+  'par.unauthorized_client': { ...oauth, code: 'unauthorized_client', section: 'design', when: 'The client may not use the authorization code grant.' },
   'par.pkce': { ...oauth, code: 'invalid_request', section: '7.4', when: 'The PKCE gate, as on authorize.' },
   // 7.5, 7.6 introspection, revocation
   'introspect.invalid_request': { ...oauth, code: 'invalid_request', section: '7.5', when: '`token` missing.' },
