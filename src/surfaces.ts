@@ -4,7 +4,9 @@ import { registerDevice } from './device/routes.ts';
 import { registerHealth } from './http/health.ts';
 import type { Services } from './http/services.ts';
 import { registerManagement, registerSystem } from './management/surface.ts';
+import { registerDiscovery } from './oidc/discovery.ts';
 import { registerOidc } from './oidc/routes.ts';
+import { registerUserInfo } from './oidc/userinfo.ts';
 import { registerSaml } from './saml/surface.ts';
 import { registerScim } from './scim/routes.ts';
 import { registerLogin } from './web/login-surface.ts';
@@ -13,6 +15,8 @@ export function registerSurfaces(app: FastifyInstance, services: Services): void
   registerHealth(app, services);
   registerOidc(app, services);
   registerLogin(app, services);
+  registerUserInfo(app, services);
+  registerDiscovery(app, services);
   registerDevice(app, services);
   registerScim(app, services);
   registerManagement(app, services);

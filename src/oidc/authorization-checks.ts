@@ -89,7 +89,9 @@ function noRequestUri({ parameters }: AuthorizationInput): Fault | undefined {
 }
 
 function responseTypePresent({ parameters }: AuthorizationInput): Fault | undefined {
-  return parameters.get('response_type') === undefined ? { reason: 'response_type_missing', text: 'response_type is required.' } : undefined;
+  return parameters.get('response_type') === undefined
+    ? { reason: 'response_type_missing', text: 'response_type is required.' }
+    : undefined;
 }
 
 function responseTypeCode({ parameters }: AuthorizationInput): Fault | undefined {

@@ -109,7 +109,9 @@ const neverRedirected: ReadonlySet<string> = new Set(['authorize.unauthorized', 
 function isDeliveredByRedirect(error: ContractError, client: Client, parameters: RequestParameters): boolean {
   if (!error.row.startsWith('authorize.') || neverRedirected.has(error.row)) return false;
   const isAlways = catalogue[error.row].status === 303;
-  return (isAlways || client.authorizeErrorDelivery === 'redirect') && isRegisteredRedirectUri(client, parameters.get('redirect_uri') ?? '');
+  return (
+    (isAlways || client.authorizeErrorDelivery === 'redirect') && isRegisteredRedirectUri(client, parameters.get('redirect_uri') ?? '')
+  );
 }
 
 function redirectError(

@@ -5,7 +5,7 @@ import { reject } from '../contract/contract-error.ts';
 import { stateCharsMax } from '../contract/limits.ts';
 import type { Client } from '../domain/client.ts';
 import type { GrantId } from '../domain/ids.ts';
-import { pageHeaders, plainPage } from '../http/plain-page.ts';
+import { signedOutPage } from '../http/pages/status-page.ts';
 import type { Services } from '../http/services.ts';
 import type { Handler } from '../http/surface.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
@@ -80,6 +80,6 @@ async function endGrant({ database, clock }: Services, request: FastifyRequest, 
 
 function answer(request: FastifyRequest, reply: FastifyReply, target: string | undefined): FastifyReply {
   if (target !== undefined) return reply.code(303).headers({ location: target, 'cache-control': 'no-store' }).send();
-  const page = plainPage({ title: 'Signed out', text: `You are signed out of ${request.tenant.name}. You can close this page.` });
-  return reply.headers(pageHeaders).send(page);
+  const page = signedOutPage(request);
+  return reply.headers(page.headers).send(page.markup);
 }

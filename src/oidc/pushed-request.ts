@@ -24,7 +24,11 @@ export function pushRequest(services: Services): Handler {
   return async (request, reply) => {
     const parsed = parseForm(request);
     if (!parsed.ok)
-      throw reject('par.invalid_request', { reason: parsed.reason, received: parsed.parameter }, { text: parametersFailureText[parsed.reason] });
+      throw reject(
+        'par.invalid_request',
+        { reason: parsed.reason, received: parsed.parameter },
+        { text: parametersFailureText[parsed.reason] },
+      );
     const { parameters } = parsed;
     const client = await clientOf(services, request, reply, parameters);
     const fault = findAuthorizationFault('par', { client, parameters, isPushed: true });
@@ -78,7 +82,9 @@ export async function loadPushedRequest(
   if (!referenceSyntax.test(reference))
     throw reject('authorize.invalid_request_uri', { reason: 'request_uri_malformed', received: requestUri });
   const referenceHash = hashSecret(reference);
-  const stored = await services.database.read(tenant.id, (queries) => findPushedRequest(queries, tenant.id, client.clientId, referenceHash));
+  const stored = await services.database.read(tenant.id, (queries) =>
+    findPushedRequest(queries, tenant.id, client.clientId, referenceHash),
+  );
   if (stored === undefined) throw reject('authorize.invalid_request_uri', 'request_uri_unknown_consumed_or_expired');
   return { parameters: decodeParameters(stored), referenceHash };
 }
@@ -87,7 +93,7 @@ function encodeParameters(parameters: RequestParameters): string {
   const pairs = parameters
     .names()
     .filter((name) => !credentials.has(name))
-    .flatMap((name) => parameters.getAll(name).map((value) => [name, value]));
+    .flatMap((name) => parameters.getAll(name).map((value): [string, string] => [name, value]));
   return new URLSearchParams(pairs).toString();
 }
 

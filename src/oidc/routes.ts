@@ -3,8 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import { bodyBytesMax } from '../contract/limits.ts';
 import type { Services } from '../http/services.ts';
 import { registerSurface } from '../http/surface.ts';
+import { authorize } from './authorize.ts';
+import { crossOrigin, preflight } from './cross-origin.ts';
+import { presentError } from './error-page.ts';
 import { introspect } from './introspection.ts';
 import { showKeys } from './jwks.ts';
+import { logout } from './logout.ts';
+import { pushRequest } from './pushed-request.ts';
 import { revoke } from './revocation.ts';
 import { issueTokens } from './token.ts';
 
@@ -19,10 +24,14 @@ export function registerOidc(app: FastifyInstance, services: Services): void {
       bodies: { 'application/x-www-form-urlencoded': 'form' },
       bodyBytesMax,
       ofTenant: true,
+      present: presentError,
     },
     (route) => {
-      route('/jwks', { GET: showKeys(services) });
-      route('/token', { POST: issueTokens(services) });
+      route('/authorize', { GET: authorize(services), POST: authorize(services) });
+      route('/par', { POST: pushRequest(services) });
+      route('/jwks', { GET: crossOrigin(showKeys(services)), OPTIONS: preflight('GET') });
+      route('/token', { POST: crossOrigin(issueTokens(services)), OPTIONS: preflight('POST') });
+      route('/logout', { GET: logout(services), POST: logout(services) });
       route('/introspect', { POST: introspect(services) });
       route('/revoke', { POST: revoke(services) });
     },

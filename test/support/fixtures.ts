@@ -122,13 +122,14 @@ export async function rootTenant(services: Services): Promise<Tenant> {
   return tenant;
 }
 
-/** Another tenant on the same server, at /t/<slug>. */
-export async function createOtherTenant(services: Services, slug: string): Promise<Tenant> {
-  const made = await createTenant(services.database, services.encryption, services.clock, services.publicUrl, {
-    slug,
-    name: slug,
-    actor: 'test',
-  });
+/** Another tenant on the same server, at /t/<slug>, with these settings different from the defaults. */
+export async function createOtherTenant(
+  services: Services,
+  slug: string,
+  settings: Readonly<Record<string, unknown>> = {},
+): Promise<Tenant> {
+  const input = { slug, name: slug, actor: 'test', settings };
+  const made = await createTenant(services.database, services.encryption, services.clock, services.publicUrl, input);
   if (!made.ok) throw new Error(`tenant ${slug} exists`);
   services.cache.forget(made.tenant.id);
   return made.tenant;

@@ -69,3 +69,28 @@ function noteShown(id: RowId): void {
   mkdirSync(results, { recursive: true });
   appendFileSync(new URL(`rows-${process.pid}.txt`, results), `${id}\n`);
 }
+
+/** Compares an error that a browser carries to the client (RFC 6749 4.1.2.1, RFC 9207) and notes the row as shown. */
+export async function assertRedirectRefusal(
+  response: Response,
+  id: RowId,
+  expected: { readonly redirectUri: string; readonly iss: string; readonly state?: string; readonly text?: string },
+): Promise<void> {
+  assert.equal(response.status, 303, `${id}: status, body ${await response.text()}`);
+  const location = new URL(response.headers.get('location') ?? '');
+  assert.equal(`${location.origin}${location.pathname}`, expected.redirectUri, `${id}: where to`);
+  const { text, state, iss } = expected;
+  assert.deepEqual(
+    Object.fromEntries(location.searchParams),
+    {
+      error: catalogue[id].code,
+      ...(text === undefined ? {} : { error_description: text }),
+      ...(state === undefined ? {} : { state }),
+      iss,
+    },
+    `${id}: answer`,
+  );
+  assert.equal(response.headers.get('cache-control'), 'no-store', `${id}: cache-control`);
+  assert.equal(response.headers.has('set-cookie'), false, `${id}: no cookie`);
+  noteShown(id);
+}
