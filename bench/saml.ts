@@ -9,7 +9,8 @@ import { signEnveloped, type XmlSigner } from '../src/crypto/xml/signing.ts';
 import { element } from '../src/crypto/xml/writer.ts';
 import { takeRandom } from '../src/platform/random.ts';
 import { buildResponse, type ResponseContent, type ResponseProtection } from '../src/saml/response.ts';
-import { atMost, type Bench, interleave, ratio } from './table.ts';
+import { hostileXml } from '../test/support/hostile-xml.ts';
+import { atMost, type Bench, type Figure, interleave, ratio } from './table.ts';
 
 const rounds = 5;
 const secondsPerRound = 2;
@@ -36,7 +37,8 @@ export const saml: Bench = async () => {
     ours: await cpuMsPer(() => buildResponse(contentOf(), protection)),
     raw: await cpuMsPer(() => signAsync(signed, privateKey)),
   };
-  const verification = await verificationCost(signer, publicKey);
+  const verifyOnce = await makeVerification(signer, publicKey);
+  const verification = verificationCost(verifyOnce);
   return [
     ratio('P6', 'signatures in signed, encrypted responses over raw RSA-2048', ours / raw, 0.8, { ours, peer: raw, key_wraps: wrap }),
     ratio('P6', 'the same by CPU time, which other work on the machine does not sway', (signaturesPerResponse * cpu.raw) / cpu.ours, 0.8, {
@@ -44,16 +46,51 @@ export const saml: Bench = async () => {
       peer_ms: signaturesPerResponse * cpu.raw,
     }),
     atMost('P6', 'CPU of verifying a signed POST request', verification, 'ms', 1),
+    hostileCost(),
+    memoryGrowth(verifyOnce),
   ];
 };
 
-async function verificationCost(signer: XmlSigner, publicKey: KeyObject): Promise<number> {
+/** The slowest of the documents made to cost, each the best of five. */
+function hostileCost(): Figure {
+  let slowest = 0;
+  for (const [, xml] of hostileXml) {
+    const bytes = Buffer.from(xml);
+    const times = Array.from({ length: 5 }, () => {
+      const before = performance.now();
+      readXml(bytes, { limits: samlXmlLimits, comments: 'refused' });
+      return performance.now() - before;
+    });
+    slowest = Math.max(slowest, Math.min(...times));
+  }
+  return atMost('P6', 'slowest refusal of hostile XML at 64 KiB', slowest, 'ms', 50);
+}
+
+function memoryGrowth(verifyOnce: () => void): Figure {
+  const before = process.memoryUsage().rss;
+  for (let run = 0; run < 5000; run += 1) {
+    verifyOnce();
+    readXml(Buffer.from(hostileXml[run % hostileXml.length]?.[1] ?? ''), { limits: samlXmlLimits, comments: 'refused' });
+  }
+  return atMost(
+    'P6',
+    'memory grown over 5,000 signed and 5,000 hostile requests',
+    (process.memoryUsage().rss - before) / 2 ** 20,
+    'MiB',
+    64,
+  );
+}
+
+async function makeVerification(signer: XmlSigner, publicKey: KeyObject): Promise<() => void> {
   const request = element('samlp:AuthnRequest', { ID: '_1', Version: '2.0' }, element('saml:Issuer', {}, 'https://sp.example'));
   const bytes = Buffer.from((await signEnveloped(request, '_1', signer)).canonical);
-  const verifyOnce = (): void => {
+  return () => {
     const reading = readXml(bytes, { limits: samlXmlLimits, comments: 'refused' });
     if (!reading.ok || !verifyEnvelopedSignature(reading.root, [publicKey]).ok) throw new Error('the request of the bench does not verify');
   };
+}
+
+function verificationCost(verifyOnce: () => void): number {
   for (let warm = 0; warm < 500; warm += 1) verifyOnce();
   const before = process.cpuUsage();
   for (let run = 0; run < 2000; run += 1) verifyOnce();
