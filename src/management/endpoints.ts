@@ -1,5 +1,6 @@
 // Every endpoint of the management and system APIs. A resource is one file; adding it is one line here.
 import { clientEndpoints } from './clients.ts';
+import { deviceEndpoints } from './devices.ts';
 import type { Endpoint } from './endpoint.ts';
 import { groupEndpoints } from './groups.ts';
 import { serviceProviderEndpoints } from './service-providers.ts';
@@ -13,4 +14,5 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...userEndpoints,
   ...groupEndpoints,
   ...serviceProviderEndpoints,
+  ...deviceEndpoints,
 ];

@@ -15,10 +15,10 @@ export interface TestUser {
   readonly email: string;
 }
 
-/** An active user of the root tenant with one email. */
-export async function createUser(server: TestServer, email: string): Promise<TestUser> {
+/** An active user with one email, of the root tenant unless another is named. */
+export async function createUser(server: TestServer, email: string, tenantId?: string): Promise<TestUser> {
   const { database, clock } = server.gatehouse.services;
-  const tenant = await rootTenant(server);
+  const tenant = tenantId === undefined ? await rootTenant(server) : (tenantId as TenantId); // an id the server gave
   const id = uuidV7(clock.nowMs()) as UserId; // made here
   await database.write(tenant, async (queries) => {
     await queries
