@@ -67,20 +67,3 @@ export async function consumeChallenge(queries: Queries, tenant: TenantId, devic
     .execute();
   return rows.length === 1;
 }
-
-/** Deletes up to `limit` challenges whose time is over and gives how many (R8). */
-export async function purgeChallenges(queries: Queries, tenant: TenantId, limit: number): Promise<number> {
-  const due = queries
-    .selectFrom('attestation_challenges')
-    .select('challenge')
-    .where('tenant_id', '=', tenant)
-    .where('expires_at', '<=', databaseNowMs)
-    .limit(limit);
-  const rows = await queries
-    .deleteFrom('attestation_challenges')
-    .where('tenant_id', '=', tenant)
-    .where('challenge', 'in', due)
-    .returning('challenge')
-    .execute();
-  return rows.length;
-}

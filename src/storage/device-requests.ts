@@ -23,20 +23,3 @@ export async function consumeSignedRequest(queries: Queries, tenant: TenantId, d
   const { numAffectedRows } = await insert(queries, { tenant, digest, keptMs });
   return numAffectedRows === 1n;
 }
-
-/** Deletes up to `limit` rows whose time is over and gives how many (R8). */
-export async function purgeSignedRequests(queries: Queries, tenant: TenantId, limit: number): Promise<number> {
-  const due = queries
-    .selectFrom('device_requests')
-    .select('digest')
-    .where('tenant_id', '=', tenant)
-    .where('expires_at', '<=', databaseNowMs)
-    .limit(limit);
-  const rows = await queries
-    .deleteFrom('device_requests')
-    .where('tenant_id', '=', tenant)
-    .where('digest', 'in', due)
-    .returning('digest')
-    .execute();
-  return rows.length;
-}

@@ -63,21 +63,3 @@ export async function redeemEnrollmentToken(queries: Queries, tenant: TenantId, 
   if (kept === undefined) return { ok: false, reason: 'unknown' };
   return { ok: false, reason: kept.used_at === null ? 'expired' : 'used' };
 }
-
-/** Deletes up to `limit` tokens a day past their time and gives how many (R8). */
-export async function purgeEnrollmentTokens(queries: Queries, tenant: TenantId, limit: number): Promise<number> {
-  const past = sql<number>`gatehouse_now_ms() - 86400000`;
-  const due = queries
-    .selectFrom('enrollment_tokens')
-    .select('token_hash')
-    .where('tenant_id', '=', tenant)
-    .where('expires_at', '<=', past)
-    .limit(limit);
-  const rows = await queries
-    .deleteFrom('enrollment_tokens')
-    .where('tenant_id', '=', tenant)
-    .where('token_hash', 'in', due)
-    .returning('token_hash')
-    .execute();
-  return rows.length;
-}
