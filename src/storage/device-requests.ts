@@ -2,7 +2,6 @@
 import { sql } from 'kysely';
 import type { TenantId } from '../domain/ids.ts';
 import type { Queries } from './database.ts';
-import { databaseNowMs } from './instance.ts';
 import { statement } from './statement.ts';
 
 export interface DeviceRequestTable {
