@@ -115,7 +115,11 @@ export async function examinePin(deps: PinDeps, tenant: Tenant, subject: PinSubj
     const pin = await findActivePin(queries, tenant.id, subject.purpose, subject.subjectId);
     if (pin === undefined) return fail('expired');
     const attempts = await takePinAttempt(queries, tenant.id, pin.id);
-    if (attempts === undefined) return fail('locked');
+    if (attempts === undefined) {
+      // Its attempts are spent, unless it was used or replaced a moment ago.
+      const still = await findActivePin(queries, tenant.id, subject.purpose, subject.subjectId);
+      return still?.id === pin.id ? fail('locked') : fail('expired');
+    }
     const failures = await takeFailure(queries, tenant.id, pin.mail_key, failuresMax);
     if (failures === undefined) return fail('locked');
     return { ok: true as const, pin, attemptsLeft: Math.min(pin.attempts_max - attempts, failuresMax - failures) };

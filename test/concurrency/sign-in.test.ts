@@ -1,0 +1,125 @@
+// Sign-in under parallel requests: one finish, exactly the allowed PIN attempts, one decision. Real requests, both databases.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { resolveApproval } from '../../src/approvals/resolve-approval.ts';
+import type { Tenant } from '../../src/domain/tenant.ts';
+import { databases } from '../support/databases.ts';
+import { changeSettings, unlimited } from '../support/enrolled-phone.ts';
+import { createClient, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';
+import { approveByPin, beginLogin } from '../support/login.ts';
+import { mailsTo, otherPin, pinOf } from '../support/mailbox.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const settings = { login_methods: ['phone', 'email_pin'], rate_limits: { ...unlimited.rate_limits, login_starts_per_ip: null } };
+
+const tally = (values: readonly (string | number)[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
+  return counts;
+};
+
+for (const database of databases) {
+  describe(`Parallel sign-in on ${database}`, () => {
+    let server: TestServer;
+    let tenant: Tenant;
+    let client: TestClient;
+    before(async () => {
+      server = await startTestServer(database);
+      await changeSettings(server, settings);
+      tenant = await rootTenant(server.gatehouse.services);
+      client = await createClient(server.gatehouse.services, tenant);
+    });
+    after(() => server.close());
+
+    it('50 parallel finishes give one code', async () => {
+      const user = await createUser(server.gatehouse.services, tenant);
+      const login = await beginLogin(server, tenant, client);
+      await approveByPin(server, login, user.email);
+      const responses = await Promise.all(Array.from({ length: 50 }, () => login.post('finish')));
+      assert.deepEqual(tally(responses.map((response) => response.status)), { 200: 1, 409: 49 });
+      const codes = await server.gatehouse.services.database.read(tenant.id, (queries) =>
+        queries.selectFrom('authorization_codes').select('code_hash').where('user_id', '=', user.id).execute(),
+      );
+      assert.equal(codes.length, 1);
+    });
+
+    it('a finish and a cancel at once: one of them', async () => {
+      const user = await createUser(server.gatehouse.services, tenant);
+      const login = await beginLogin(server, tenant, client);
+      await approveByPin(server, login, user.email);
+      const responses = await Promise.all(['finish', 'cancel', 'finish', 'cancel'].map((step) => login.post(step)));
+      assert.deepEqual(tally(responses.map((response) => response.status)), { 200: 1, 409: 3 });
+    });
+
+    it('500 parallel wrong PINs: four wrong answers, the rest locked, five attempts in the database', async () => {
+      const user = await createUser(server.gatehouse.services, tenant);
+      const login = await beginLogin(server, tenant, client);
+      await login.post('identify', { identifier: user.email });
+      await login.post('method', { method: 'email_pin' });
+      const pin = await pinOf(server, user.email);
+      const answers = await Promise.all(
+        Array.from({ length: 500 }, async () => {
+          const body = (await (await login.post('pin', { pin: otherPin(pin) })).json()) as { error: string; attempts_left?: number };
+          return `${body.error} ${body.attempts_left ?? ''}`;
+        }),
+      );
+      assert.deepEqual(tally(answers), {
+        'pin_invalid 1': 1,
+        'pin_invalid 2': 1,
+        'pin_invalid 3': 1,
+        'pin_invalid 4': 1,
+        'pin_locked ': 496,
+      });
+      const [row] = await server.gatehouse.services.database.read(tenant.id, (queries) =>
+        queries.selectFrom('pins').select('attempts').where('mail_key', '=', user.email).execute(),
+      );
+      assert.equal(row?.attempts, 5);
+    });
+
+    it('50 parallel right PINs approve once', async () => {
+      const user = await createUser(server.gatehouse.services, tenant);
+      await changeSettings(server, { ...settings, pin: { attempts_max: 100, failures_per_day_max: 1000 } });
+      const login = await beginLogin(server, tenant, client);
+      await login.post('identify', { identifier: user.email });
+      await login.post('method', { method: 'email_pin' });
+      const pin = await pinOf(server, user.email);
+      const responses = await Promise.all(Array.from({ length: 50 }, () => login.post('pin', { pin })));
+      assert.deepEqual(tally(responses.map((response) => response.status)), { 200: 1, 410: 49 });
+    });
+
+    it('20 parallel requests for a PIN send one mail', async () => {
+      const user = await createUser(server.gatehouse.services, tenant);
+      const login = await beginLogin(server, tenant, client);
+      await login.post('identify', { identifier: user.email });
+      const responses = await Promise.all(Array.from({ length: 20 }, () => login.post('method', { method: 'email_pin' })));
+      assert.deepEqual(tally(responses.map((response) => response.status)), { 200: 1, 429: 19 });
+      assert.equal((await mailsTo(server, user.email)).length, 1);
+    });
+
+    it('20 parallel decisions on one approval: one', async () => {
+      const { services } = server.gatehouse;
+      const user = await createUser(services, tenant);
+      const login = await beginLogin(server, tenant, client);
+      await login.post('identify', { identifier: user.email });
+      await login.post('method', { method: 'phone' });
+      const { id } = await services.database.read(tenant.id, (queries) =>
+        queries.selectFrom('approvals').select('id').where('user_id', '=', user.id).executeTakeFirstOrThrow(),
+      );
+      const context = { nowMs: services.clock.nowMs(), requestId: 'test' };
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, (_unused, index) =>
+          services.database.write(tenant.id, (queries) =>
+            resolveApproval(
+              queries,
+              tenant,
+              id,
+              index % 2 === 0 ? { verdict: 'approve', method: 'phone_uv' } : { verdict: 'deny', reason: 'other' },
+              context,
+            ),
+          ),
+        ),
+      );
+      assert.deepEqual(tally(outcomes.map((outcome) => (outcome.ok ? 'decided' : outcome.reason))), { decided: 1, not_pending: 19 });
+    });
+  });
+}
