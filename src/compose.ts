@@ -11,6 +11,7 @@ import { createAddressOf } from './http/client-address.ts';
 import { createRefusalRecorder } from './http/refusals.ts';
 import { createServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
+import { createCibaDeliveryJob } from './oidc/ciba-delivery.ts';
 import type { Clock } from './platform/clock.ts';
 import { createJobs } from './platform/jobs.ts';
 import type { Log } from './platform/log.ts';
@@ -168,9 +169,18 @@ async function composeServices(
   const cache = createConfigCache(database, log);
   const refusals = createRefusalRecorder(database, clock, log);
   const mail = await createMail(config.smtpUrl, config.mailFrom);
-  const jobs = createJobs([cache.pollJob, refusals.job, createMailDeliveryJob(database, mail, log), createPurgeJob(database)], log);
+  const jobs = createJobs(
+    [
+      cache.pollJob,
+      refusals.job,
+      createMailDeliveryJob(database, mail, log),
+      createCibaDeliveryJob((): Services => services),
+      createPurgeJob(database),
+    ],
+    log,
+  );
   let tenants = createTenantDirectory(database, cache, state.publicUrl);
-  return {
+  const services = {
     config,
     clock,
     log,
@@ -189,11 +199,12 @@ async function composeServices(
     get tenants() {
       return tenants;
     },
-    setPublicUrl: (url) => {
+    setPublicUrl: (url: string) => {
       state.publicUrl = url;
       tenants = createTenantDirectory(database, cache, url);
     },
   };
+  return services;
 }
 
 function listeningUrl(app: FastifyInstance, host: string): string {

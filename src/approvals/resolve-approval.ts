@@ -7,6 +7,7 @@ import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { type ApprovalTable, approvalStateOf, type DenyReason, decideApproval, findApproval } from '../storage/approvals.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
+import { queueCibaDelivery } from '../storage/ciba-deliveries.ts';
 import type { Queries } from '../storage/database.ts';
 
 export type Decision =
@@ -39,6 +40,7 @@ export async function resolveApproval(
       : { state: 'denied', denyReason: decision.reason, decidedBy: decision.deviceId },
   );
   if (approval === undefined) return fail(await reasonOf(queries, tenant, id));
+  if (approval.kind === 'ciba') await queueCibaDelivery(queries, tenant.id, approval.id);
   await insertAuditEvent(queries, tenant.id, context.nowMs, {
     type: decision.verdict === 'approve' ? 'approval.approved' : 'approval.denied',
     requestId: context.requestId,

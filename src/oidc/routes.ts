@@ -4,6 +4,7 @@ import { bodyBytesMax } from '../contract/limits.ts';
 import type { Services } from '../http/services.ts';
 import { registerSurface } from '../http/surface.ts';
 import { authorize } from './authorize.ts';
+import { authenticateBackchannel } from './backchannel-authentication.ts';
 import { crossOrigin, preflight } from './cross-origin.ts';
 import { presentError } from './error-page.ts';
 import { introspect } from './introspection.ts';
@@ -32,6 +33,7 @@ export function registerOidc(app: FastifyInstance, services: Services): void {
       route('/jwks', { GET: crossOrigin(showKeys(services)), OPTIONS: preflight('GET') });
       route('/token', { POST: crossOrigin(issueTokens(services)), OPTIONS: preflight('POST') });
       route('/logout', { GET: logout(services), POST: logout(services) });
+      route('/bc-authorize', { POST: authenticateBackchannel(services) });
       route('/introspect', { POST: introspect(services) });
       route('/revoke', { POST: revoke(services) });
     },

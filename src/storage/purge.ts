@@ -35,6 +35,7 @@ export const expiring: readonly Expiring[] = [
   { table: 'revoked_tokens', column: 'expires_at', key: 'jti', keptMs: replayMs },
   { table: 'pushed_requests', column: 'expires_at', key: 'reference_hash', keptMs: hourMs },
   { table: 'client_assertions', column: 'expires_at', key: 'jti_hash', keptMs: replayMs },
+  { table: 'ciba_requests', column: 'expires_at', key: 'auth_req_id_hash', keptMs: dayMs }, // polls still hear expired_token
   { table: 'dpop_proofs', column: 'expires_at', key: 'proof_hash', keptMs: replayMs },
   { table: 'login_transactions', column: 'expires_at', key: 'id', keptMs: hourMs },
   { table: 'approvals', column: 'expires_at', key: 'id', keptMs: dayMs }, // polls still hear expired_token

@@ -4,6 +4,8 @@ import type { ApprovalTable } from './approvals.ts';
 import type { AttestationChallengeTable } from './attestation-challenges.ts';
 import type { AuditEventTable } from './audit-events.ts';
 import type { AuthorizationCodeTable } from './authorization-codes.ts';
+import type { CibaDeliveryTable } from './ciba-deliveries.ts';
+import type { CibaRequestTable } from './ciba-requests.ts';
 import type { ClientAssertionTable } from './client-assertions.ts';
 import type { ClientTable } from './clients.ts';
 import type { ConsentTable } from './consents.ts';
@@ -68,6 +70,8 @@ export interface Schema {
   attestation_challenges: AttestationChallengeTable;
   enrollment_tokens: EnrollmentTokenTable;
   client_assertions: ClientAssertionTable;
+  ciba_requests: CibaRequestTable;
+  ciba_deliveries: CibaDeliveryTable;
   approvals: ApprovalTable;
   login_transactions: LoginTransactionTable;
   pins: PinTable;

@@ -23,6 +23,9 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 
 /** The endpoints of contract 5, each with parameters that are complete but for the client. */
 const endpoints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  par: { response_type: 'code', redirect_uri: 'https://rp.example/callback' },
+  token: { grant_type: 'client_credentials' },
+  'bc-authorize': { scope: 'openid', login_hint: 'nobody' },
   introspect: { token: 'nothing' },
   revoke: { token: 'nothing' },
 };
@@ -178,6 +181,9 @@ for (const database of databases) {
       }),
       'assertion: unknown client': async (endpoint) => ({
         form: assertionForm(await signAssertion(keys, 'nobody', url(endpoint), server.clock.nowMs())),
+      }),
+      'assertion: sub with U+0000': async (endpoint) => ({
+        form: assertionForm(await sign(endpoint, keys, byKeyJwt, { sub: 'a\u0000' })),
       }),
       'assertion: iss is not the client': async (endpoint) => ({
         form: assertionForm(await sign(endpoint, keys, byKeyJwt, { iss: byBasic.clientId })),
