@@ -6,6 +6,7 @@ import { root } from './process.ts';
 import { type Bench, type Figure, printTable } from './table.ts';
 
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  startup: async () => (await import('./startup.ts')).startup,
   'client-credentials': async () => (await import('./client-credentials.ts')).clientCredentials,
   introspection: async () => (await import('./introspection.ts')).introspection,
   'code-flow': async () => (await import('./code-flow.ts')).codeFlow,

@@ -1,8 +1,8 @@
 // The configuration: flags, then environment, then gatehouse.yaml, into one frozen object. What the contract fixes is no
 // setting, and what belongs to a tenant lives in the database. Unknown keys are errors that say what was expected.
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { parse as parseYaml } from 'yaml';
 import { parseCidrs } from './platform/address-ranges.ts';
 
 export interface Config {
@@ -149,6 +149,8 @@ function readYaml(file: string, required: boolean): Readonly<Record<string, stri
     if (required) throw new ConfigError(`GATEHOUSE_CONFIG: expected a file, found none at ${file}`);
     return {};
   }
+  // Loaded here, synchronously, because most servers have no such file.
+  const { parse: parseYaml }: typeof import('yaml') = createRequire(import.meta.url)('yaml');
   const parsed: unknown = parseYaml(readFileSync(file, 'utf8')) ?? {};
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new ConfigError(`${file}: expected "name: value" lines`);

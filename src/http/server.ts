@@ -24,6 +24,7 @@ export function createServer(addressOf: AddressOf): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     http: { maxHeaderSize: headerBytesMax, headersTimeout: 15_000 },
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     clientErrorHandler: answerBrokenRequest,
     // Fastify types this reply by a generic route; it is the ordinary one.
     frameworkErrors: (_error, request, reply) =>
@@ -61,6 +62,11 @@ function closeQuietConnections(app: FastifyInstance): void {
     app.server.once('close', () => clearInterval(timer));
     done();
   });
+}
+
+/** Routes carry no schemas (bodies are checked by hand or by TypeBox), so Fastify need not load compilers for them. */
+function noSchemas(): never {
+  throw new Error('routes carry no Fastify schemas');
 }
 
 /** Paths of no surface answer in the management envelope. */

@@ -15,9 +15,8 @@ import pg from 'pg';
 import type { TenantId } from '../../domain/ids.ts';
 import { type Database, type Queries, StorageUnavailable } from '../database.ts';
 import type { Schema } from '../schema.ts';
+import { serviceRole } from '../service-role.ts';
 import { isPreparedSql } from '../statement.ts';
-
-export const serviceRole = 'gatehouse_service';
 
 export interface PostgresOptions {
   readonly url: string;

@@ -2,7 +2,7 @@
 // for every table that has a tenant. Called by `gatehouse migrate`, and by serve on the embedded database.
 import { sql } from 'kysely';
 import type { Database, Queries } from '../database.ts';
-import { serviceRole } from '../dialects/postgres.ts';
+import { serviceRole } from '../service-role.ts';
 import { migrations } from './registry.ts';
 import { migrationContext } from './table.ts';
 
