@@ -38,7 +38,7 @@ function positives(alg: Alg) {
   const shapes: readonly (readonly [string, Partial<Request>])[] = [
     ['GET with an empty body', {}],
     ['query with %20, + and repeats', { query: 'a=1%202&a=x+y&b=&a=1%202' }],
-    ['UTF-8 body', { method: 'POST', path: '/v1/device/pin/verify', body: '{"name":"Zoë 電話 ☎"}' }],
+    ['UTF-8 body', { method: 'PATCH', body: '{"name":"Zoë 電話 ☎"}' }],
     ['issuer of a tenant below a path', { issuer: 'https://id.example/t/acme' }],
   ];
   return shapes.map(([name, change]) => {
@@ -48,19 +48,19 @@ function positives(alg: Alg) {
 }
 
 function negatives(alg: Alg) {
-  const base = { ...requestOf(alg), method: 'POST', query: 'state=pending', body: '{"a":1}' };
+  const base = { ...requestOf(alg), method: 'PATCH', query: 'state=pending', body: '{"name":"a"}' };
   const good = signed(alg, base);
   const changes: readonly Partial<Request>[] = [
     { protocol_version: '01' },
     { issuer: 'https://id.example/' },
-    { method: 'PUT' },
+    { method: 'DELETE' },
     { path: '/v1/device/self/' },
     { query: 'state=Pending' },
     { query: '' },
     { timestamp: '1767225600001' },
     { device_id: otherId },
     { key_id: otherId },
-    { body: '{"a":2}' },
+    { body: '{"name":"b"}' },
     { body: '' },
   ];
   const changed = changes.map((change) => {

@@ -42,7 +42,7 @@ export async function limitDeviceApprovals(signed: SignedRequest, registration: 
   const { database, rateLimiter } = services;
   const userId = registration.user_id;
   if ((await database.read(tenant.id, (queries) => countActiveDevices(queries, tenant.id, userId))) === 0) return;
-  await enforceRateLimit(rateLimiter, tenant, 'management', 'approvals_per_user', userId);
+  await enforceRateLimit(rateLimiter, tenant, 'management', 'approvals_per_user', subjectKeyOf(userId, ''));
 }
 
 /** Asks the user's devices, once per registration, and says what to show meanwhile. */

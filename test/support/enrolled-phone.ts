@@ -51,10 +51,10 @@ export async function setUserState(server: TestServer, user: TestUser, state: 'a
   );
 }
 
-/** Changes settings of the root tenant. */
-export async function changeSettings(server: TestServer, settings: object): Promise<void> {
+/** Changes settings of the root tenant, or of the one named. */
+export async function changeSettings(server: TestServer, settings: object, tenantId?: string): Promise<void> {
   const { cache } = server.gatehouse.services;
-  const tenant = await rootTenant(server);
+  const tenant = tenantId === undefined ? await rootTenant(server) : (tenantId as TenantId); // an id the server gave
   await cache.write(tenant, (queries) =>
     queries
       .updateTable('tenants')
