@@ -20,15 +20,15 @@ export interface Notification {
 export interface Receiver {
   readonly url: string;
   readonly received: Notification[];
-  /** Statuses of the next answers, one each; then 204. `hang` never answers. */
-  readonly answers: (number | 'hang')[];
+  /** Statuses of the next answers, one each; then 204. `hang` never answers, `drop` closes the connection. */
+  readonly answers: (number | 'hang' | 'drop')[];
   readonly close: () => Promise<void>;
 }
 
 /** A notification endpoint of a client on the loopback. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Notification[] = [];
-  const answers: (number | 'hang')[] = [];
+  const answers: (number | 'hang' | 'drop')[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -37,6 +37,10 @@ export async function startReceiver(): Promise<Receiver> {
       received.push({ method, path: url, headers, body: Buffer.concat(chunks).toString('utf8') });
       const answer = answers.shift() ?? 204;
       if (answer === 'hang') return;
+      if (answer === 'drop') {
+        request.socket.destroy();
+        return;
+      }
       const location =
         answer >= 300 && answer < 400 ? { location: `http://127.0.0.1:${(server.address() as AddressInfo).port}/elsewhere` } : {};
       response.writeHead(answer, { 'content-type': 'text/plain', ...location }).end(answer === 204 ? undefined : 'ignored');
