@@ -2,17 +2,26 @@
 import { clientEndpoints } from './clients.ts';
 import { deviceEndpoints } from './devices.ts';
 import type { Endpoint } from './endpoint.ts';
+import { eventEndpoints } from './events.ts';
 import { groupEndpoints } from './groups.ts';
+import { outboxEndpoints } from './outbox.ts';
+import { resourceEndpoints } from './resources.ts';
 import { serviceProviderEndpoints } from './service-providers.ts';
+import { settingsEndpoints } from './settings.ts';
+import { signingKeyEndpoints } from './signing-keys.ts';
 import { tenantEndpoints } from './tenants.ts';
 import { userEndpoints } from './users.ts';
 
-export const systemEndpoints: readonly Endpoint[] = [...tenantEndpoints];
+export const systemEndpoints: readonly Endpoint[] = [...tenantEndpoints, ...outboxEndpoints];
 
 export const managementEndpoints: readonly Endpoint[] = [
   ...clientEndpoints,
+  ...resourceEndpoints,
   ...userEndpoints,
   ...groupEndpoints,
-  ...serviceProviderEndpoints,
   ...deviceEndpoints,
+  ...serviceProviderEndpoints,
+  ...signingKeyEndpoints,
+  ...settingsEndpoints,
+  ...eventEndpoints,
 ];

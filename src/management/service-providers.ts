@@ -13,6 +13,7 @@ import {
   listServiceProviders,
   updateServiceProvider,
 } from '../storage/service-providers.ts';
+import { assignmentEndpoints } from './assignments.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound, withStatus } from './endpoint.ts';
 import { listOf, pageOf } from './paging.ts';
 import { closed, dateTime, listAnswer, nullable, pageQuery } from './schemas.ts';
@@ -118,6 +119,13 @@ export const serviceProviderEndpoints: readonly Endpoint[] = [
         await audit(call, queries, { type: 'service_provider.deleted', target: `service_provider:${id}` });
       });
     },
+  }),
+  ...assignmentEndpoints({
+    kind: 'service_provider',
+    path: '/service-providers',
+    read,
+    write,
+    exists: async (queries, tenant, id) => (await findServiceProvider(queries, tenant, id)) !== undefined,
   }),
 ];
 

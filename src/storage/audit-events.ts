@@ -71,3 +71,34 @@ export async function listAuditEventsOfRequest(queries: Queries, tenant: TenantI
     .orderBy('id')
     .execute();
 }
+
+export interface AuditFilter {
+  readonly type?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly target?: string | undefined;
+  readonly row?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** Inclusive, exclusive. */
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  /** Id of the last record of the page before; empty at the start. */
+  readonly before: string;
+  readonly limit: number;
+}
+
+/** A page of audit records, newest first. */
+export async function listAuditEvents(queries: Queries, tenant: TenantId, filter: AuditFilter): Promise<readonly AuditEventTable[]> {
+  let query = queries.selectFrom('audit_events').selectAll().where('tenant_id', '=', tenant);
+  if (filter.before !== '') query = query.where('id', '<', filter.before);
+  for (const [column, value] of [
+    ['type', filter.type],
+    ['actor', filter.actor],
+    ['target', filter.target],
+    ['row_id', filter.row],
+    ['request_id', filter.requestId],
+  ] as const)
+    if (value !== undefined) query = query.where(column, '=', value);
+  if (filter.fromMs !== undefined) query = query.where('created_at', '>=', filter.fromMs);
+  if (filter.toMs !== undefined) query = query.where('created_at', '<', filter.toMs);
+  return query.orderBy('id', 'desc').limit(filter.limit).execute();
+}
