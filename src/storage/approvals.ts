@@ -171,21 +171,3 @@ export async function decideApproval(
     .returningAll()
     .executeTakeFirst();
 }
-
-/** Deletes up to `limit` approvals that expired more than `keepMs` ago (R8). */
-export async function purgeApprovals(queries: Queries, tenant: TenantId, keepMs: number, limit: number): Promise<number> {
-  const rows = await queries
-    .deleteFrom('approvals')
-    .where('tenant_id', '=', tenant)
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('approvals')
-        .select('id')
-        .where('tenant_id', '=', tenant)
-        .where('expires_at', '<', sql<number>`${databaseNowMs} - ${keepMs}`)
-        .limit(limit),
-    )
-    .returning('id')
-    .execute();
-  return rows.length;
-}

@@ -206,21 +206,3 @@ export async function markLoginRefused(queries: Queries, tenant: TenantId, id: T
     .where('id', '=', id)
     .execute();
 }
-
-/** Deletes up to `limit` transactions that expired more than `keepMs` ago (R8). */
-export async function purgeLoginTransactions(queries: Queries, tenant: TenantId, keepMs: number, limit: number): Promise<number> {
-  const rows = await queries
-    .deleteFrom('login_transactions')
-    .where('tenant_id', '=', tenant)
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('login_transactions')
-        .select('id')
-        .where('tenant_id', '=', tenant)
-        .where('expires_at', '<', sql<number>`${databaseNowMs} - ${keepMs}`)
-        .limit(limit),
-    )
-    .returning('id')
-    .execute();
-  return rows.length;
-}
