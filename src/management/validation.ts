@@ -2,6 +2,7 @@
 // it takes longer to load than a server may take to start; each schema is compiled once per process.
 import type { TSchema } from 'typebox';
 import type { ContractError } from '../contract/contract-error.ts';
+import { isXmlText } from '../crypto/xml/characters.ts';
 import { invalidField, type Json } from './endpoint.ts';
 
 type Compiler = typeof import('typebox/compile');
@@ -27,10 +28,25 @@ async function validatorOf(schema: TSchema): Promise<Validator> {
 
 /** Gives the refusal of a JSON body that does not have the schema's shape. */
 export async function checkBody(schema: TSchema, body: unknown): Promise<ContractError | undefined> {
+  const unfit = fieldOfUnfitText(body, '');
+  if (unfit !== undefined) return invalidField(shown(unfit) || 'body', 'Control characters and lone surrogates are not allowed.');
   const validator = await validatorOf(schema);
   if (validator.Check(body)) return undefined;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidField('body', 'Expected a JSON object.');
   return faultOf(validator, body);
+}
+
+// Text neither PostgreSQL nor a SAML assertion can carry is refused wherever it would be stored. Names the field by its
+// path, up to the first list.
+function fieldOfUnfitText(value: unknown, path: string): string | undefined {
+  if (typeof value === 'string') return isXmlText(value) ? undefined : path;
+  if (Array.isArray(value)) return value.some((item) => fieldOfUnfitText(item, path) !== undefined) ? path : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, member] of Object.entries(value)) {
+    const unfit = fieldOfUnfitText(member, path === '' ? key : `${path}.${key}`);
+    if (unfit !== undefined) return unfit;
+  }
+  return undefined;
 }
 
 /** Reads a query string by its schema: integers are decoded, repeated and unknown parameters refused. */

@@ -1,6 +1,7 @@
 // Turns JSON values from request bodies into typed leaf values and elements, or refuses them as invalidValue.
 // null, "", [] and {} are absent (RFC 7643 section 2.5). Keys of the result come from the schema table only.
 import { emailCharsMax } from '../contract/limits.ts';
+import { isXmlText } from '../crypto/xml/characters.ts';
 import { foldKey } from '../domain/fold.ts';
 import type { Attribute } from './attribute.ts';
 import { type DraftElement, type Element, emptyElement, type Scalar } from './document.ts';
@@ -36,7 +37,8 @@ function readBoolean(attribute: Attribute, value: unknown): boolean | undefined 
 function checkText(attribute: Attribute, value: string): void {
   const max = attribute.type === 'binary' ? binaryLengthMax : stringLengthMax;
   if (value.length > max) throw invalidValue(`${attribute.name} is longer than ${max} characters.`);
-  if (value.includes('\0') || !value.isWellFormed()) throw invalidValue(`${attribute.name} is not valid text.`);
+  // Beyond what databases refuse: characters no SAML assertion could carry.
+  if (!isXmlText(value)) throw invalidValue(`${attribute.name} is not valid text.`);
   if (attribute.type === 'binary') return;
   if (Buffer.byteLength(attribute.caseExact ? value : foldKey(value)) > indexedBytesMax) {
     throw invalidValue(`${attribute.name} is longer than ${indexedBytesMax} bytes.`);

@@ -39,51 +39,7 @@ export async function listSigningKeys(queries: Queries, tenant: TenantId): Promi
   return queries.selectFrom('signing_keys').selectAll().where('tenant_id', '=', tenant).orderBy('created_at').orderBy('kid').execute();
 }
 
-/** Inserts SAML keys unless the tenant has one of that state (a partial unique index decides). */
-export async function insertMissingSamlKeys(queries: Queries, tenant: TenantId, keys: readonly NewSigningKey[]): Promise<void> {
-  for (const key of keys) {
-    await queries
-      .insertInto('signing_keys')
-      .values({
-        tenant_id: tenant,
-        ...key,
-        created_at: databaseNowMs,
-        activated_at: key.state === 'current' ? databaseNowMs : null,
-        retired_at: null,
-      })
-      .onConflict((on) => on.doNothing())
-      .execute();
-  }
-}
-
-/** Retires the current SAML key, makes the next one current and stores a fresh next; false when `from` is not current any more. */
-export async function promoteSamlKey(
-  queries: Queries,
-  tenant: TenantId,
-  step: { readonly from: string; readonly to: string; readonly fresh: NewSigningKey },
-): Promise<boolean> {
-  const retired = await queries
-    .updateTable('signing_keys')
-    .set({ state: 'retired', retired_at: databaseNowMs })
-    .where('tenant_id', '=', tenant)
-    .where('kid', '=', step.from)
-    .where('use', '=', 'saml')
-    .where('state', '=', 'current')
-    .returning('kid')
-    .execute();
-  if (retired.length !== 1) return false;
-  await queries
-    .updateTable('signing_keys')
-    .set({ state: 'current', activated_at: databaseNowMs })
-    .where('tenant_id', '=', tenant)
-    .where('kid', '=', step.to)
-    .where('state', '=', 'next')
-    .execute();
-  await insertSigningKey(queries, tenant, step.fresh);
-  return true;
-}
-
-/** Inserts an OIDC key unless the tenant has one of that algorithm and state (a partial unique index decides). */
+/** Inserts a key unless the tenant has one of that use, algorithm and state (a partial unique index decides). */
 export async function insertMissingSigningKey(queries: Queries, tenant: TenantId, key: NewSigningKey): Promise<void> {
   await queries
     .insertInto('signing_keys')
@@ -98,7 +54,7 @@ export async function insertMissingSigningKey(queries: Queries, tenant: TenantId
     .execute();
 }
 
-/** Retires the current OIDC key of an algorithm, makes the next one current and stores a fresh next; false when `from` is not current any more. */
+/** Retires the current key, makes the next one current and stores a fresh next of the same use; false when `from` is not current any more. */
 export async function promoteSigningKey(
   queries: Queries,
   tenant: TenantId,
@@ -109,7 +65,7 @@ export async function promoteSigningKey(
     .set({ state: 'retired', retired_at: databaseNowMs })
     .where('tenant_id', '=', tenant)
     .where('kid', '=', step.from)
-    .where('use', '=', 'oidc')
+    .where('use', '=', step.fresh.use)
     .where('state', '=', 'current')
     .returning('kid')
     .execute();

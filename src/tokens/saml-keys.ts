@@ -8,7 +8,7 @@ import type { Clock } from '../platform/clock.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
 import type { ConfigCache } from '../storage/config-cache.ts';
 import type { Queries } from '../storage/database.ts';
-import { insertMissingSamlKeys, listSigningKeys, promoteSamlKey } from '../storage/signing-keys.ts';
+import { insertMissingSigningKey, listSigningKeys, promoteSigningKey } from '../storage/signing-keys.ts';
 
 export interface SamlKeyRing {
   readonly current: SamlKey;
@@ -57,7 +57,7 @@ export async function rotateSamlKeys(
   const nowMs = services.clock.nowMs();
   const fresh = await generateSamlKey(tenant.id, tenant.baseUrl, 'next', services.encryption, nowMs);
   return services.cache.write(tenant.id, async (queries) => {
-    if (!(await promoteSamlKey(queries, tenant.id, { from: ring.current.kid, to: ring.next.kid, fresh }))) return undefined;
+    if (!(await promoteSigningKey(queries, tenant.id, { from: ring.current.kid, to: ring.next.kid, fresh }))) return undefined;
     const target = `signing_key:${ring.next.kid}`;
     await insertAuditEvent(queries, tenant.id, nowMs, {
       type: 'signing_key.rotated',
@@ -75,7 +75,9 @@ async function makeKeys({ cache, encryption, clock }: SamlKeyServices, tenant: T
   const keys = await Promise.all(
     (['current', 'next'] as const).map((state) => generateSamlKey(tenant.id, tenant.baseUrl, state, encryption, nowMs)),
   );
-  await cache.write(tenant.id, (queries) => insertMissingSamlKeys(queries, tenant.id, keys));
+  await cache.write(tenant.id, async (queries) => {
+    for (const key of keys) await insertMissingSigningKey(queries, tenant.id, key);
+  });
 }
 
 async function openRing(queries: Queries, tenant: TenantId, encryption: KeyEncryption): Promise<SamlKeyRing | undefined> {

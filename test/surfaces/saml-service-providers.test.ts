@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import { generateServiceProviderMetadata } from '@node-saml/node-saml';
 import { databases } from '../support/databases.ts';
-import { createTestTenant, type Json, jsonOf, type Managed } from '../support/management.ts';
+import { createTestTenant, createTestUser, type Json, jsonOf, type Managed } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { certificatePem, rsaKeys } from '../support/rsa-keys.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -276,6 +276,36 @@ for (const database of databases) {
     test('import takes no JSON', async () => {
       const response = await tenant.call('POST', '/service-providers/import', { xml: descriptor(role(service)) });
       await assertRefusal(response, 'management.invalid_request', { kind: 'metadata', text: /.+/ });
+    });
+    test('assignments: users and groups pass the gate of an `assigned` provider', async () => {
+      const { id } = await create({ access_policy: 'assigned' });
+      const user = await createTestUser(tenant, 'assigned@example.com');
+      const path = `/service-providers/${id}/assignments`;
+      const assigned = await jsonOf(await tenant.call('POST', path, { user_id: user.id }), 201);
+      assert.deepEqual((await tenant.make<{ items: readonly Json[] }>('GET', path)).items, [assigned]);
+      assert.equal((await tenant.call('DELETE', `${path}/${assigned['id']}`)).status, 204);
+      await assertRefusal(await tenant.call('DELETE', `${path}/${assigned['id']}`), 'management.not_found');
+      await assertRefusal(await tenant.call('GET', '/service-providers/x/assignments'), 'management.not_found');
+    });
+    test('characters an assertion cannot carry are refused when a user or group is written', async () => {
+      for (const value of ['a\u0000', '\u0001', '\uFFFF', '\uD800']) {
+        const user = await tenant.call('POST', '/users', { user_name: 'u', name: { given_name: value } });
+        await assertRefusal(user, 'management.invalid_request', { kind: 'name.given_name', text: /.+/ });
+        const group = await tenant.call('POST', '/groups', { display_name: value });
+        await assertRefusal(group, 'management.invalid_request', { kind: 'display_name', text: /.+/ });
+        const body = {
+          schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+          userName: 'u',
+          displayName: value,
+          emails: [{ value: 'u@example.com', primary: true }],
+        };
+        const scim = await fetch(`${tenant.baseUrl}/scim/v2/Users`, {
+          method: 'POST',
+          body: JSON.stringify(body),
+          headers: { authorization: `Bearer ${tenant.token}`, 'content-type': 'application/scim+json' },
+        });
+        assert.equal(scim.status, 400, await scim.text());
+      }
     });
     test("another tenant's provider is unknown, and its entityID is free", async () => {
       const other = await createTestTenant(server);
