@@ -1,0 +1,28 @@
+// The system's Chromium for browser tests. Absent: the tests are not defined, unless GATEHOUSE_TEST_REQUIRE names chromium.
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+import { isRequired } from './databases.ts';
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+
+export const hasChromium = executablePath !== undefined;
+
+if (isRequired('chromium') && !hasChromium)
+  throw new Error('GATEHOUSE_TEST_REQUIRE names chromium: expected /usr/bin/chromium, found none');
+
+/** A headless browser that speaks to nobody but the pages it is given. The caller closes it. */
+export function launchChromium(): Promise<Browser> {
+  if (executablePath === undefined) throw new Error('expected Chromium, found none');
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--headless',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });
+}
