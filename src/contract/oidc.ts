@@ -24,6 +24,9 @@ export const oidcRows = defineRows({
     ...opaque, code: 'invalid_grant', section: '7.2',
     when: 'Refresh token missing, unknown, revoked, expired, of another client, or reused (which revokes the family).',
   },
+  // RFC 9449 5 and 8, at the token endpoint and PAR
+  'dpop.invalid_proof': { ...opaque, code: 'invalid_dpop_proof', section: 'design', when: 'The DPoP proof is malformed, wrong or used before.' },
+  'dpop.use_nonce': { ...opaque, code: 'use_dpop_nonce', section: 'design', when: 'The DPoP proof lacks a nonce of ours; the answer carries one.' },
   // 7.3 authorize
   'authorize.unauthorized': {
     ...unauthorized, code: 'unauthorized', section: '7.3', text: 'This client cannot be authorized.',

@@ -93,6 +93,7 @@ export function metadataOf(tenant: Tenant): Readonly<Record<string, unknown>> {
     revocation_endpoint_auth_methods_supported: authMethods.methods,
     revocation_endpoint_auth_signing_alg_values_supported: assertionAlgs,
     code_challenge_methods_supported: ['S256'],
+    dpop_signing_alg_values_supported: assertionPublicKeyAlgs,
     acr_values_supported: acrValuesSupported,
     prompt_values_supported: promptValues,
     claim_types_supported: ['normal'],

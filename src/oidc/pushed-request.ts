@@ -13,6 +13,8 @@ import { findPushedRequest, insertPushedRequest } from '../storage/pushed-reques
 import { findAuthorizationFault } from './authorization-checks.ts';
 import { authenticateClient, presentsCredential } from './client-authentication.ts';
 import { countFailure } from './client-failures.ts';
+import { hasProof } from './dpop-proof.ts';
+import { requireProof } from './dpop-refusal.ts';
 import { parametersFailureText, parseForm, parseParameters, type RequestParameters } from './parameters.ts';
 
 const requestUriPrefix = 'urn:ietf:params:oauth:request_uri:';
@@ -34,13 +36,21 @@ export function pushRequest(services: Services): Handler {
     const fault = findAuthorizationFault('par', { client, parameters, isPushed: true });
     if (fault !== undefined) throw fault;
     const { tenant } = request;
+    const proofKey = hasProof(request) ? await requireProof(services, request, reply, 'par') : undefined;
+    const named = parameters.get('dpop_jkt');
+    if (proofKey !== undefined && named !== undefined && named !== proofKey)
+      throw reject(
+        'par.invalid_request',
+        { reason: 'dpop_jkt_differs', received: named, expected: proofKey },
+        { text: 'dpop_jkt is not the key of the proof.' },
+      );
     const reference = randomSecret();
     const lifetimeSeconds = tenant.settings.par_lifetime_seconds;
     await services.database.write(tenant.id, (queries) =>
       insertPushedRequest(queries, tenant.id, {
         referenceHash: hashSecret(reference),
         clientId: client.clientId,
-        parameters: encodeParameters(parameters),
+        parameters: encodeParameters(parameters, proofKey),
         lifetimeSeconds,
       }),
     );
@@ -89,11 +99,13 @@ export async function loadPushedRequest(
   return { parameters: decodeParameters(stored), referenceHash };
 }
 
-function encodeParameters(parameters: RequestParameters): string {
+/** RFC 9449 10.1: a proof sent with the push binds the code to its key, as dpop_jkt would. */
+function encodeParameters(parameters: RequestParameters, proofKey: string | undefined): string {
   const pairs = parameters
     .names()
     .filter((name) => !credentials.has(name))
     .flatMap((name) => parameters.getAll(name).map((value): [string, string] => [name, value]));
+  if (proofKey !== undefined && parameters.get('dpop_jkt') === undefined) pairs.push(['dpop_jkt', proofKey]);
   return new URLSearchParams(pairs).toString();
 }
 

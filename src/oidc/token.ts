@@ -14,6 +14,8 @@ import { ringWith } from '../tokens/signing-key-supply.ts';
 import { passesAccessGate } from './access-gate.ts';
 import { accessTokenLifetimeSeconds } from './access-token-lifetime.ts';
 import { authenticateClient } from './client-authentication.ts';
+import { hasProof } from './dpop-proof.ts';
+import { requireProof } from './dpop-refusal.ts';
 import type { Examined, TokenGrant, TokenRequest } from './grants/grant.ts';
 import { findGrantType } from './grants/registry.ts';
 import { type ParsedParameters, parametersFailureText, parseForm, type RequestParameters } from './parameters.ts';
@@ -41,7 +43,8 @@ async function answerToken(services: Services, request: FastifyRequest, reply: F
     );
   if (tenant.settings.rate_limits.token_requests_per_client !== null)
     await enforceRateLimit(services.rateLimiter, tenant, 'oauth', 'token_requests_per_client', client.clientId);
-  const tokenRequest: TokenRequest = { services, request, tenant, client, parameters, proofKey: undefined };
+  const proofKey = hasProof(request) ? await requireProof(services, request, reply, 'token') : undefined;
+  const tokenRequest: TokenRequest = { services, request, tenant, client, parameters, proofKey };
   // 4 examine the proof
   const examining = grant.examine(tokenRequest);
   const examined = examining instanceof Promise ? await examining : examining;

@@ -1,8 +1,9 @@
 // GET and POST /userinfo (contract 7.7): the claims of the user behind an access token. Every failure is 401 in the management
 // envelope with a reason, and never a WWW-Authenticate for bearer tokens.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Cause, type ContractError, reject } from '../contract/contract-error.ts';
 import { bodyBytesMax } from '../contract/limits.ts';
+import { assertionPublicKeyAlgs } from '../crypto/assertion-algorithms.ts';
 import type { UserId } from '../domain/ids.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
@@ -14,6 +15,7 @@ import { findUserFacts } from '../storage/user-claims.ts';
 import { type AccessToken, verifyAccessToken } from '../tokens/access-token.ts';
 import { bearerTokenOf } from '../tokens/bearer.ts';
 import { crossOrigin, preflight } from './cross-origin.ts';
+import { isNonceFailure, offerNonce, verifyProof } from './dpop-proof.ts';
 import { parseForm } from './parameters.ts';
 import { claimsOf, sourcesOf } from './user-claims.ts';
 
@@ -46,7 +48,7 @@ function userInfo(services: Services): Handler {
     const { tenant } = request;
     if (tenant.settings.rate_limits.userinfo_requests_per_ip !== null)
       await enforceRateLimit(services.rateLimiter, tenant, 'management', 'userinfo_requests_per_ip', addressBlock(request.clientAddress));
-    const token = await readToken(services, request);
+    const token = await readToken(services, request, reply);
     request.auditActor = `user:${token.sub}`;
     const client = await findCachedClient(services.cache, tenant.id, token.clientId);
     const sub = token.sub as UserId; // the subject of a token we signed for a grant
@@ -64,31 +66,61 @@ function userInfo(services: Services): Handler {
   };
 }
 
-async function readToken({ keyRings, clock }: Services, request: FastifyRequest): Promise<AccessToken> {
+async function readToken(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<AccessToken> {
   const { tenant } = request;
+  const { keyRings, clock } = services;
+  const { scheme, token: presented } = presentedToken(request);
   const keys = keyRings.peek(tenant.id) ?? (await keyRings.of(tenant.id));
-  const verified = verifyAccessToken(tenant, keys, clock, presentedToken(request));
+  const verified = verifyAccessToken(tenant, keys, clock, presented);
   if (!verified.ok) throw refuse(verified.reason === 'wrong_token_use' ? 'wrong_token_use' : 'invalid_token', { reason: verified.reason });
   const { token } = verified;
   if (!token.audience.includes(tenant.baseUrl))
     throw refuse('invalid_token', { reason: 'wrong_audience', received: token.audience.join(' '), expected: tenant.baseUrl });
   if (!token.scopes.includes('openid'))
     throw refuse('invalid_token', { reason: 'scope_without_openid', received: token.scopes.join(' '), expected: 'openid' });
-  if (token.claims['cnf'] !== undefined) throw refuse('invalid_token', { reason: 'sender_constrained_token_as_bearer' });
+  await checkBinding(services, request, reply, scheme, presented, token);
   return token;
 }
 
-/** RFC 6750 2: the Authorization header, or `access_token` in a form body; exactly one of them. */
-function presentedToken(request: FastifyRequest): string {
+/** RFC 9449 7.1: a bound token needs a proof of its key under the DPoP scheme; an unbound one is a bearer token. */
+async function checkBinding(
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  scheme: Scheme,
+  presented: string,
+  token: AccessToken,
+): Promise<void> {
+  const { cnf } = token.claims as { cnf?: { jkt?: string } }; // mintAccessToken writes it
+  if (scheme === 'bearer') {
+    if (cnf !== undefined) throw refuse('invalid_token', { reason: 'bound_token_as_bearer' });
+    return;
+  }
+  if (cnf?.jkt === undefined) throw refuse('invalid_token', { reason: 'bearer_token_with_dpop' });
+  const proof = await verifyProof(services, request, { endpoint: 'userinfo', accessToken: presented, needsNonce: false });
+  const reason = proof.ok ? (proof.thumbprint === cnf.jkt ? undefined : 'proof_of_another_key') : proof.reason;
+  if (reason === undefined) return;
+  // The contract's silence of UserInfo is about bearer tokens; a DPoP client is told which kind of proof to make.
+  const error = !proof.ok && isNonceFailure(proof.reason) ? 'use_dpop_nonce' : 'invalid_dpop_proof';
+  offerNonce(services, request, reply);
+  reply.header('www-authenticate', `DPoP error="${error}", algs="${assertionPublicKeyAlgs.join(' ')}"`);
+  throw refuse('invalid_token', { reason });
+}
+
+type Scheme = 'bearer' | 'dpop';
+
+/** RFC 6750 2, RFC 9449 7.1: the Authorization header, or `access_token` in a form body; exactly one of them. */
+function presentedToken(request: FastifyRequest): { readonly scheme: Scheme; readonly token: string } {
   const { authorization } = request.headers;
   const form = request.method === 'POST' ? parseForm(request) : undefined;
   if (form?.ok === false) throw refuse('invalid_token', { reason: form.reason });
   const inBody = form?.parameters.get('access_token');
-  const isBearer = authorization !== undefined && /^bearer(?: |$)/i.test(authorization);
-  if (isBearer && inBody !== undefined) throw refuse('invalid_token', { reason: 'two_tokens' });
-  if (inBody !== undefined) return inBody;
-  if (!isBearer || authorization.slice('bearer'.length).trim() === '') throw refuse('missing_token', { reason: 'missing_token' });
-  const token = bearerTokenOf(authorization);
+  const scheme = /^(bearer|dpop)(?: |$)/i.exec(authorization ?? '')?.[1]?.toLowerCase() as Scheme | undefined; // the pattern has these two
+  if (scheme !== undefined && inBody !== undefined) throw refuse('invalid_token', { reason: 'two_tokens' });
+  if (inBody !== undefined) return { scheme: 'bearer', token: inBody };
+  if (scheme === undefined || authorization === undefined || authorization.slice(scheme.length).trim() === '')
+    throw refuse('missing_token', { reason: 'missing_token' });
+  const token = bearerTokenOf(`Bearer${authorization.slice(scheme.length)}`);
   if (token === undefined) throw refuse('invalid_token', { reason: 'malformed_authorization' });
-  return token;
+  return { scheme, token };
 }

@@ -101,6 +101,19 @@ for (const database of databases) {
       openid.enableNonRepudiationChecks(rp.config);
       await wholeStory(rp, other, user.email, user.id, true);
     });
+    for (const method of ['client_secret_basic', 'private_key_jwt', 'none'] as const)
+      it(`${method} with PAR and DPoP: code flow, UserInfo, refresh`, async () => {
+        const user = await createUser(server.gatehouse.services, tenant);
+        const { config } = await createRelyingParty(server, tenant, method);
+        const DPoP = openid.getDPoPHandle(config, await openid.randomDPoPKeyPair());
+        const { checks, parameters } = await prepare();
+        const landed = await visit(server, await openid.buildAuthorizationUrlWithPAR(config, parameters, { DPoP }), user.email);
+        const tokens = await openid.authorizationCodeGrant(config, landed, checks, undefined, { DPoP });
+        assert.equal(tokens.token_type, 'dpop');
+        assert.equal((await openid.fetchUserInfo(config, tokens.access_token, user.id, { DPoP })).email, user.email);
+        const refreshed = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '', undefined, { DPoP });
+        assert.equal((await openid.fetchUserInfo(config, refreshed.access_token, user.id, { DPoP })).sub, user.id);
+      });
     it('client_credentials, with every confidential method', async () => {
       for (const method of tokenEndpointAuthMethods.filter((name) => name !== 'none')) {
         const { config } = await createRelyingParty(server, tenant, method, {
