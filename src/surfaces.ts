@@ -10,11 +10,13 @@ import { registerUserInfo } from './oidc/userinfo.ts';
 import { registerSaml } from './saml/surface.ts';
 import { registerScim } from './scim/routes.ts';
 import { registerLogin } from './web/login-surface.ts';
+import { registerMailedApproval } from './web/mailed-approval.ts';
 
 export function registerSurfaces(app: FastifyInstance, services: Services): void {
   registerHealth(app, services);
   registerOidc(app, services);
   registerLogin(app, services);
+  registerMailedApproval(app, services);
   registerUserInfo(app, services);
   registerDiscovery(app, services);
   registerDevice(app, services);

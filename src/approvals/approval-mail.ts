@@ -69,7 +69,7 @@ export function approvalMail(facts: ApprovalMailFacts, to: string): Message {
   const language = negotiateLanguage(facts.user.preferred_language, facts.user.locale);
   const words = wordings[language];
   const name = oneLine(facts.client.name);
-  const link = `${facts.tenant.baseUrl}${approvalPagePath}/${facts.mailToken}`;
+  const link = `${facts.tenant.baseUrl}${approvalPagePath}?token=${facts.mailToken}`;
   const minutes = Math.max(1, Math.round(facts.lifetimeSeconds / 60));
   const message = facts.bindingMessage === undefined ? [] : [words.message, facts.bindingMessage, ''];
   const text = [

@@ -31,7 +31,8 @@ export async function openLogin(services: Services, request: FastifyRequest): Pr
   return login;
 }
 
-function refuseForeignOrigin(request: FastifyRequest): void {
+/** @throws login.forbidden when a post says it comes from elsewhere */
+export function refuseForeignOrigin(request: FastifyRequest): void {
   const { origin } = request.headers;
   const own = new URL(request.tenant.baseUrl).origin;
   if (origin !== undefined && origin !== own)

@@ -1,0 +1,111 @@
+// {base_url}/approve?token=…: the page a mailed CIBA request opens. It shows who asks and what for; only a post decides, so
+// that a mail scanner that follows links decides nothing. The secret stays in the query, out of paths and their records.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { approvalPagePath } from '../approvals/approval-mail.ts';
+import { type Decision, resolveApproval } from '../approvals/resolve-approval.ts';
+import { reject } from '../contract/contract-error.ts';
+import { loginBodyBytesMax } from '../contract/limits.ts';
+import { hashSecret } from '../crypto/secret-hash.ts';
+import type { Client } from '../domain/client.ts';
+import { presentErrorPage } from '../http/pages/status-page.ts';
+import type { Services } from '../http/services.ts';
+import { registerSurface } from '../http/surface.ts';
+import { type ApprovalNow, type ApprovalState, approvalStateOf, findApproval } from '../storage/approvals.ts';
+import { findApprovalOfMailToken } from '../storage/ciba-requests.ts';
+import { findClient } from '../storage/clients.ts';
+import { badField, readField, refuseForeignOrigin, wantsJson } from './login-request.ts';
+import { mailedApprovalPage } from './mailed-approval-page.ts';
+
+export interface MailedApproval {
+  readonly token: string;
+  readonly approval: ApprovalNow;
+  readonly state: ApprovalState;
+  readonly client: Client;
+}
+
+/** What the buttons post. A mail proves the mailbox, like an email PIN. */
+const decisions: Readonly<Record<string, Decision>> = {
+  approve: { verdict: 'approve', method: 'email_pin' },
+  deny: { verdict: 'deny', reason: 'other' },
+  not_me: { verdict: 'deny', reason: 'not_me' },
+};
+
+const tokenSyntax = /^[A-Za-z0-9_-]{43}$/;
+const tokenCharsMax = 200;
+
+export function registerMailedApproval(app: FastifyInstance, services: Services): void {
+  registerSurface(
+    app,
+    services,
+    {
+      name: 'mailed-approval',
+      envelope: 'management',
+      prefix: approvalPagePath,
+      bodies: { 'application/x-www-form-urlencoded': 'form', 'application/json': 'raw' },
+      bodyBytesMax: loginBodyBytesMax,
+      ofTenant: true,
+      present: presentErrorPage,
+    },
+    (route) => {
+      route('/', {
+        GET: (request, reply) => show(services, request, reply),
+        POST: (request, reply) => decide(services, request, reply),
+      });
+    },
+  );
+}
+
+async function show(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { token } = request.query as { token?: unknown }; // a parsed query string; checked by load
+  const mailed = await load(services, request, token);
+  if (wantsJson(request)) return sendJson(reply, mailedApprovalJson(mailed));
+  const page = mailedApprovalPage(request, mailed);
+  return reply.headers(page.headers).send(page.markup);
+}
+
+async function decide(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const mailed = await load(services, request, readField(request, 'token', tokenCharsMax));
+  refuseForeignOrigin(request);
+  const name = readField(request, 'decision', tokenCharsMax);
+  const decision = Object.hasOwn(decisions, name) ? decisions[name] : undefined;
+  if (decision === undefined) throw badField('decision', 'unknown', Object.keys(decisions).join(', '));
+  const { tenant } = request;
+  if (mailed.approval.user_id !== null) request.auditActor = `user:${mailed.approval.user_id}`;
+  const context = { nowMs: services.clock.nowMs(), requestId: request.id };
+  const outcome = await services.database.write(tenant.id, (queries) =>
+    resolveApproval(queries, tenant, mailed.approval.id, decision, context),
+  );
+  // People see where the request stands; programs are told that they came too late.
+  if (!wantsJson(request))
+    return reply
+      .code(303)
+      .headers({ 'cache-control': 'no-store', location: `${tenant.baseUrl}${approvalPagePath}?token=${mailed.token}` })
+      .send();
+  if (!outcome.ok)
+    throw outcome.reason === 'expired' ? reject('approval.expired', 'expired') : reject('approval.not_pending', outcome.reason);
+  return sendJson(reply, { state: decision.verdict === 'approve' ? 'approved' : 'denied' });
+}
+
+/** The approval a secret opens. @throws login.not_found for any other text */
+async function load(services: Services, request: FastifyRequest, token: unknown): Promise<MailedApproval> {
+  if (typeof token !== 'string' || !tokenSyntax.test(token)) throw reject('login.not_found', 'malformed_token');
+  const { tenant } = request;
+  const mailed = await services.database.read(tenant.id, async (queries) => {
+    const id = await findApprovalOfMailToken(queries, tenant.id, hashSecret(token));
+    const approval = id === undefined ? undefined : await findApproval(queries, tenant.id, id);
+    const client = approval?.client_id == null ? undefined : await findClient(queries, tenant.id, approval.client_id);
+    return approval === undefined || client === undefined ? undefined : { token, approval, state: approvalStateOf(approval), client };
+  });
+  if (mailed === undefined) throw reject('login.not_found', 'unknown_token');
+  return mailed;
+}
+
+const mailedApprovalJson = ({ approval, state, client }: MailedApproval): Readonly<Record<string, unknown>> => ({
+  state,
+  client: { name: client.name, ...(client.logoUri === undefined ? {} : { logo_uri: client.logoUri }) },
+  ...(approval.binding_message === null ? {} : { binding_message: approval.binding_message }),
+  expires_at: new Date(approval.expires_at).toISOString(),
+});
+
+const sendJson = (reply: FastifyReply, body: Readonly<Record<string, unknown>>): FastifyReply =>
+  reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(JSON.stringify(body));
