@@ -5,30 +5,59 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { type ContractError, reject } from '../contract/contract-error.ts';
 import { render } from '../contract/envelopes.ts';
 import { bodyBytesMax, headerBytesMax, requestTimeoutMs } from '../contract/limits.ts';
+import type { Envelope } from '../contract/row.ts';
 import { randomId } from '../platform/random.ts';
 import type { AddressOf } from './client-address.ts';
+import { findRequestFault } from './request-sanity.ts';
 import { takeTenantPrefix } from './tenant-name.ts';
 
 const requestIdHeader = 'x-request-id';
 
+/** Whose envelope answers below a path. Surfaces add themselves when they register. */
+export interface SurfacePrefix {
+  readonly prefix: string;
+  readonly envelope: Envelope;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly surfacePrefixes: SurfacePrefix[];
+  }
+}
+
+/** How long a connection may take, in milliseconds. */
+export interface ServerPatience {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** How often connections are looked at. */
+  readonly checkEveryMs: number;
+}
+
+const defaultPatience: ServerPatience = { headersMs: 15_000, requestMs: requestTimeoutMs, checkEveryMs: 5000 };
+
 /** Makes the server without surfaces. The caller registers them, listens and closes. */
-export function createServer(addressOf: AddressOf): FastifyInstance {
+export function createServer(addressOf: AddressOf, patience: ServerPatience = defaultPatience): FastifyInstance {
+  const envelopes: SurfacePrefix[] = [];
   const app = Fastify({
     logger: false,
     genReqId: () => randomId(),
     rewriteUrl: (request) => takeTenantPrefix(request as IncomingMessage),
     bodyLimit: bodyBytesMax,
-    requestTimeout: requestTimeoutMs,
+    requestTimeout: patience.requestMs,
     connectionTimeout: 0,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    http: { maxHeaderSize: headerBytesMax, headersTimeout: 15_000 },
+    http: {
+      maxHeaderSize: headerBytesMax,
+      headersTimeout: patience.headersMs,
+      connectionsCheckingInterval: patience.checkEveryMs,
+      requireHostHeader: false, // Node would answer with an empty body; request-sanity.ts refuses it with ours
+    },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     clientErrorHandler: answerBrokenRequest,
     // Fastify types this reply by a generic route; it is the ordinary one.
-    frameworkErrors: (_error, request, reply) =>
-      answerOutsideSurfaces(reject('http.bad_request_line', 'bad_target'), request as FastifyRequest, reply as FastifyReply),
+    frameworkErrors: (_error, request, reply) => answerBadPath(envelopes, request as FastifyRequest, reply as FastifyReply),
   });
   // null until set: the shape of the request object stays the same for every request
   app.decorateRequest('tenant', null as never);
@@ -40,11 +69,26 @@ export function createServer(addressOf: AddressOf): FastifyInstance {
   });
   app.addHook('onRequest', (request, reply, done) => {
     reply.header(requestIdHeader, request.id);
-    done();
+    const fault = findRequestFault(request.raw);
+    if (fault === undefined) done();
+    else done(reject('http.bad_request_line', fault));
   });
   app.setNotFoundHandler((request, reply) => answerOutsideSurfaces(reject('management.not_found', 'no_such_path'), request, reply));
+  app.decorate('surfacePrefixes', envelopes);
+  // Any Expect but 100-continue: Node would answer with an empty 417; RFC 9110 10.1.1 lets us go on instead.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.server.on('connect', (_request: IncomingMessage, socket: Socket) => answerBrokenRequest(new Error('CONNECT'), socket));
   closeQuietConnections(app);
   return app;
+}
+
+/** A path that cannot be decoded reaches no route; its surface is told by its prefix. */
+function answerBadPath(prefixes: readonly SurfacePrefix[], request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const surface = prefixes
+    .toSorted((left, right) => right.prefix.length - left.prefix.length)
+    .find(({ prefix }) => request.url.startsWith(`${prefix}/`));
+  const row = surface === undefined ? 'http.bad_request_line' : (`${surface.envelope}.malformed` as const);
+  return answerOutsideSurfaces(reject(row, 'bad_path'), request, reply);
 }
 
 const quietCheckMs = 50;

@@ -4,7 +4,7 @@ import { jsonDepthMax } from '../contract/limits.ts';
 
 export type StrictJson =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly reason: 'not_utf8' | 'too_deep' | 'duplicate_key' | 'forbidden_key' | 'syntax' };
+  | { readonly ok: false; readonly reason: 'not_utf8' | 'too_deep' | 'duplicate_key' | 'forbidden_key' | 'nul' | 'syntax' };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -25,7 +25,7 @@ export function parseStrictJson(bytes: Uint8Array): StrictJson {
 }
 
 /** Walks the tokens once, tracking depth and the keys of open objects; leaves real syntax checking to JSON.parse. */
-function scan(text: string): 'too_deep' | 'duplicate_key' | 'forbidden_key' | 'syntax' | undefined {
+function scan(text: string): 'too_deep' | 'duplicate_key' | 'forbidden_key' | 'nul' | 'syntax' | undefined {
   const open: (Set<string> | undefined)[] = [];
   let index = 0;
   while (index < text.length) {
@@ -33,6 +33,7 @@ function scan(text: string): 'too_deep' | 'duplicate_key' | 'forbidden_key' | 's
     if (char === '"') {
       const end = endOfString(text, index);
       if (end === -1) return 'syntax';
+      if (end === nulFound) return 'nul';
       const keys = open.at(-1);
       if (keys !== undefined && isKey(text, end)) {
         const key = unescapeKey(text.slice(index, end));
@@ -51,11 +52,16 @@ function scan(text: string): 'too_deep' | 'duplicate_key' | 'forbidden_key' | 's
   return undefined;
 }
 
+/** What endOfString gives for a string with an escaped NUL: no value of ours holds one, and PostgreSQL cannot store it. */
+const nulFound = -2;
+
 /** Index after the closing quote, or -1. */
 function endOfString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index += 1) {
-    if (text[index] === '\\') index += 1;
-    else if (text[index] === '"') return index + 1;
+    if (text[index] === '\\') {
+      if (text.startsWith('u0000', index + 1)) return nulFound;
+      index += 1;
+    } else if (text[index] === '"') return index + 1;
   }
   return -1;
 }

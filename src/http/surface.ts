@@ -9,6 +9,7 @@ import type { Tenant } from '../domain/tenant.ts';
 import { rootTenantSlug } from '../domain/tenant.ts';
 import { StorageUnavailable } from '../storage/database.ts';
 import type { Page } from './pages/page.ts';
+import { isEncoded } from './request-sanity.ts';
 import type { Services } from './services.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { tenantNameOf } from './tenant-name.ts';
@@ -56,9 +57,11 @@ export function registerSurface(
   definition: SurfaceDefinition,
   define: (route: Route) => void,
 ): void {
+  app.surfacePrefixes.push({ prefix: definition.prefix, envelope: definition.envelope });
   app.register(
     async (scope) => {
       readBodies(scope, definition);
+      scope.addHook('onRequest', sanityHook(definition.envelope));
       if (definition.ofTenant) scope.addHook('onRequest', tenantHook(services, definition.envelope));
       if (definition.beforeRoute) scope.addHook('onRequest', async (request) => definition.beforeRoute?.(request));
       scope.setErrorHandler((error: FastifyError, request, reply) => answerError(services, definition, error, request, reply));
@@ -111,6 +114,15 @@ function readBodies(scope: FastifyInstance, definition: SurfaceDefinition): void
 }
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
+
+function sanityHook(envelope: Envelope): Hook {
+  return (request, _reply, done) => {
+    // No value of ours holds a NUL, and PostgreSQL cannot be asked about one.
+    if (request.raw.url?.includes('%00') === true) done(sharedError(envelope, 'malformed', 'nul_in_target'));
+    else if (isEncoded(request.raw)) done(sharedError(envelope, 'unsupported_media_type', 'content_encoding'));
+    else done();
+  };
+}
 
 function tenantHook(services: Services, envelope: Envelope): Hook {
   const unknown = (): ContractError => sharedError(envelope, 'not_found', 'unknown_tenant');
