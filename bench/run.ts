@@ -11,6 +11,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   introspection: async () => (await import('./introspection.ts')).introspection,
   'code-flow': async () => (await import('./code-flow.ts')).codeFlow,
   refresh: async () => (await import('./refresh.ts')).refresh,
+  scim: async () => (await import('./scim.ts')).scim,
   saml: async () => (await import('./saml.ts')).saml,
 };
 

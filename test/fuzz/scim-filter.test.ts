@@ -1,5 +1,5 @@
 // The two back ends of a filter held together: over random filters and awkward data, SQL on each database must give exactly
-// the resources that the in-memory evaluator gives. GATEHOUSE_FUZZ_FILTERS sets how many filters a database gets.
+// the resources that the in-memory evaluator gives. FUZZ_FILTERS sets how many filters a database gets.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ import { databases } from '../support/databases.ts';
 import { enterpriseSchema, type Json, rootTenant, type ScimCaller, startScim } from '../support/scim.ts';
 import { type FilterPools, filterArbitrary, textArbitrary } from '../support/scim-filters.ts';
 
-const filtersPerDatabase = Number(process.env['GATEHOUSE_FUZZ_FILTERS'] ?? 1500);
+const filtersPerDatabase = Number(process.env['FUZZ_FILTERS'] ?? 1500);
 const usersCount = 40;
 
 const plural = fc.array(
@@ -108,7 +108,7 @@ async function populate(scim: ScimCaller, seed: number): Promise<void> {
 for (const database of databases) {
   describe(`filters: SQL and evaluator agree (${database})`, () => {
     let scim: ScimCaller;
-    const seed = Number(process.env['GATEHOUSE_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
+    const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
     before(async () => {
       scim = await startScim(database);
       await populate(scim, seed);

@@ -46,6 +46,7 @@ export async function provisioning(context: MigrationContext): Promise<void> {
   await extendEmailsAndGroups(context);
   await createValueTables(context);
   await createCounts(context);
+  if (context.dialect === 'sqlite') await describeSizes(context);
   if (context.dialect === 'sqlite') await createSqliteTrigrams(context);
   else await createPostgresTrigrams(context);
 }
@@ -181,6 +182,38 @@ async function createPostgresCount(
   await context.execute(
     `CREATE TRIGGER ${table}_counted AFTER INSERT OR DELETE OR UPDATE OF ${column} ON ${table} FOR EACH ROW EXECUTE FUNCTION ${table}_counted()`,
   );
+}
+
+/**
+ * Tells SQLite's planner what a directory looks like: a tenant has very many rows, a key few. Without it the planner takes
+ * any index that starts with tenant_id for selective and reads the whole tenant. A later ANALYZE replaces these figures.
+ */
+async function describeSizes(context: MigrationContext): Promise<void> {
+  const indexesOf = [...foldedColumns.map((column) => `${column}_key`), ...reversedColumns.map((column) => `${column}_reversed`)];
+  const plain = [...indexesOf.filter((column) => !coveredKeys.has(column)), 'external_id', 'profile_url', 'manager_value'];
+  const figures: readonly (readonly [table: string, index: string, figures: string])[] = [
+    ['users', 'users', '1000000 500000 1'],
+    ['users', 'sqlite_autoindex_users_2', '1000000 500000 1'],
+    ['users', 'users_by_created_at_id', '1000000 500000 2 1'],
+    ['users', 'users_by_updated_at_id', '1000000 500000 2 1'],
+    ...plain.map((column) => ['users', `users_by_${column}`, '1000000 500000 4'] as const),
+    ...[...coveredKeys].map((column) => ['users', `users_by_${column}_created_at_state`, '1000000 500000 4 1 1'] as const),
+    ['user_emails', 'user_emails', '1000000 500000 1 1'],
+    ['user_emails', 'sqlite_autoindex_user_emails_2', '1000000 500000 1'],
+    ['user_emails', 'user_emails_by_value_reversed', '1000000 500000 1'],
+    ['user_values', 'user_values', '1000000 500000 4 2 1'],
+    ['user_values', 'user_values_by_attribute_value_key', '1000000 500000 200000 10'],
+    ['user_addresses', 'user_addresses', '1000000 500000 1 1'],
+    ['groups', 'groups', '10000 5000 1'],
+    ['groups', 'sqlite_autoindex_groups_2', '10000 5000 1'],
+    ['groups', 'groups_by_created_at_id', '10000 5000 1 1'],
+    ['group_members', 'group_members', '2000000 1000000 400 1'],
+    ['group_members', 'group_members_by_user_id', '2000000 1000000 4'],
+  ];
+  await context.execute('ANALYZE sqlite_schema');
+  for (const [table, index, text] of figures) {
+    await context.execute(`INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('${table}', '${index}', '${text}')`);
+  }
 }
 
 const trigramColumns = ['user_name_key', 'display_name_key', 'given_name_key', 'family_name_key'] as const;

@@ -1,0 +1,119 @@
+// Fills a tenant with users and one large group: the same columns, keys, triggers and indexes as requests write, but over a
+// connection of its own, because a million requests are not what is measured.
+import { DatabaseSync } from 'node:sqlite';
+import type { TenantId } from '../src/domain/ids.ts';
+import { uuidV7 } from '../src/platform/random.ts';
+import { emailSearchColumns, reverseText, userSearchColumns } from '../src/storage/user-search.ts';
+
+const givenNames = 'Ada Ben Chloe David Elena Farid Grace Hugo Ines Jonas Karin Liam Maria Nora Oskar Paula Quentin Rosa Samir Tara'.split(
+  ' ',
+);
+const familyNames =
+  'Adams Becker Castillo Dubois Evans Fischer Garcia Hoffmann Ivanova Johansson Keller Larsen Moreau Nakamura Olsen Petrov Quinn Rossi Schneider Tanaka Ueda Vogel Weber Xu Yilmaz Zimmermann'.split(
+    ' ',
+  );
+const usersPerTransaction = 10_000;
+
+/** The user with this number; the same in every run. */
+export function personOf(number: number): {
+  readonly userName: string;
+  readonly given: string;
+  readonly family: string;
+  readonly externalId: string;
+} {
+  const given = givenNames[number % givenNames.length]!;
+  const family = familyNames[Math.floor(number / givenNames.length) % familyNames.length]!;
+  return { userName: `${given}.${family}${number}`.toLowerCase(), given, family, externalId: `hr-${(number * 7919) % 10_000_019}` };
+}
+
+type Values = Readonly<Record<string, string | number | null>>;
+
+function userValues(tenant: TenantId, id: string, number: number, createdMs: number): Values {
+  const { userName, given, family, externalId } = personOf(number);
+  const columns = {
+    user_name: userName,
+    external_id: externalId,
+    display_name: `${given} ${family}`,
+    given_name: given,
+    family_name: family,
+    department: `Department ${number % 60}`,
+    employee_number: String(number),
+  };
+  const fixed = {
+    tenant_id: tenant,
+    id,
+    state: number % 20 === 0 ? 'suspended' : 'active',
+    origin: 'scim',
+    role: 'user',
+    version: 1,
+    created_at: createdMs,
+    updated_at: createdMs,
+  };
+  const keys = userSearchColumns(columns) as Values; // every key of a present column is text
+  return { ...columns, ...keys, ...fixed };
+}
+
+function emailValues(tenant: TenantId, id: string, number: number): Values {
+  const value = `${personOf(number).userName}@corp.example`;
+  const email = { value, type: 'work', display: null };
+  return { ...email, ...emailSearchColumns(email), is_primary: 1, tenant_id: tenant, user_id: id, position: 0 };
+}
+
+export interface LoadOptions {
+  readonly file: string;
+  readonly tenant: TenantId;
+  readonly users: number;
+  readonly groupMembers: number;
+  readonly progress: (loaded: number) => void;
+}
+
+/** Fills an empty tenant with this many users and a group of the first of them; gives the group's id. No server may run. */
+export function loadDirectory({ file, tenant, users, groupMembers, progress }: LoadOptions): string {
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA synchronous=OFF; PRAGMA cache_size=-2000000; PRAGMA temp_store=FILE');
+  const insertUser = inserter(database, 'users', userValues(tenant, '', 1, 1));
+  const insertEmail = inserter(database, 'user_emails', emailValues(tenant, '', 1));
+  const startMs = Date.now() - users;
+  const ids: string[] = [];
+  for (let from = 0; from < users; from += usersPerTransaction) {
+    database.exec('BEGIN');
+    for (let number = from; number < Math.min(from + usersPerTransaction, users); number += 1) {
+      const id = uuidV7(startMs + number);
+      if (ids.length < groupMembers) ids.push(id);
+      insertUser(userValues(tenant, id, number, startMs + number));
+      insertEmail(emailValues(tenant, id, number));
+    }
+    database.exec('COMMIT');
+    progress(Math.min(from + usersPerTransaction, users));
+  }
+  const group = createLargeGroup(database, tenant, ids);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+  return group;
+}
+
+function inserter(database: DatabaseSync, table: string, example: Values): (values: Values) => void {
+  const columns = Object.keys(example);
+  const statement = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`);
+  return (values) => void statement.run(...columns.map((column) => values[column] ?? null));
+}
+
+function createLargeGroup(database: DatabaseSync, tenant: TenantId, ids: readonly string[]): string {
+  const id = uuidV7(Date.now());
+  const key = 'everyone';
+  const fixed = { origin: 'scim', version: 1, created_at: Date.now(), updated_at: Date.now() };
+  const group: Values = {
+    tenant_id: tenant,
+    id,
+    display_name: 'Everyone',
+    display_name_key: key,
+    display_name_reversed: reverseText(key),
+    ...fixed,
+  };
+  database.exec('BEGIN');
+  inserter(database, 'groups', group)(group);
+  const insertMember = inserter(database, 'group_members', { tenant_id: '', group_id: '', user_id: '', created_at: 0 });
+  for (const user_id of ids) insertMember({ tenant_id: tenant, group_id: id, user_id, created_at: Date.now() });
+  database.exec('COMMIT');
+  return id;
+}
