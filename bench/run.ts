@@ -13,6 +13,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   refresh: async () => (await import('./refresh.ts')).refresh,
   scim: async () => (await import('./scim.ts')).scim,
   saml: async () => (await import('./saml.ts')).saml,
+  device: async () => (await import('./device.ts')).device,
 };
 
 const wanted = process.argv.slice(2);

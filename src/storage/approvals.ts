@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { ApprovalId, ClientId, ServiceProviderId, TenantId, UserId } from '../domain/ids.ts';
 import type { Queries } from './database.ts';
 import { databaseNowMs } from './instance.ts';
+import { statement } from './statement.ts';
 
 export type ApprovalKind = 'oidc_login' | 'saml_login' | 'ciba' | 'device_add';
 export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired';
@@ -87,20 +88,23 @@ export function approvalStateOf(approval: ApprovalNow): ApprovalState {
   return approval.state as ApprovalState; // a constraint of the table
 }
 
-/** What a user's devices may decide now, oldest first. */
-export async function listPendingApprovals(queries: Queries, tenant: TenantId, user: UserId): Promise<readonly ApprovalNow[]> {
-  return queries
+const pendingOfUser = statement<{ readonly tenant: TenantId; readonly user: UserId }, ApprovalNow>((queries, values) =>
+  queries
     .selectFrom('approvals')
     .selectAll()
     .select(databaseNowMs.as('now_ms'))
-    .where('tenant_id', '=', tenant)
-    .where('user_id', '=', user)
+    .where('tenant_id', '=', values.tenant)
+    .where('user_id', '=', values.user)
     .where('on_devices', '=', 1)
     .where('state', '=', 'pending')
     .where('expires_at', '>', databaseNowMs)
     .orderBy('created_at')
-    .orderBy('id')
-    .execute();
+    .orderBy('id'),
+);
+
+/** What a user's devices may decide now, oldest first. Phones poll this. */
+export async function listPendingApprovals(queries: Queries, tenant: TenantId, user: UserId): Promise<readonly ApprovalNow[]> {
+  return (await pendingOfUser(queries, { tenant, user })).rows;
 }
 
 /** How many approvals of a subject wait on devices and are younger than `periodMs`. */
