@@ -1,5 +1,5 @@
 // The whole story of a phone against a running server, by HTTP alone: signup by email, PIN, enrolment with attestation, a
-// browser sign-in approved on the phone, rotation with an old-key request in overlap, suspension by management, wipe.
+// browser sign-in approved on the phone, CIBA approved there and pushed, rotation with an old-key request in overlap, suspension by management, wipe.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,7 @@ import {
   memoryStore,
 } from '../../sdk/device.ts';
 import { makeAppleKey, makeAuthority, pemOf } from '../support/attestation-ca.ts';
+import { cibaGrantType, type Receiver, reachesLoopback, runDeliveries, startReceiver } from '../support/ciba.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, unlimited } from '../support/enrolled-phone.ts';
 import { openLogin, type TestLogin } from '../support/login.ts';
@@ -32,7 +33,8 @@ for (const database of databases) {
     it('from signup to wipe', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'gatehouse-story-'));
       writeFileSync(join(folder, 'apple.pem'), pemOf(authority.root.certificate));
-      const server = await startTestServer(database, { flags: { attestation_roots_apple: join(folder, 'apple.pem') } });
+      const server = await startTestServer(database, { flags: { ...reachesLoopback, attestation_roots_apple: join(folder, 'apple.pem') } });
+      const receiver = await startReceiver();
       try {
         const tenant = await createTestTenant(server);
         const attestation = { mode: 'enforce', apple: { app_ids: [appId] } };
@@ -42,10 +44,12 @@ for (const database of databases) {
         const tokens = await signInWithPhone(tenant, device);
         const { claims } = decodeJwt(tokens.id_token!);
         assert.deepEqual([claims['sub'], claims['amr'], claims['acr']], [userId, ['hwk', 'user'], 'phone']);
+        await payWithPhone(server, tenant, device, receiver);
         await rotateWithOldKeyInOverlap(device, store);
         await suspendAndWipe(tenant, device, userId);
       } finally {
         await server.close();
+        await receiver.close();
         rmSync(folder, { recursive: true });
       }
     });
@@ -118,6 +122,35 @@ async function finish(
     body: new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier }),
   });
   return jsonOf<Tokens>(response, 200);
+}
+
+async function payWithPhone(server: TestServer, tenant: Managed, device: Device, receiver: Receiver): Promise<void> {
+  const client = await createTestClient(tenant, {
+    redirect_uris: [],
+    grant_types: [cibaGrantType],
+    scopes: ['openid'],
+    backchannel_token_delivery_mode: 'push',
+    backchannel_client_notification_endpoint: receiver.url,
+  });
+  const started = await fetch(`${tenant.baseUrl}/v1/idp/oidc/bc-authorize`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${client.client_id}:${client.client_secret}`).toString('base64')}` },
+    body: new URLSearchParams({
+      scope: 'openid',
+      login_hint: email,
+      binding_message: 'Pay 5',
+      client_notification_token: 'token-of-the-story-0123456789',
+    }),
+  });
+  const { auth_req_id: id } = await jsonOf<{ auth_req_id: string }>(started, 200);
+  const [approval] = await device.listApprovals(5);
+  assert.deepEqual([approval!.type, approval!.binding_message, approval!.match.required], ['ciba', 'Pay 5', false]);
+  await device.approve(approval!);
+  await runDeliveries(server);
+  assert.equal(receiver.received.length, 1);
+  const pushed = JSON.parse(receiver.received[0]!.body);
+  assert.equal(pushed.auth_req_id, id);
+  assert.deepEqual(decodeJwt(pushed.id_token).claims['amr'], ['hwk', 'user']);
 }
 
 async function rotateWithOldKeyInOverlap(device: Device, store: { readonly load: () => Promise<DeviceState | undefined> }): Promise<void> {
