@@ -12,7 +12,6 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   'code-flow': async () => (await import('./code-flow.ts')).codeFlow,
   refresh: async () => (await import('./refresh.ts')).refresh,
   scim: async () => (await import('./scim.ts')).scim,
-  timing: async () => (await import('./timing.ts')).timing,
   saml: async () => (await import('./saml.ts')).saml,
   device: async () => (await import('./device.ts')).device,
 };

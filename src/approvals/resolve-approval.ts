@@ -9,7 +9,6 @@ import { type ApprovalTable, approvalStateOf, type DenyReason, decideApproval, f
 import { insertAuditEvent } from '../storage/audit-events.ts';
 import { queueCibaDelivery } from '../storage/ciba-deliveries.ts';
 import type { Queries } from '../storage/database.ts';
-import { isSubjectBlocked } from './approval.ts';
 
 export type Decision =
   | { readonly verdict: 'approve'; readonly method: AuthenticationMethod; readonly deviceId?: string | undefined }
@@ -50,21 +49,7 @@ export async function resolveApproval(
     reason: decision.verdict === 'approve' ? decision.method : decision.reason,
     data: { kind: approval.kind, client: approval.client_id, service_provider: approval.service_provider_id, device: decision.deviceId },
   });
-  if (decision.verdict === 'deny' && decision.reason === 'not_me') await alertWhenBlocked(queries, tenant, approval, context);
   return { ok: true, approval };
-}
-
-/** The second `not_me` blocks further approvals for a while (approval.ts); operators see that here. */
-async function alertWhenBlocked(queries: Queries, tenant: Tenant, approval: ApprovalTable, context: DecisionContext): Promise<void> {
-  if (!(await isSubjectBlocked(queries, tenant, approval.subject_key))) return;
-  await insertAuditEvent(queries, tenant.id, context.nowMs, {
-    type: 'approval.blocked',
-    requestId: context.requestId,
-    actor: approval.user_id === null ? undefined : `user:${approval.user_id}`,
-    target: `approval:${approval.id}`,
-    reason: 'not_me',
-    data: { ip: approval.initiated_ip, user_agent: approval.initiated_user_agent },
-  });
 }
 
 async function reasonOf(queries: Queries, tenant: Tenant, id: string): Promise<'unknown' | 'not_pending' | 'expired'> {

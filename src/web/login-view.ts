@@ -5,7 +5,7 @@ import { type LoginMethod, loginMethods, satisfiesAcrValues } from '../domain/au
 import type { Client } from '../domain/client.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import type { Services } from '../http/services.ts';
-import { findCachedClient } from '../storage/clients.ts';
+import { findClient } from '../storage/clients.ts';
 import { hasConsent } from '../storage/consents.ts';
 import type { Queries } from '../storage/database.ts';
 import { findLoginTransaction, type LoginTransactionNow } from '../storage/login-transactions.ts';
@@ -25,23 +25,22 @@ export interface LoginNow {
 
 /** Loads a transaction with what its pages show; undefined when there is none. */
 export async function loadLogin(services: Services, tenant: Tenant, id: string): Promise<LoginNow | undefined> {
-  const row = await services.database.read(tenant.id, (queries) => findLoginTransaction(queries, tenant.id, id));
-  if (row === undefined) return undefined;
-  const client = row.client_id === null ? undefined : await findCachedClient(services.cache, tenant.id, row.client_id);
-  const state = stateOf(row);
-  return {
-    tenant,
-    row,
-    state,
-    clientName: client?.name ?? row.display_name ?? '',
-    logoUri: client?.logoUri,
-    // Chosen from the tenant's methods when the row was written; a JSON list of ours.
-    methods: state === 'identify' ? offeredMethods(tenant, row.acr_values) : JSON.parse(row.methods),
-    consent:
-      state === 'approved' && client?.requireConsent === true
-        ? await services.database.read(tenant.id, (queries) => consentOf(queries, tenant, row, client))
-        : undefined,
-  };
+  return services.database.read(tenant.id, async (queries) => {
+    const row = await findLoginTransaction(queries, tenant.id, id);
+    const client = await findClient(queries, tenant.id, row?.client_id ?? '');
+    if (row === undefined) return undefined;
+    const state = stateOf(row);
+    return {
+      tenant,
+      row,
+      state,
+      clientName: client?.name ?? row.display_name ?? '',
+      logoUri: client?.logoUri,
+      // Chosen from the tenant's methods when the row was written; a JSON list of ours.
+      methods: state === 'identify' ? offeredMethods(tenant, row.acr_values) : JSON.parse(row.methods),
+      consent: state === 'approved' && client !== undefined ? await consentOf(queries, tenant, row, client) : undefined,
+    };
+  });
 }
 
 export function stateOf(row: LoginTransactionNow): LoginState {
@@ -70,7 +69,7 @@ async function consentOf(
   row: LoginTransactionNow,
   client: Client,
 ): Promise<readonly string[] | undefined> {
-  if (row.user_id === null) return undefined;
+  if (!client.requireConsent || row.user_id === null) return undefined;
   const scope = row.scope ?? '';
   const asksAgain = row.prompt?.split(' ').includes('consent') === true;
   if (!asksAgain && (await hasConsent(queries, tenant.id, row.user_id, client.clientId, scope))) return undefined;

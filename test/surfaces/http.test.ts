@@ -21,7 +21,7 @@ for (const database of databases) {
     });
     it('oauth.method_not_allowed: DELETE of the key set', async () => {
       const response = await fetch(`${server.url}/v1/idp/oidc/jwks`, { method: 'DELETE' });
-      assert.equal(response.headers.get('allow'), 'GET, HEAD');
+      assert.equal(response.headers.get('allow'), 'GET, OPTIONS, HEAD');
       await assertRefusal(response, 'oauth.method_not_allowed');
     });
     it('management.not_found: a path of no surface', async () => {
