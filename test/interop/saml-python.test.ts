@@ -20,7 +20,7 @@ import {
   samlFlags,
   startSignIn,
 } from '../support/saml-idp.ts';
-import { escapeXml } from '../support/saml-requests.ts';
+import { spMetadata } from '../support/saml-requests.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const keys = rsaKeys();
@@ -46,15 +46,6 @@ if (hasPythonModule('saml2', 'python3-pysaml2')) {
   judges.push({ name: 'pysaml2', choosesId: false, start });
 }
 
-function spMetadata(entityId: string, certificate: string): string {
-  const key = `<ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificate}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>`;
-  return (
-    `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${escapeXml(entityId)}">` +
-    `<md:SPSSODescriptor AuthnRequestsSigned="true" protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:KeyDescriptor>${key}</md:KeyDescriptor>` +
-    `<md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="${acsUrl}" index="0" isDefault="true"/></md:SPSSODescriptor></md:EntityDescriptor>`
-  );
-}
-
 for (const judge of judges) {
   suite(`${judge.name} as a service provider`, () => {
     let server: TestServer;
@@ -66,7 +57,7 @@ for (const judge of judges) {
       idp = await openSamlIdp(server);
       folder = mkdtempSync(join(tmpdir(), 'gatehouse-judge-'));
       const pem = await certificatePem(keys);
-      certificate = pem.replace(/-.*-\n|\n/g, '');
+      certificate = pem;
       writeFileSync(join(folder, 'sp-cert.pem'), pem);
       writeFileSync(join(folder, 'sp-key.pem'), keys.privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
       writeFileSync(join(folder, 'idp-metadata.xml'), await (await fetch(`${idp.base}/v1/idp/saml/metadata`)).text());
@@ -85,7 +76,7 @@ for (const judge of judges) {
         ...encryption,
         ...fields,
       });
-      writeFileSync(join(folder, 'sp-metadata.xml'), spMetadata(entityId, certificate));
+      writeFileSync(join(folder, 'sp-metadata.xml'), spMetadata(entityId, acsUrl, certificate));
       return judge.start(folder, entityId, isEncrypted);
     };
     const answerTo = async (

@@ -78,3 +78,14 @@ export function buildRedirectQuery(
   const signature = createSign(hash).update(query).sign(options.privateKey, 'base64');
   return `${query}&Signature=${encodeURIComponent(signature)}`;
 }
+
+/** Metadata of a service provider that signs its requests and takes answers by POST. */
+export function spMetadata(entityId: string, acsUrl: string, certificatePem: string): string {
+  const certificate = certificatePem.replace(/-.*-\n|\n/g, '');
+  const key = `<ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificate}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>`;
+  return (
+    `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${escapeXml(entityId)}">` +
+    `<md:SPSSODescriptor AuthnRequestsSigned="true" protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:KeyDescriptor>${key}</md:KeyDescriptor>` +
+    `<md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="${escapeXml(acsUrl)}" index="0" isDefault="true"/></md:SPSSODescriptor></md:EntityDescriptor>`
+  );
+}
