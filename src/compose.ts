@@ -11,6 +11,7 @@ import { createAddressOf } from './http/client-address.ts';
 import { createRefusalRecorder } from './http/refusals.ts';
 import { createServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
+import { createLogoutNoticeJob } from './oidc/backchannel-logout.ts';
 import { createCibaDeliveryJob } from './oidc/ciba-delivery.ts';
 import type { Clock } from './platform/clock.ts';
 import { createJobs } from './platform/jobs.ts';
@@ -175,6 +176,7 @@ async function composeServices(
       refusals.job,
       createMailDeliveryJob(database, mail, log),
       createCibaDeliveryJob((): Services => services),
+      createLogoutNoticeJob((): Services => services),
       createPurgeJob(database),
     ],
     log,

@@ -23,6 +23,7 @@ export interface ClientFields {
   readonly id_token_signed_response_alg?: SigningAlg;
   readonly backchannel_token_delivery_mode?: DeliveryMode | null;
   readonly backchannel_client_notification_endpoint?: string | null;
+  readonly backchannel_logout_uri?: string | null;
   readonly access_policy?: 'everyone' | 'assigned';
   readonly refresh_reuse_leeway_seconds?: number;
   readonly logo_uri?: string | null;
@@ -78,6 +79,7 @@ function overlay(fields: ClientFields, before: Registration | undefined, clientI
       fields.backchannel_client_notification_endpoint,
       before?.backchannelClientNotificationEndpoint,
     ),
+    backchannelLogoutUri: given(fields.backchannel_logout_uri, before?.backchannelLogoutUri),
     accessPolicy: fields.access_policy ?? before?.accessPolicy ?? 'everyone',
     refreshReuseLeewaySeconds: fields.refresh_reuse_leeway_seconds ?? before?.refreshReuseLeewaySeconds ?? 0,
     logoUri: given(fields.logo_uri, before?.logoUri),
@@ -135,6 +137,7 @@ function uriFault(client: Registration): FieldFault | undefined {
   for (const [field, uri] of [
     ['jwks_uri', client.jwksUri],
     ['backchannel_client_notification_endpoint', client.backchannelClientNotificationEndpoint],
+    ['backchannel_logout_uri', client.backchannelLogoutUri],
     ['logo_uri', client.logoUri],
   ] as const) {
     const text = uri === undefined ? undefined : calledUriFault(uri);

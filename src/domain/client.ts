@@ -45,6 +45,8 @@ export interface Client {
   readonly idTokenSignedResponseAlg: SigningAlg;
   readonly backchannelTokenDeliveryMode: DeliveryMode | undefined;
   readonly backchannelClientNotificationEndpoint: string | undefined;
+  /** Told when a session of the client ends (OpenID Connect Back-Channel Logout). */
+  readonly backchannelLogoutUri: string | undefined;
   readonly accessPolicy: 'everyone' | 'assigned';
   readonly refreshReuseLeewaySeconds: number;
   readonly logoUri: string | undefined;

@@ -79,6 +79,8 @@ export function metadataOf(tenant: Tenant): Readonly<Record<string, unknown>> {
     backchannel_authentication_endpoint: endpoint('bc-authorize'),
     backchannel_token_delivery_modes_supported: ['poll', 'ping', 'push'],
     backchannel_user_code_parameter_supported: false,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
     scopes_supported: standardScopes,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],

@@ -27,6 +27,7 @@ export interface ClientTable {
   id_token_signed_response_alg: string;
   backchannel_token_delivery_mode: string | null;
   backchannel_client_notification_endpoint: string | null;
+  backchannel_logout_uri: string | null;
   access_policy: string;
   refresh_reuse_leeway_seconds: number;
   logo_uri: string | null;
@@ -134,6 +135,7 @@ function clientFromRow(row: ClientTable): Client {
     idTokenSignedResponseAlg: row.id_token_signed_response_alg as Client['idTokenSignedResponseAlg'],
     backchannelTokenDeliveryMode: (row.backchannel_token_delivery_mode ?? undefined) as Client['backchannelTokenDeliveryMode'],
     backchannelClientNotificationEndpoint: row.backchannel_client_notification_endpoint ?? undefined,
+    backchannelLogoutUri: row.backchannel_logout_uri ?? undefined,
     accessPolicy: row.access_policy as Client['accessPolicy'],
     refreshReuseLeewaySeconds: row.refresh_reuse_leeway_seconds,
     logoUri: row.logo_uri ?? undefined,
@@ -166,6 +168,7 @@ function clientToRow(tenant: TenantId, client: Client): ClientTable {
     id_token_signed_response_alg: client.idTokenSignedResponseAlg,
     backchannel_token_delivery_mode: client.backchannelTokenDeliveryMode ?? null,
     backchannel_client_notification_endpoint: client.backchannelClientNotificationEndpoint ?? null,
+    backchannel_logout_uri: client.backchannelLogoutUri ?? null,
     access_policy: client.accessPolicy,
     refresh_reuse_leeway_seconds: client.refreshReuseLeewaySeconds,
     logo_uri: client.logoUri ?? null,

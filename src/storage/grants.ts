@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { ClientId, GrantId, TenantId, UserId } from '../domain/ids.ts';
 import type { Queries } from './database.ts';
 import { databaseNowMs } from './instance.ts';
+import { queueLogoutNotices } from './logout-notices.ts';
 import { statement } from './statement.ts';
 
 export interface GrantTable {
@@ -139,8 +140,12 @@ export function grantFromRow(row: Omit<GrantTable, 'created_at' | 'expires_at' |
   };
 }
 
+/** Ends of a session that a client hears of by back-channel logout; the others are the client's own doing or a theft. */
+const toldToClients: ReadonlySet<GrantRevocation> = new Set(['logout', 'user_state', 'administrator']);
+
 /** Ends a grant with its refresh family and access tokens. Gives false when it was ended before or never was. */
 export async function revokeGrant(queries: Queries, tenant: TenantId, id: GrantId, reason: GrantRevocation): Promise<boolean> {
+  if (toldToClients.has(reason)) await queueLogoutNotices(queries, tenant, { grantId: id });
   const rows = await queries
     .updateTable('grants')
     .set({ revoked_at: databaseNowMs, revoked_reason: reason })
@@ -154,6 +159,7 @@ export async function revokeGrant(queries: Queries, tenant: TenantId, id: GrantI
 
 /** Ends every grant of a user and drops the codes not yet redeemed. Gives how many grants ended. */
 export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, userId: UserId, reason: GrantRevocation): Promise<number> {
+  if (toldToClients.has(reason)) await queueLogoutNotices(queries, tenant, { userId });
   await queries
     .deleteFrom('authorization_codes')
     .where('tenant_id', '=', tenant)

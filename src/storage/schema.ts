@@ -20,6 +20,7 @@ import type { GrantTable } from './grants.ts';
 import type { GroupMemberTable, GroupTable } from './groups.ts';
 import type { ConfigEpochTable, InstanceTable } from './instance.ts';
 import type { LoginTransactionTable } from './login-transactions.ts';
+import type { LogoutNoticeTable } from './logout-notices.ts';
 import type { OutboxMessageTable } from './outbox-messages.ts';
 import type { PinMailboxTable, PinTable } from './pins.ts';
 import type { GroupSearchTable } from './provisioned-groups.ts';
@@ -72,6 +73,7 @@ export interface Schema {
   client_assertions: ClientAssertionTable;
   ciba_requests: CibaRequestTable;
   ciba_deliveries: CibaDeliveryTable;
+  logout_notices: LogoutNoticeTable;
   approvals: ApprovalTable;
   login_transactions: LoginTransactionTable;
   pins: PinTable;

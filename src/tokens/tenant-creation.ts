@@ -96,6 +96,7 @@ function adminClient(clientId: ClientId, secret: string, nowMs: number): Client 
     idTokenSignedResponseAlg: 'RS256',
     backchannelTokenDeliveryMode: undefined,
     backchannelClientNotificationEndpoint: undefined,
+    backchannelLogoutUri: undefined,
     accessPolicy: 'everyone',
     refreshReuseLeewaySeconds: 0,
     logoUri: undefined,

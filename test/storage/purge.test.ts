@@ -18,6 +18,7 @@ const endOfLife = new Set(['expires_at', 'purge_at']);
 
 /** Values that a CHECK wants; everything else takes any text or number. */
 const checked: Readonly<Record<string, string>> = {
+  'ciba_requests.delivery_mode': 'poll',
   'approvals.kind': 'ciba',
   'approvals.state': 'pending',
   'login_transactions.kind': 'oidc',

@@ -38,6 +38,7 @@ export async function createClient(services: Services, tenant: Tenant, changes: 
     idTokenSignedResponseAlg: 'RS256',
     backchannelTokenDeliveryMode: undefined,
     backchannelClientNotificationEndpoint: undefined,
+    backchannelLogoutUri: undefined,
     accessPolicy: 'everyone',
     refreshReuseLeewaySeconds: 0,
     logoUri: undefined,

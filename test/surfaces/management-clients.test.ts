@@ -57,6 +57,7 @@ for (const database of databases) {
         id_token_signed_response_alg: 'RS256',
         backchannel_token_delivery_mode: null,
         backchannel_client_notification_endpoint: null,
+        backchannel_logout_uri: null,
         access_policy: 'everyone',
         refresh_reuse_leeway_seconds: 0,
         logo_uri: null,

@@ -1,5 +1,5 @@
-// Client assertions already used; CIBA requests and the outbox of their deliveries.
-import { createTable, type MigrationContext } from './table.ts';
+// Client assertions already used; CIBA requests and the outbox of their deliveries; back-channel logout.
+import { addColumn, createTable, type MigrationContext } from './table.ts';
 
 export async function oidcClients(context: MigrationContext): Promise<void> {
   await createTable(context, 'client_assertions', {
@@ -8,6 +8,13 @@ export async function oidcClients(context: MigrationContext): Promise<void> {
     indexes: [{ columns: ['tenant_id', 'expires_at'] }],
   });
   await createCibaTables(context);
+  await addColumn(context, 'clients', 'backchannel_logout_uri', 'text?');
+  // Read across tenants by one job: it says which grant is due when and holds no secret.
+  await createTable(context, 'logout_notices', {
+    columns: { tenant_id: 'text', grant_id: 'text', due_at: 'integer', attempts: 'integer=0' },
+    primaryKey: ['tenant_id', 'grant_id'],
+    indexes: [{ columns: ['due_at'] }, { columns: ['grant_id'] }],
+  });
 }
 
 // biome-ignore format: tables, a few columns a line
