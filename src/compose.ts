@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { createMailDeliveryJob } from './approvals/mail-delivery.ts';
-import { bootstrap, checkMasterKey, hasMasterKeyCheck, rememberNoticesShown } from './bootstrap.ts';
+import { bootstrap, checkMasterKey, hasMasterKeyCheck, rememberNoticesShown, rememberPublicUrl } from './bootstrap.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createKeyEncryption, type KeyEncryption } from './crypto/key-encryption.ts';
 import { loadMasterKey } from './crypto/master-key.ts';
@@ -138,6 +138,7 @@ export async function startGatehouse(config: Config, environment: Environment): 
     await app.listen({ host: config.listenHost, port: config.listenPort });
     const publicUrl = config.publicUrl ?? listeningUrl(app, config.listenHost);
     services.setPublicUrl(publicUrl);
+    await rememberPublicUrl(store.database, publicUrl);
     services.jobs.start();
     return {
       app,

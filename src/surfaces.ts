@@ -11,12 +11,14 @@ import { registerSaml } from './saml/surface.ts';
 import { registerScim } from './scim/routes.ts';
 import { registerLogin } from './web/login-surface.ts';
 import { registerMailedApproval } from './web/mailed-approval.ts';
+import { registerSetup } from './web/setup-surface.ts';
 
 export function registerSurfaces(app: FastifyInstance, services: Services): void {
   registerHealth(app, services);
   registerOidc(app, services);
   registerLogin(app, services);
   registerMailedApproval(app, services);
+  registerSetup(app, services);
   registerUserInfo(app, services);
   registerDiscovery(app, services);
   registerDevice(app, services);

@@ -23,7 +23,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   device: ['contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http', 'config.ts'],
   administration: ['domain', 'storage', 'crypto', 'platform', 'tokens', 'contract/limits.ts'],
   management: ['administration', 'contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http', 'config.ts'],
-  web: ['contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http'],
+  web: ['administration', 'contract', 'platform', 'crypto', 'domain', 'storage', 'tokens', 'approvals', 'http'],
   cli: [
     'administration',
     'config.ts',

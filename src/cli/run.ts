@@ -1,11 +1,24 @@
-// The command line: one file per command, each added here by one line. Exit codes: 0 ok, 1 failure, 2 usage.
+// The command line: one file per command, loaded when it is called, each added here by one line. Exit codes: 0 ok, 1 failure, 2 usage.
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
-import { FolderLocked } from '../storage/folder-lock.ts';
-import { contractCommand } from './contract.ts';
-import { migrateCommand } from './migrate.ts';
-import { phoneCommand } from './phone.ts';
-import { serveCommand } from './serve.ts';
+import { CommandFailure } from './failure.ts';
+
+type Add = (program: Command) => void;
+
+const commands: Readonly<Record<string, () => Promise<Add>>> = {
+  serve: async () => (await import('./serve.ts')).serveCommand,
+  migrate: async () => (await import('./migrate.ts')).migrateCommand,
+  tenant: async () => (await import('./tenant.ts')).tenantCommand,
+  client: async () => (await import('./client.ts')).clientCommand,
+  user: async () => (await import('./user.ts')).userCommand,
+  key: async () => (await import('./key.ts')).keyCommand,
+  admin: async () => (await import('./admin.ts')).adminCommand,
+  explain: async () => (await import('./explain.ts')).explainCommand,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  config: async () => (await import('./config-check.ts')).configCommand,
+  contract: async () => (await import('./contract.ts')).contractCommand,
+  phone: async () => (await import('./phone.ts')).phoneCommand,
+};
 
 /** Runs one command and gives the exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -13,20 +26,26 @@ export async function run(argv: readonly string[]): Promise<number> {
     .description('A multi-tenant identity provider')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text) });
-  for (const add of [serveCommand, migrateCommand, contractCommand, phoneCommand]) add(program);
+  if (argv[0] !== 'serve') endQuietlyWithTheReader();
+  const named = argv[0] !== undefined && Object.hasOwn(commands, argv[0]) ? [argv[0]] : Object.keys(commands);
   try {
+    for (const name of named) (await commands[name]!())(program);
     await program.parseAsync(argv as string[], { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof ConfigError) {
-      process.stderr.write(`gatehouse: ${error.message}\n`);
-      return 2;
-    }
-    const text = error instanceof FolderLocked ? error.message : describeFailure(error);
-    process.stderr.write(`gatehouse: ${text}\n`);
-    return 1;
+    process.stderr.write(`gatehouse: ${describeFailure(error)}\n`);
+    if (error instanceof ConfigError) return 2;
+    return error instanceof CommandFailure ? error.exitCode : 1;
   }
+}
+
+/** `gatehouse user list | head` is no failure. */
+function endQuietlyWithTheReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
 }
 
 function describeFailure(error: unknown): string {

@@ -22,6 +22,9 @@ export const rootTenantSlug = 'main';
 /** Where the deployment keeps the hash of the system API's bearer token. */
 export const operatorTokenKey = 'operator_token_hash';
 
+/** Where the deployment keeps the public URL it was last served at, for commands beside it. */
+export const publicUrlKey = 'public_url';
+
 /** base_url of a tenant: its domain, else the public URL for the root tenant, else `<public-url>/t/<slug>`. */
 export function baseUrlOf(publicUrl: string, slug: string, domain: string | null | undefined): string {
   if (domain) return domain;

@@ -30,6 +30,7 @@ import type { ResourceTable } from './resources.ts';
 import type { RevokedTokenTable } from './revoked-tokens.ts';
 import type { SamlRequestIdTable, SamlSessionTable } from './saml-sessions.ts';
 import type { ServiceProviderTable } from './service-providers.ts';
+import type { SetupTokenTable } from './setup-tokens.ts';
 import type { SigningKeyTable } from './signing-keys.ts';
 import type { TenantTable } from './tenants.ts';
 import type { UserAddressTable, UserValueTable } from './user-attributes.ts';
@@ -41,6 +42,7 @@ export interface Schema {
   config_epochs: ConfigEpochTable;
   tenants: TenantTable;
   signing_keys: SigningKeyTable;
+  setup_tokens: SetupTokenTable;
   clients: ClientTable;
   access_assignments: AccessAssignmentTable;
   resources: ResourceTable;

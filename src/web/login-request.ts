@@ -47,6 +47,12 @@ export function readField(request: FastifyRequest, name: string, charsMax: numbe
   return value;
 }
 
+/** The same for a field that may be absent or empty. */
+export function readOptionalField(request: FastifyRequest, name: string, charsMax: number): string | undefined {
+  const value = fieldsOf(request).get(name);
+  return value === undefined || value === '' ? undefined : readField(request, name, charsMax);
+}
+
 export function badField(name: string, reason: string, expected = 'a value'): Error {
   return reject('login.invalid_request', { reason: `${name}_${reason}`, expected }, { kind: name, text: `${name}: expected ${expected}.` });
 }

@@ -1,0 +1,99 @@
+// How an administrator comes to be: a single-use link makes one, or lets one in again who lost the phone. Whoever opens it is
+// given an enrolment token, so that the first phone can be enrolled without anybody's approval.
+import { hashSecret } from '../crypto/secret-hash.ts';
+import type { UserId } from '../domain/ids.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import { randomSecret, uuidV7 } from '../platform/random.ts';
+import type { Queries } from '../storage/database.ts';
+import { insertEnrollmentToken } from '../storage/enrollment-tokens.ts';
+import { consumeSetupToken, insertSetupToken } from '../storage/setup-tokens.ts';
+import { findLiveUser, insertUser, setUserState } from '../storage/users.ts';
+import { type Administration, type By, recordAct } from './administration.ts';
+import { unlessTaken, ValueTaken } from './taken.ts';
+
+const setupLifetimeMs = 7 * 24 * 3600 * 1000;
+
+/** Makes a link's token: for a new administrator, or for the user who is let in again. */
+export async function createSetupToken(
+  administration: Pick<Administration, 'database' | 'clock'>,
+  tenant: Tenant['id'],
+  user: UserId | null,
+  by: By,
+): Promise<string> {
+  const token = randomSecret();
+  await administration.database.write(tenant, async (queries) => {
+    await insertSetupToken(queries, tenant, { hash: hashSecret(token), user, lifetimeMs: setupLifetimeMs });
+    const target = user === null ? `tenant:${tenant}` : `user:${user}`;
+    await recordAct(queries, administration, tenant, by, { type: user === null ? 'admin.invited' : 'admin.recovery_started', target });
+  });
+  return token;
+}
+
+/** The link people open; the token is in the fragment, which no server log sees. */
+export const setupLink = (baseUrl: string, token: string): string => `${baseUrl}/setup#${token}`;
+
+export interface SetUp {
+  readonly userId: UserId;
+  readonly enrollmentToken: string;
+  /** What a phone scans. */
+  readonly qrUri: string;
+  readonly expiresAtMs: number;
+}
+
+export type SetupOutcome = { readonly ok: true; readonly setUp: SetUp } | { readonly ok: false; readonly reason: 'token' | 'taken' };
+
+/** Consumes the token and makes the administrator. A taken email consumes nothing. */
+export async function setUpAdministrator(
+  administration: Pick<Administration, 'database' | 'clock'>,
+  tenant: Tenant,
+  input: { readonly token: string; readonly email: string; readonly displayName: string | undefined },
+  requestId: string | undefined,
+): Promise<SetupOutcome> {
+  const done = await unlessTaken('email', () =>
+    administration.database.write(tenant.id, async (queries) => {
+      const consumed = await consumeSetupToken(queries, tenant.id, hashSecret(input.token));
+      if (consumed === undefined) return undefined;
+      const userId = consumed.user ?? (await insertAdministrator(queries, administration, tenant, input));
+      const user = await findLiveUser(queries, tenant.id, userId);
+      if (user === undefined) return undefined;
+      await setUserState(queries, tenant.id, userId, 'active');
+      const by = { actor: `user:${userId}`, requestId };
+      const type = consumed.user === null ? 'admin.created' : 'admin.recovered';
+      await recordAct(queries, administration, tenant.id, by, { type, target: `user:${userId}` });
+      return enrolment(queries, administration, tenant, userId);
+    }),
+  );
+  if (!done.ok) return { ok: false, reason: 'taken' };
+  return done.value === undefined ? { ok: false, reason: 'token' } : { ok: true, setUp: done.value };
+}
+
+async function insertAdministrator(
+  queries: Queries,
+  { clock }: Pick<Administration, 'clock'>,
+  tenant: Tenant,
+  { email, displayName }: { readonly email: string; readonly displayName: string | undefined },
+): Promise<UserId> {
+  const id = uuidV7(clock.nowMs()) as UserId; // made here
+  const inserted = await insertUser(queries, tenant.id, {
+    id,
+    state: 'active',
+    origin: 'console',
+    role: 'admin',
+    profile: { user_name: email, ...(displayName === undefined ? {} : { display_name: displayName }) },
+    emails: [{ value: email, type: null, display: null, is_primary: 1 }],
+  });
+  if (!inserted.ok) throw new ValueTaken('email');
+  return id;
+}
+
+async function enrolment(queries: Queries, { clock }: Pick<Administration, 'clock'>, tenant: Tenant, userId: UserId): Promise<SetUp> {
+  const token = randomSecret();
+  const expiresAtMs = await insertEnrollmentToken(queries, tenant.id, {
+    id: uuidV7(clock.nowMs()),
+    hash: hashSecret(token),
+    userId,
+    requirePin: false,
+    lifetimeMs: tenant.settings.enrollment_token_lifetime_seconds * 1000,
+  });
+  return { userId, enrollmentToken: token, qrUri: `${tenant.baseUrl}/enroll#v=1&t=${token}`, expiresAtMs };
+}

@@ -1,0 +1,32 @@
+// `gatehouse config check`: reads the configuration as serve would and shows it, secrets masked.
+import type { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { addCommonOptions, type Options, table, write } from './administrator.ts';
+import { configOf } from './config-options.ts';
+
+const secrets: readonly (keyof Config)[] = ['databaseUrl', 'redisUrl', 'masterKey', 'operatorToken', 'smtpUrl'];
+
+export function configCommand(program: Command): void {
+  const config = program.command('config').description('The configuration');
+  addCommonOptions(config.command('check').description('Check the configuration and show it, secrets masked')).action(
+    (options: Options) => {
+      const shown = Object.entries(configOf(options)).map(
+        ([name, value]) => [wireName(name), masked(name as keyof Config, value)] as const,
+      );
+      if (options['json'] === true) write(JSON.stringify(Object.fromEntries(shown)));
+      else
+        for (const line of table(
+          ['SETTING', 'VALUE'],
+          shown.map(([name, value]) => [name, value === null ? '' : String(value)]),
+        ))
+          write(line);
+    },
+  );
+}
+
+const wireName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+function masked(name: keyof Config, value: unknown): unknown {
+  if (value === undefined) return null;
+  return secrets.includes(name) ? '(set)' : value;
+}

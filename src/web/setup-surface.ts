@@ -1,0 +1,133 @@
+// {base_url}/setup: where the single-use link of an administrator leads. The token is in the fragment; a small script puts it
+// into the form, and without scripts it is typed or pasted. The post consumes the token, makes the administrator and shows
+// the enrolment link for the first phone.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type SetUp, setUpAdministrator } from '../administration/admin-setup.ts';
+import { ContractError, reject } from '../contract/contract-error.ts';
+import { render } from '../contract/envelopes.ts';
+import { emailCharsMax, loginBodyBytesMax, nameCharsMax } from '../contract/limits.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import { icons } from '../http/pages/icons.ts';
+import { type Page, renderPage } from '../http/pages/page.ts';
+import { presentErrorPage } from '../http/pages/status-page.ts';
+import { enforceRateLimit } from '../http/rate-limits.ts';
+import type { Services } from '../http/services.ts';
+import { registerSurface, sharedError } from '../http/surface.ts';
+import { html, trusted } from '../platform/html.ts';
+import { badField, readField, readOptionalField, refuseForeignOrigin, wantsJson } from './login-request.ts';
+
+const tokenCharsMax = 100;
+
+export function registerSetup(app: FastifyInstance, services: Services): void {
+  registerSurface(
+    app,
+    services,
+    {
+      name: 'setup',
+      envelope: 'management',
+      prefix: '/setup',
+      bodies: { 'application/x-www-form-urlencoded': 'form', 'application/json': 'raw' },
+      bodyBytesMax: loginBodyBytesMax,
+      ofTenant: true,
+      present: presentErrorPage,
+    },
+    (route) => {
+      route('', {
+        GET: (request, reply) => sendPage(reply, 200, formPage(request.tenant, {}, undefined)),
+        POST: (request, reply) => setUp(services, request, reply),
+      });
+    },
+  );
+}
+
+async function setUp(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { tenant } = request;
+  refuseForeignOrigin(request);
+  await enforceRateLimit(services.rateLimiter, tenant, 'management', 'login_starts_per_ip', request.clientAddress);
+  try {
+    const done = await redeem(services, request);
+    const consoleUrl = `${tenant.baseUrl}/console`;
+    if (!wantsJson(request)) return sendPage(reply, 200, await donePage(tenant, done, consoleUrl));
+    const { userId, enrollmentToken, qrUri, expiresAtMs } = done;
+    const expiresAt = new Date(expiresAtMs).toISOString();
+    const answer = { user_id: userId, enrollment_token: enrollmentToken, qr_uri: qrUri, expires_at: expiresAt, console_url: consoleUrl };
+    return reply.code(201).header('cache-control', 'no-store').type('application/json; charset=utf-8').send(JSON.stringify(answer));
+  } catch (error) {
+    if (!(error instanceof ContractError) || wantsJson(request)) throw error;
+    const { status, body } = render(error);
+    if (status !== 400 && status !== 404 && status !== 409) throw error;
+    const alert = status === 404 ? 'This link was used before, has expired or is not complete.' : String(body['message']);
+    return sendPage(reply, status, formPage(tenant, valuesOf(request), alert));
+  }
+}
+
+async function redeem(services: Services, request: FastifyRequest): Promise<SetUp> {
+  const token = readField(request, 'token', tokenCharsMax);
+  const email = readField(request, 'email', emailCharsMax);
+  if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw badField('email', 'form', 'an address such as ada@example.com');
+  const displayName = readOptionalField(request, 'display_name', nameCharsMax);
+  const outcome = await setUpAdministrator(services, request.tenant, { token, email, displayName }, request.id);
+  if (outcome.ok) return outcome.setUp;
+  if (outcome.reason === 'taken')
+    throw reject('management.conflict', 'email_taken', { kind: 'email', text: 'The email address is in use.' });
+  throw sharedError('management', 'not_found', 'setup_token');
+}
+
+function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply {
+  return reply.code(status).headers(page.headers).send(page.markup);
+}
+
+const script = `const field=document.getElementById('token');if(location.hash.length>1){field.value=location.hash.slice(1);field.closest('div').hidden=true;history.replaceState(null,'',location.pathname)}`;
+
+type Values = Readonly<Record<string, string | undefined>>;
+
+/** What was typed, so that nobody types it twice. */
+function valuesOf(request: FastifyRequest): Values {
+  const typed = (name: string): string | undefined => {
+    try {
+      return readOptionalField(request, name, nameCharsMax);
+    } catch {
+      return undefined; // too long to be right
+    }
+  };
+  return { email: typed('email'), display_name: typed('display_name'), token: typed('token') };
+}
+
+function formPage(tenant: Tenant, values: Values, alert: string | undefined): Page {
+  const path = `${new URL(tenant.baseUrl).pathname.replace(/\/$/, '')}/setup`;
+  return renderPage({
+    language: 'en',
+    tenant,
+    title: 'Set up the administrator',
+    script,
+    body: html`<h1>Set up the administrator</h1>
+<p class="lead">This makes the first person who manages ${tenant.name}. The link works once.</p>
+${alert !== undefined && html`<div class="alert" role="alert" id="alert">${alert}</div>`}
+<form method="post" action="${path}">
+<p><label for="email">Email</label>
+<input id="email" name="email" type="email" value="${values['email'] ?? ''}" required maxlength="${emailCharsMax}" autocomplete="email" autofocus></p>
+<p><label for="display-name">Name</label>
+<input id="display-name" name="display_name" type="text" value="${values['display_name'] ?? ''}" maxlength="${nameCharsMax}" autocomplete="name"></p>
+<div><label for="token">Code of the link, after the #</label>
+<input id="token" name="token" type="text" value="${values['token'] ?? ''}" required maxlength="${tokenCharsMax}" autocomplete="off" spellcheck="false"></div>
+<button id="continue">Continue</button>
+</form>`,
+  });
+}
+
+async function donePage(tenant: Tenant, { qrUri }: SetUp, consoleUrl: string): Promise<Page> {
+  const { toString: qrCode } = await import('qrcode');
+  const svg = await qrCode(qrUri, { type: 'svg', margin: 1 });
+  const byMail = tenant.settings.login_methods.includes('email_pin');
+  return renderPage({
+    language: 'en',
+    tenant,
+    title: 'The administrator is set up',
+    body: html`<div class="center"><div class="badge good">${icons.check}</div><h1>You are the administrator</h1>
+<p class="lead">Enrol your phone: scan this with the app. It works once.</p>
+<p id="qr">${trusted(svg)}</p></div>
+<p><a id="enroll" href="${qrUri}">Enrol on this phone</a></p>
+${byMail && html`<p>You can also sign in with a code sent to your email.</p>`}
+<p><a class="button" id="console" href="${consoleUrl}">Open the console</a></p>`,
+  });
+}
