@@ -52,9 +52,18 @@ export async function createRateLimiter(redisUrl: string | undefined, log: Log):
   };
 }
 
+/** A Redis that takes longer than this to count is treated as gone for that event. */
+const redisPatienceMs = 250;
+
 async function connectRedis(url: string, log: Log): Promise<import('ioredis').Redis> {
   const { Redis } = await import('ioredis');
-  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, connectTimeout: 2000, lazyConnect: true });
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    connectTimeout: 2000,
+    commandTimeout: redisPatienceMs,
+    lazyConnect: true,
+  });
   let reported = false;
   redis.on('error', (error: Error) => {
     if (!reported) log.warn({ err: error }, 'Redis does not answer; rate limits are counted in this process until it does');

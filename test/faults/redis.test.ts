@@ -1,0 +1,117 @@
+// Rate limits over Redis: shared between nodes; when Redis stalls, dies or forgets, each process counts by itself, soon.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { databases, isRequired } from '../support/databases.ts';
+import { createTestTenant, type Managed } from '../support/management.ts';
+import { assertRefusal } from '../support/refusal.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTcpProxy, type TcpProxy, targetOf, throughProxy } from '../support/tcp-proxy.ts';
+
+const redisUrl = process.env['GATEHOUSE_TEST_REDIS_URL'];
+if (isRequired('redis') && redisUrl === undefined)
+  throw new Error('GATEHOUSE_TEST_REQUIRE names redis: expected GATEHOUSE_TEST_REDIS_URL, found none');
+
+const limit = 3;
+const answerMsMax = 2000;
+
+for (const database of redisUrl === undefined ? [] : databases) {
+  describe(`Redis on ${database}`, () => {
+    let proxy: TcpProxy;
+    let server: TestServer;
+    before(async () => {
+      proxy = await startTcpProxy(targetOf(redisUrl!, 6379));
+      server = await startTestServer(database, { flags: { redis_url: throughProxy(redisUrl!, proxy) } });
+    });
+    after(async () => {
+      await server.close();
+      await proxy.close();
+    });
+    const newTenant = (): Promise<Managed> =>
+      createTestTenant(server, { settings: { rate_limits: { client_auth_failures_per_ip: { limit, period_seconds: 60 } } } });
+    const fail = (base: string): Promise<Response> =>
+      fetch(`${base}/v1/idp/oidc/token`, {
+        method: 'POST',
+        body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'nobody', client_secret: 'wrong' }),
+      });
+    /** Spends the limit and gives the refusals after it. */
+    const exhaust = async (base: string): Promise<void> => {
+      for (let turn = 0; turn < limit; turn += 1) await assertRefusal(await fail(base), 'client.invalid_client');
+      const response = await fail(base);
+      const waitSeconds = Number(response.headers.get('retry-after'));
+      assert.ok(waitSeconds > 0 && waitSeconds <= 60);
+      await assertRefusal(response, 'oauth.rate_limited', { fields: { retry_after_seconds: waitSeconds } });
+    };
+    const quickly = async (work: Promise<unknown>): Promise<void> => {
+      const startedAt = performance.now();
+      await work;
+      assert.ok(performance.now() - startedAt < answerMsMax * limit, `${performance.now() - startedAt} ms`);
+    };
+
+    it('7.19 oauth.rate_limited: counted in Redis', async () => exhaust((await newTenant()).baseUrl));
+    it('another tenant has its own count', async () => {
+      const [one, two] = [await newTenant(), await newTenant()];
+      await exhaust(one.baseUrl);
+      await assertRefusal(await fail(two.baseUrl), 'client.invalid_client');
+    });
+    it('stalled: counted in the process, and answered soon', async () => {
+      const { baseUrl } = await newTenant();
+      proxy.stall();
+      await quickly(exhaust(baseUrl));
+      proxy.resume();
+    });
+    it('killed: counted in the process; back again: counted in Redis', async () => {
+      const [during, afterwards] = [await newTenant(), await newTenant()];
+      proxy.refuse();
+      await quickly(exhaust(during.baseUrl));
+      proxy.accept();
+      await exhaust(afterwards.baseUrl);
+    });
+    it('away when a server starts: it starts, and counts by itself', async () => {
+      const lonely = await startTestServer(database, { flags: { redis_url: 'redis://127.0.0.1:1' } });
+      try {
+        const tenant = await createTestTenant(lonely, {
+          settings: { rate_limits: { client_auth_failures_per_ip: { limit, period_seconds: 60 } } },
+        });
+        await exhaust(tenant.baseUrl);
+      } finally {
+        await lonely.close();
+      }
+    });
+  });
+}
+
+for (const database of redisUrl === undefined ? [] : databases.filter((name) => name === 'postgres')) {
+  describe('two nodes', () => {
+    it('share one count through Redis', async () => {
+      const one = await startTestServer(database, { flags: { redis_url: redisUrl! } });
+      const two = await startTestServer(database, {
+        database: one.database,
+        clock: one.clock,
+        flags: { redis_url: redisUrl!, public_url: one.url },
+      });
+      try {
+        const tenant = await createTestTenant(one, {
+          settings: { rate_limits: { client_auth_failures_per_ip: { limit, period_seconds: 60 } } },
+        });
+        const onTwo = `${new URL(listening(two)).origin}/t/${tenant.slug}/v1/idp/oidc/token`;
+        const fail = (url: string): Promise<Response> =>
+          fetch(url, {
+            method: 'POST',
+            body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'nobody', client_secret: 'wrong' }),
+          });
+        await two.gatehouse.services.jobs.runNow('config-epochs');
+        for (let turn = 0; turn < limit; turn += 1)
+          await assertRefusal(await fail(`${tenant.baseUrl}/v1/idp/oidc/token`), 'client.invalid_client');
+        await assertRefusal(await fail(onTwo), 'oauth.rate_limited');
+      } finally {
+        await two.close();
+        await one.close();
+      }
+    });
+  });
+}
+
+function listening(server: TestServer): string {
+  const address = server.gatehouse.app.server.address();
+  return typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : assert.fail('not listening');
+}
