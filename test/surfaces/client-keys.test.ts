@@ -121,7 +121,22 @@ for (const database of databases) {
         assert.equal(fetches, 1);
       }
     });
-    it('use, key_ops and alg of a key are respected; a short RSA key is not taken', async () => {
+    it('limits of a key set: 100 keys and 64 KiB pass, more does not', async () => {
+      const pair = makeKeyPair('ES256', 'mine');
+      const others = Array.from({ length: 99 }, (_, index) => ({ ...pair.publicJwk, kid: `other-${index}`, use: 'enc' }));
+      const whole = JSON.stringify({ keys: [...others, pair.publicJwk] });
+      const sets: readonly (readonly [string, number])[] = [
+        [whole, 200],
+        [JSON.stringify({ keys: [...others, others[0], pair.publicJwk] }), 401],
+        [whole.padEnd(64 * 1024, ' '), 200],
+        [whole.padEnd(64 * 1024 + 1, ' '), 401],
+      ];
+      for (const [body, expected] of sets) {
+        answer = { status: 200, body };
+        assert.equal(await status(await makeClient(), pair), expected, `${body.length} bytes`);
+      }
+    });
+    it('use, key_ops and alg of a key are respected', async () => {
       const pair = makeKeyPair('RS256', 'k');
       for (const change of [{ use: 'enc' }, { key_ops: ['encrypt'] }, { alg: 'PS256' }]) {
         const client = await makeClient();
