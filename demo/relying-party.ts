@@ -33,7 +33,7 @@ export async function startRelyingParty({ issuer, register }: RelyingPartyOption
   const sessions = new Map<string, Session>();
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) =>
-      page(response, 500, 'Sign-in failed', `<p id="error">${escapeHtml(String(error instanceof Error ? error.message : error))}</p>`),
+      page(response, 500, 'Sign-in failed', `<p id="error">${escapeHtml(describe(error))}</p>`),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -41,9 +41,15 @@ export async function startRelyingParty({ issuer, register }: RelyingPartyOption
   const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
   const redirectUri = `${url}/callback`;
   const registered = await register({ redirectUri, postLogoutRedirectUri: `${url}/` });
-  const config = await client.discovery(new URL(issuer), registered.clientId, registered.clientSecret, undefined, {
-    execute: [client.allowInsecureRequests],
-  });
+  const config = await client.discovery(
+    new URL(issuer),
+    registered.clientId,
+    undefined,
+    client.ClientSecretBasic(registered.clientSecret),
+    {
+      execute: [client.allowInsecureRequests],
+    },
+  );
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = new URL(request.url ?? '/', url);
@@ -128,6 +134,12 @@ function page(response: ServerResponse, status: number, title: string, body: str
   response.end(`<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>${title}</title>
 <style>body{font:16px/1.5 system-ui;max-width:34rem;margin:4rem auto;padding:0 1rem}th{text-align:left;padding-right:1rem}</style>
 <h1>${title}</h1>${body}</html>`);
+}
+
+/** The OAuth code too, where the library found one in an answer. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'error' in error ? `${error.message}: ${String(error.error)}` : error.message;
 }
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);

@@ -24,6 +24,7 @@ const steps = {
       ...(files.length > 0 ? [] : [[...node, 'scripts/contract-coverage.ts']]),
     ];
   },
+  demo: () => [[...node, 'demo/run.ts', ...process.argv.slice(3)]],
   bench: () => [[...node, 'bench/run.ts', ...process.argv.slice(3)]],
 };
 

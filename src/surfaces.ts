@@ -9,6 +9,7 @@ import { registerOidc } from './oidc/routes.ts';
 import { registerUserInfo } from './oidc/userinfo.ts';
 import { registerSaml } from './saml/surface.ts';
 import { registerScim } from './scim/routes.ts';
+import { registerConsole } from './web/console/console-surface.ts';
 import { registerLogin } from './web/login-surface.ts';
 import { registerMailedApproval } from './web/mailed-approval.ts';
 import { registerSetup } from './web/setup-surface.ts';
@@ -19,6 +20,7 @@ export function registerSurfaces(app: FastifyInstance, services: Services): void
   registerLogin(app, services);
   registerMailedApproval(app, services);
   registerSetup(app, services);
+  registerConsole(app, services);
   registerUserInfo(app, services);
   registerDiscovery(app, services);
   registerDevice(app, services);

@@ -32,6 +32,9 @@ export const pinCharsMax = 64;
 export const loginBodyBytesMax = 16 * 1024;
 export const loginEventStreamsMax = 2000;
 
+// Console forms
+export const consoleBodyBytesMax = 64 * 1024;
+
 // Management
 export const managementBodyBytesMax = 256 * 1024;
 export const listLimitDefault = 50;

@@ -47,14 +47,15 @@ ${content.body}
 ${content.script !== undefined && html`<script nonce="${nonce}">${trusted(content.script)}</script>`}
 </body>
 </html>`;
-  return { markup: `<!doctype html>\n${page.markup}\n`, headers: headersOf(nonce, content.script !== undefined) };
+  return { markup: `<!doctype html>\n${page.markup}\n`, headers: securityHeaders(nonce, content.script !== undefined) };
 }
 
 /**
+ * The security headers of a page with that nonce.
  * No `form-action`: a form post here is answered by a redirect to the client, and browsers apply the directive to the whole
  * chain of redirects. Referrer-Policy is same-origin, because without a referrer browsers post with `Origin: null`.
  */
-function headersOf(nonce: string, hasScript: boolean): Readonly<Record<string, string>> {
+export function securityHeaders(nonce: string, hasScript: boolean): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
     `style-src 'nonce-${nonce}'`,
