@@ -2,7 +2,7 @@
 // Called by client authentication; whether a client is enabled is the caller's question.
 import type { Client } from '../domain/client.ts';
 import type { TenantId } from '../domain/ids.ts';
-import { findCachedClient, findClient, peekClient } from '../storage/clients.ts';
+import { findCachedClient, peekClient, touchClient } from '../storage/clients.ts';
 import type { ConfigCache } from '../storage/config-cache.ts';
 import type { Database } from '../storage/database.ts';
 
@@ -18,6 +18,7 @@ export async function findClientEvenly(database: Database, cache: ConfigCache, t
   if (known === undefined) return { client: await findCachedClient(cache, tenant, clientId), settle: async () => undefined };
   return {
     client: known.value,
-    settle: async () => void (await database.read(tenant, (queries) => findClient(queries, tenant, clientId))),
+    // One column: reading a whole client out of its row would tell it from a row that is not there.
+    settle: async () => void (await database.read(tenant, (queries) => touchClient(queries, tenant, clientId))),
   };
 }
