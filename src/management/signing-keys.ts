@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { rotateSigningKey } from '../administration/signing-keys.ts';
 import { listSigningKeys, type SigningKeyTable } from '../storage/signing-keys.ts';
-import { rotateSamlKeys } from '../tokens/saml-keys.ts';
+import { rotateSamlKeys, samlKeysOf } from '../tokens/saml-keys.ts';
 import { type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json } from './endpoint.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf } from './schemas.ts';
 
@@ -28,6 +28,7 @@ export const signingKeyEndpoints: readonly Endpoint[] = [
     answer: listAnswer(keyAnswer),
     status: 200,
     handle: async ({ services, tenant }) => {
+      await samlKeysOf(services, tenant); // made on first use: looking at them is one
       const keys = await services.database.read(tenant.id, (queries) => listSigningKeys(queries, tenant.id));
       return { items: keys.map(keyToJson) };
     },

@@ -85,7 +85,7 @@ function readIssuer(root: XmlElement): string | undefined {
   const format = attributeOf(issuer, 'Format');
   if (format !== undefined && format !== 'urn:oasis:names:tc:SAML:2.0:nameid-format:entity') return undefined;
   const value = textOf(issuer);
-  return value === undefined || value === '' || value.length > samlEntityIdCharsMax ? undefined : value;
+  return value === undefined || value === '' || [...value].length > samlEntityIdCharsMax ? undefined : value;
 }
 
 const contentModel: readonly (readonly [namespaceUri: string, localName: string])[] = [

@@ -85,7 +85,8 @@ function checkSignature(
   request: AuthnRequest,
   { provider, signingKeys }: OpenProvider,
 ): boolean {
-  const refuse = (reason: string): Error => reject('saml.signature_invalid', { reason, expected: provider.entityId });
+  const refuse = (reason: string): Error =>
+    reject('saml.signature_invalid', { reason, expected: `a signature by one of ${signingKeys.length} keys of ${provider.entityId}` });
   const claimsSignature = request.isSigned || parameters.all.has('Signature') || parameters.all.has('SigAlg');
   if (!claimsSignature) {
     if (provider.requireSignedRequests) throw refuse('signature_required');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import type { RowId } from '../../src/contract/catalogue.ts';
+import { listAuditEventsOfRequest } from '../../src/storage/audit-events.ts';
 import { databases } from '../support/databases.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { rsaKeys } from '../support/rsa-keys.ts';
@@ -198,6 +199,26 @@ for (const database of databases) {
       withParts({ attributes: ' AssertionConsumerServiceURL="https://plain.example/acs" AssertionConsumerServiceIndex="7"' }),
     );
     refused('RelayState of 1025 bytes', invalid, () => idp.redirect(idp.request({ issuer: plain }), { relayState: 'x'.repeat(1025) }));
+    test('RelayState of 1024 bytes and an Issuer of 1024 characters are fine', async () => {
+      const issuer = `u:${'\u{10000}'.repeat(1022)}`;
+      await idp.register({ entity_id: issuer });
+      await assertStarted(await idp.postXml(idp.request({ issuer }), 'é'.repeat(512)));
+    });
+    test('a query of 16 KiB and a body of 128 KiB are read, a byte more is not', async () => {
+      const reasonOf = async (response: Response): Promise<string | null | undefined> => {
+        await server.gatehouse.services.refusals.flush();
+        const id = response.headers.get('x-request-id') ?? '';
+        const [event] = await server.gatehouse.services.database.read(idp.tenant.id, (queries) =>
+          listAuditEventsOfRequest(queries, idp.tenant.id, id),
+        );
+        return event?.reason;
+      };
+      const filler = (size: number): string => `SAMLRequest=${'A'.repeat(size - 'SAMLRequest='.length)}`;
+      assert.notEqual(await reasonOf(await idp.get(filler(16 * 1024))), 'query_too_large');
+      assert.equal(await reasonOf(await idp.get(filler(16 * 1024 + 1))), 'query_too_large');
+      assert.notEqual(await reasonOf(await idp.post(filler(128 * 1024))), 'body_too_large');
+      assert.equal(await reasonOf(await idp.post(filler(128 * 1024 + 1))), 'body_too_large');
+    });
     refused(
       'query over 16 KiB',
       invalid,
