@@ -1,8 +1,9 @@
 // The composition root: the only file that constructs and wires. Everything below it takes what it needs as parameters.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { createMailDeliveryJob } from './approvals/mail-delivery.ts';
+import { createPushDeliveryJob } from './approvals/push-delivery.ts';
 import { bootstrap, checkMasterKey, hasMasterKeyCheck, rememberNoticesShown, rememberPublicUrl } from './bootstrap.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createKeyEncryption, type KeyEncryption } from './crypto/key-encryption.ts';
@@ -18,6 +19,7 @@ import { createJobs } from './platform/jobs.ts';
 import type { Log } from './platform/log.ts';
 import { createMail } from './platform/mail.ts';
 import { createOutbound } from './platform/outbound.ts';
+import { createLogPush, type PushSenders } from './platform/push.ts';
 import { createRateLimiter } from './platform/rate-limit.ts';
 import { createConfigCache } from './storage/config-cache.ts';
 import type { Database } from './storage/database.ts';
@@ -33,6 +35,8 @@ import { createKeyRings } from './tokens/key-rings.ts';
 export interface Environment {
   readonly clock: Clock;
   readonly log: Log;
+  /** Replaces the configured push providers. */
+  readonly push?: PushSenders | undefined;
 }
 
 export interface Store {
@@ -164,13 +168,14 @@ export async function startGatehouse(config: Config, environment: Environment): 
 
 async function composeServices(
   config: Config,
-  { clock, log }: Environment,
+  { clock, log, push: givenPush }: Environment,
   { database, encryption }: Store,
 ): Promise<Services & { setPublicUrl: (url: string) => void }> {
   const state = { publicUrl: config.publicUrl ?? 'http://127.0.0.1' };
   const cache = createConfigCache(database, log);
   const refusals = createRefusalRecorder(database, clock, log);
   const mail = await createMail(config.smtpUrl, config.mailFrom);
+  const push = givenPush ?? (await composePush(config, clock, log));
   const jobs = createJobs(
     [
       cache.pollJob,
@@ -179,6 +184,7 @@ async function composeServices(
       createCibaDeliveryJob((): Services => services),
       createLogoutNoticeJob((): Services => services),
       createPurgeJob(database),
+      createPushDeliveryJob({ database, encryption, push, log }),
     ],
     log,
   );
@@ -208,6 +214,21 @@ async function composeServices(
     },
   };
   return services;
+}
+
+/** The configured push providers; one without an account only logs. Loaded when configured, since most servers push nothing. */
+async function composePush(config: Config, clock: Clock, log: Log): Promise<PushSenders> {
+  const { pushApns: apns, pushFcm: fcm } = config;
+  const senders = { apns: createLogPush(log, 'apns'), fcm: createLogPush(log, 'fcm') };
+  if (apns !== undefined) {
+    const { createApnsPush, parseApnsAccount } = await import('./platform/push-apns.ts');
+    senders.apns = createApnsPush(parseApnsAccount(readFileSync(apns, 'utf8')), clock);
+  }
+  if (fcm !== undefined) {
+    const { createFcmPush, parseFcmAccount } = await import('./platform/push-fcm.ts');
+    senders.fcm = createFcmPush(parseFcmAccount(readFileSync(fcm, 'utf8')), clock);
+  }
+  return senders;
 }
 
 function listeningUrl(app: FastifyInstance, host: string): string {

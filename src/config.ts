@@ -28,6 +28,8 @@ export interface Config {
   readonly attestationRootsApple: string | undefined;
   readonly attestationRootsAndroid: string | undefined;
   readonly attestationStatusList: string | undefined;
+  readonly pushFcm: string | undefined;
+  readonly pushApns: string | undefined;
 }
 
 /** A mistake in the configuration; its message says what was expected, what was found and what to type. */
@@ -66,6 +68,8 @@ export const settings = [
   { name: 'attestation_roots_apple', about: 'PEM file replacing the Apple root (development only)' },
   { name: 'attestation_roots_android', about: 'PEM file replacing the Android roots (development only)' },
   { name: 'attestation_status_list', about: "file with Google's list of revoked attestation certificates" },
+  { name: 'push_fcm', about: 'service account file of Firebase Cloud Messaging; absent: pushes are only logged' },
+  { name: 'push_apns', about: 'account file of Apple Push Notification service; absent: pushes are only logged' },
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof settings)[number]['name'];
@@ -108,6 +112,8 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     attestationRootsApple: value('attestation_roots_apple'),
     attestationRootsAndroid: value('attestation_roots_android'),
     attestationStatusList: value('attestation_status_list'),
+    pushFcm: value('push_fcm'),
+    pushApns: value('push_apns'),
   };
   if (!dev && (config.attestationRootsApple ?? config.attestationRootsAndroid) !== undefined) {
     throw new ConfigError(

@@ -10,6 +10,7 @@ import { randomDigits, randomId } from '../platform/random.ts';
 import { type ApprovalKind, countPendingApprovals, insertApproval, listNotMeTimes } from '../storage/approvals.ts';
 import type { Queries } from '../storage/database.ts';
 import { databaseNowMs } from '../storage/instance.ts';
+import { insertPushMessages } from '../storage/push-messages.ts';
 
 export interface ApprovalRequest {
   readonly kind: ApprovalKind;
@@ -81,6 +82,7 @@ export async function createApproval(
     initiated_user_agent: request.initiatedUserAgent ?? null,
     expires_at: request.expiresAtMs ?? sql<number>`${databaseNowMs} + ${(request.lifetimeSeconds ?? 0) * 1000}`,
   });
+  if (request.onDevices) await insertPushMessages(queries, tenant.id, isBlocked ? undefined : request.userId, approvalId);
   return { ok: true, approvalId, number };
 }
 

@@ -1,4 +1,5 @@
 // A device about itself and the user's other devices: look, rename, set where to push, revoke.
+import { pushTokenPurpose } from '../approvals/push-delivery.ts';
 import { reject } from '../contract/contract-error.ts';
 import type { DeviceId } from '../domain/ids.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
@@ -56,9 +57,6 @@ export async function registerPushToken(signed: SignedRequest, caller: DeviceCal
   await services.database.write(tenant.id, (queries) => setPushToken(queries, tenant.id, caller.deviceId, provider, encrypted));
   return undefined;
 }
-
-/** What a push token is encrypted for. */
-export const pushTokenPurpose = (tenant: string, device: string): string => `push-token:${tenant}:${device}`;
 
 /** Approvals and the revocation of other devices need the key behind the user's biometrics or passcode. */
 export function demandUserVerification(caller: DeviceCaller): void {

@@ -24,6 +24,7 @@ import type { LogoutNoticeTable } from './logout-notices.ts';
 import type { OutboxMessageTable } from './outbox-messages.ts';
 import type { PinMailboxTable, PinTable } from './pins.ts';
 import type { GroupSearchTable } from './provisioned-groups.ts';
+import type { PushMessageTable } from './push-messages.ts';
 import type { PushedRequestTable } from './pushed-requests.ts';
 import type { RefreshTokenTable } from './refresh-tokens.ts';
 import type { ResourceTable } from './resources.ts';
@@ -82,4 +83,5 @@ export interface Schema {
   pin_mailboxes: PinMailboxTable;
   consents: ConsentTable;
   outbox_messages: OutboxMessageTable;
+  push_messages: PushMessageTable;
 }

@@ -3,6 +3,7 @@
 import { type Gatehouse, startGatehouse } from '../../src/compose.ts';
 import { type Config, type Flags, readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/platform/log.ts';
+import type { PushSenders } from '../../src/platform/push.ts';
 import { createTestDatabase, type DatabaseName, type TestDatabase } from './databases.ts';
 
 export const operatorToken = 'operator-token-of-the-tests';
@@ -29,6 +30,7 @@ export interface TestServerOptions {
   /** Another server's database: a second node. It is not dropped by this server's close. */
   readonly database?: TestDatabase;
   readonly clock?: TestClock;
+  readonly push?: PushSenders;
 }
 
 /** Starts a server in this process. Development mode is on, so mails go to the outbox and can be read. */
@@ -49,6 +51,7 @@ export async function startTestServer(name: DatabaseName, options: TestServerOpt
   try {
     const gatehouse = await startGatehouse(config, {
       clock,
+      push: options.push,
       log: createLog(config.logLevel, { write: (line) => void logLines.push(line) }),
     });
     return {

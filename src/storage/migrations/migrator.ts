@@ -7,7 +7,14 @@ import { migrations } from './registry.ts';
 import { migrationContext } from './table.ts';
 
 /** Tables that have a tenant_id column and are still read across tenants. */
-export const crossTenantTables: readonly string[] = ['tenants', 'config_epochs', 'outbox_messages', 'ciba_deliveries', 'logout_notices'];
+export const crossTenantTables: readonly string[] = [
+  'tenants',
+  'config_epochs',
+  'outbox_messages',
+  'push_messages',
+  'ciba_deliveries',
+  'logout_notices',
+];
 
 /** Numbers of the migrations this database still lacks, and of those newer than this build knows. */
 export async function migrationState(

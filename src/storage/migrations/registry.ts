@@ -6,6 +6,7 @@ import { devices } from './0004-devices.ts';
 import { management } from './0005-management.ts';
 import { saml } from './0006-saml.ts';
 import { provisioning } from './0008-provisioning.ts';
+import { push } from './0009-push.ts';
 import { oidcClients } from './0040-oidc-clients.ts';
 import type { MigrationContext } from './table.ts';
 
@@ -23,5 +24,6 @@ export const migrations: readonly Migration[] = [
   { number: 5, name: 'management', apply: management },
   { number: 6, name: 'saml', apply: saml },
   { number: 8, name: 'provisioning', apply: provisioning },
+  { number: 9, name: 'push', apply: push },
   { number: 40, name: 'oidc-clients', apply: oidcClients },
 ];
