@@ -9,6 +9,7 @@ import { type Config, ConfigError } from './config.ts';
 import { createKeyEncryption, type KeyEncryption } from './crypto/key-encryption.ts';
 import { loadMasterKey } from './crypto/master-key.ts';
 import { createAddressOf } from './http/client-address.ts';
+import { type MetricsServer, startMetricsServer } from './http/metrics-server.ts';
 import { createRefusalRecorder } from './http/refusals.ts';
 import { createServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
@@ -18,6 +19,7 @@ import type { Clock } from './platform/clock.ts';
 import { createJobs } from './platform/jobs.ts';
 import type { Log } from './platform/log.ts';
 import { createMail } from './platform/mail.ts';
+import { createMetrics } from './platform/metrics.ts';
 import { createOutbound } from './platform/outbound.ts';
 import { createLogPush, type PushSenders } from './platform/push.ts';
 import { createRateLimiter } from './platform/rate-limit.ts';
@@ -125,6 +127,8 @@ export interface Gatehouse {
   readonly publicUrl: string;
   /** Things to tell whoever started it, e.g. one-time links of a first start. */
   readonly notices: readonly string[];
+  /** Where metrics are read, when they are on. */
+  readonly metricsUrl: string | undefined;
   /** To be called once they were told. */
   readonly noticesShown: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -140,6 +144,7 @@ export async function startGatehouse(config: Config, environment: Environment): 
     const notices = await bootstrap(services);
     registerSurfaces(app, services);
     await app.listen({ host: config.listenHost, port: config.listenPort });
+    const metricsServer = await startMetrics(services);
     const publicUrl = config.publicUrl ?? listeningUrl(app, config.listenHost);
     services.setPublicUrl(publicUrl);
     await rememberPublicUrl(store.database, publicUrl);
@@ -149,9 +154,11 @@ export async function startGatehouse(config: Config, environment: Environment): 
       services,
       publicUrl,
       notices: notices(publicUrl),
+      metricsUrl: metricsServer?.url,
       noticesShown: () => rememberNoticesShown(store.database),
       close: async () => {
         await app.close();
+        await metricsServer?.close();
         await services.jobs.stop();
         await services.refusals.flush().catch(() => undefined);
         await services.rateLimiter.close();
@@ -164,6 +171,10 @@ export async function startGatehouse(config: Config, environment: Environment): 
     await store.close();
     throw error;
   }
+}
+
+async function startMetrics({ config, metrics }: Services): Promise<MetricsServer | undefined> {
+  return metrics === undefined || config.metricsListen === undefined ? undefined : startMetricsServer(metrics, config.metricsListen);
 }
 
 async function composeServices(
@@ -199,6 +210,7 @@ async function composeServices(
     refusals,
     jobs,
     mail,
+    metrics: config.metricsListen === undefined ? undefined : await createMetrics(),
     keyRings: createKeyRings(cache, encryption),
     outbound: createOutbound({ allow: config.egressAllow }),
     rateLimiter: await createRateLimiter(config.redisUrl, log),

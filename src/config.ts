@@ -24,7 +24,7 @@ export interface Config {
   readonly egressAllow: readonly string[];
   readonly dev: boolean;
   readonly logLevel: string;
-  readonly metricsListen: string | undefined;
+  readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
   readonly attestationRootsApple: string | undefined;
   readonly attestationRootsAndroid: string | undefined;
   readonly attestationStatusList: string | undefined;
@@ -108,7 +108,7 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     egressAllow: parseCidrList('egress_allow', value('egress_allow')),
     dev,
     logLevel: parseChoice('log_level', value('log_level')!, ['debug', 'info', 'warn', 'error', 'silent']),
-    metricsListen: value('metrics_listen'),
+    metricsListen: parseOptional(value('metrics_listen'), (text) => parseListen('metrics_listen', text)),
     attestationRootsApple: value('attestation_roots_apple'),
     attestationRootsAndroid: value('attestation_roots_android'),
     attestationStatusList: value('attestation_status_list'),
@@ -194,6 +194,9 @@ function parsePublicUrl(text: string | undefined, dev: boolean, behindProxy: boo
   }
   return url.origin;
 }
+
+const parseOptional = <T>(text: string | undefined, parse: (text: string) => T): T | undefined =>
+  text === undefined ? undefined : parse(text);
 
 function parseInteger(name: string, text: string, min: number, max: number): number {
   const value = Number(text);

@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Jobs } from '../platform/jobs.ts';
 import type { Log } from '../platform/log.ts';
 import type { Mail } from '../platform/mail.ts';
+import type { Metrics } from '../platform/metrics.ts';
 import type { Outbound } from '../platform/outbound.ts';
 import type { RateLimiter } from '../platform/rate-limit.ts';
 import type { ConfigCache } from '../storage/config-cache.ts';
@@ -29,4 +30,6 @@ export interface Services {
   readonly outbound: Outbound;
   readonly jobs: Jobs;
   readonly mail: Mail;
+  /** Undefined when metrics are off. */
+  readonly metrics: Metrics | undefined;
 }

@@ -62,6 +62,11 @@ export function registerSurface(
     async (scope) => {
       readBodies(scope, definition);
       scope.addHook('onRequest', sanityHook(definition.envelope));
+      const { metrics } = services;
+      if (metrics !== undefined)
+        scope.addHook('onResponse', async (_request, reply) =>
+          metrics.countRequest(definition.name, reply.statusCode, reply.elapsedTime / 1000),
+        );
       if (definition.ofTenant) scope.addHook('onRequest', tenantHook(services, definition.envelope));
       if (definition.beforeRoute) scope.addHook('onRequest', async (request) => definition.beforeRoute?.(request));
       scope.setErrorHandler((error: FastifyError, request, reply) => answerError(services, definition, error, request, reply));
@@ -188,6 +193,7 @@ function answerError(
 }
 
 function recordRefusal(services: Services, request: FastifyRequest, error: ContractError): void {
+  services.metrics?.countRefusal(error.row);
   if (request.tenant === null) return; // decorated as null until the tenant is known; refusals of no tenant go to the log
   services.refusals.record({
     tenant: request.tenant.id,

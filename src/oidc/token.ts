@@ -63,6 +63,7 @@ async function answerToken(services: Services, request: FastifyRequest, reply: F
     examined.redeem === undefined ? undefined : await examined.redeem({ accessTokenLifetimeSeconds: lifetimeSeconds, scopes });
   // 8 mint, 9 answer
   const body = await mint(tokenRequest, grant, examined, { keys, scopes, lifetimeSeconds, refreshToken });
+  services.metrics?.countTokens(grant.grantType);
   return sendTokens(reply, body);
 }
 

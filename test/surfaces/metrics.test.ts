@@ -1,0 +1,66 @@
+// Metrics: on their own address only, with labels from fixed lists, and without anything a request said.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { catalogue } from '../../src/contract/catalogue.ts';
+import { databases } from '../support/databases.ts';
+import { createTestTenant } from '../support/management.ts';
+import { assertRefusal } from '../support/refusal.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+for (const database of databases) {
+  describe(`metrics on ${database}`, () => {
+    let server: TestServer;
+    before(async () => {
+      server = await startTestServer(database, { flags: { metrics_listen: '127.0.0.1:0' } });
+    });
+    after(() => server.close());
+    const read = async (): Promise<string> => {
+      const response = await fetch(server.gatehouse.metricsUrl!);
+      assert.equal(response.status, 200);
+      assert.match(response.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+      return response.text();
+    };
+
+    it('counts requests, refusals and tokens', async () => {
+      await createTestTenant(server);
+      await assertRefusal(await fetch(`${server.url}/v1/idp/oidc/nowhere`), 'oauth.not_found');
+      const text = await read();
+      assert.match(text, /^gatehouse_token_answers_total\{grant="client_credentials"\} 1$/m);
+      assert.match(text, /^gatehouse_refusals_total\{row="oauth\.not_found"\} 1$/m);
+      assert.match(text, /^gatehouse_requests_total\{surface="oidc",status="200"\} 1$/m);
+      assert.match(text, /^gatehouse_request_seconds_bucket\{le="0\.001",surface="oidc"\} \d+$/m);
+      assert.match(text, /^process_resident_memory_bytes \d+$/m);
+    });
+    it('labels do not grow with what requests say', async () => {
+      const seriesOf = (text: string): readonly string[] =>
+        text
+          .split('\n')
+          .filter((line) => line.startsWith('gatehouse_'))
+          .map((line) => line.replace(/ [^ ]+$/, ''));
+      const hit = async (turn: number): Promise<void> => {
+        const name = `canary-${turn}`;
+        await fetch(`${server.url}/t/${name}/v1/idp/oidc/jwks`);
+        await fetch(`${server.url}/v1/idp/oidc/${name}?${name}=1`, {
+          method: turn % 2 === 0 ? 'POST' : 'GET',
+          headers: { 'user-agent': name },
+        });
+        await fetch(`${server.url}/v1/idp/oidc/token`, {
+          method: 'POST',
+          body: new URLSearchParams({ grant_type: name, client_id: name, client_secret: name }),
+        });
+      };
+      for (let turn = 0; turn < 4; turn += 1) await hit(turn);
+      const before = seriesOf(await read());
+      for (let turn = 4; turn < 40; turn += 1) await hit(turn);
+      const text = await read();
+      assert.deepEqual(seriesOf(text), before);
+      assert.ok(!text.includes('canary'));
+      for (const [, row] of text.matchAll(/row="([^"]+)"/g)) assert.ok(Object.hasOwn(catalogue, row!), row);
+    });
+    it('nothing but GET /metrics there, and no /metrics on the public address', async () => {
+      await assertRefusal(await fetch(`${server.url}/metrics`), 'management.not_found');
+      assert.equal((await fetch(new URL('/', server.gatehouse.metricsUrl))).status, 404);
+      assert.equal((await fetch(server.gatehouse.metricsUrl!, { method: 'POST' })).status, 404);
+    });
+  });
+}
