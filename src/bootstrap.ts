@@ -45,14 +45,14 @@ export type Notices = (publicUrl: string) => readonly string[];
 export async function bootstrap(services: Services): Promise<Notices> {
   const { config, database, encryption, clock, publicUrl } = services;
   const operatorToken = await prepareOperatorToken(services);
-  const found = await database.system((queries) => findTenantBySlug(queries, rootTenantSlug));
-  const shown = await database.system((queries) => findInstanceValue(queries, operatorTokenShownKey));
+  const found = await database.systemRead((queries) => findTenantBySlug(queries, rootTenantSlug));
+  const shown = await database.systemRead((queries) => findInstanceValue(queries, operatorTokenShownKey));
   if (found === undefined) {
     const settings = config.dev ? { login_methods: ['phone', 'passkey', 'email_pin'] } : {};
     await createTenant(database, encryption, clock, publicUrl, { slug: rootTenantSlug, name: 'Gatehouse', settings, actor: 'system' });
   }
   await openEveryKey(services);
-  const root = found ?? (await database.system((queries) => findTenantBySlug(queries, rootTenantSlug)));
+  const root = found ?? (await database.systemRead((queries) => findTenantBySlug(queries, rootTenantSlug)));
   // A first start that ended before it could show its notices shows them at the next one.
   const first = root !== undefined && (found === undefined || (database.dialect === 'sqlite' && shown === undefined));
   const welcome = first ? await prepareWelcome(services, root.tenant_id) : () => [];
@@ -90,7 +90,7 @@ const tenantsPerPage = 200;
 /** A key that cannot be opened stops the start here, before anything is served with half a key ring. */
 async function openEveryKey({ database, keyRings }: Services): Promise<void> {
   for (let afterSlug = ''; ; ) {
-    const page = await database.system((queries) => listTenants(queries, { afterSlug, limit: tenantsPerPage }));
+    const page = await database.systemRead((queries) => listTenants(queries, { afterSlug, limit: tenantsPerPage }));
     await Promise.all(page.map((tenant) => keyRings.of(tenant.tenant_id)));
     const last = page.at(-1);
     if (last === undefined || page.length < tenantsPerPage) return;

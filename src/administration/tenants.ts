@@ -43,14 +43,14 @@ export async function changeTenant(
 /** Deletes a tenant with all its rows; the root tenant stays. It is disabled first, so a half-done deletion serves nothing. */
 export async function removeTenant(administration: Administration, id: TenantId, by: By): Promise<Outcome<object, 'unknown' | 'root'>> {
   const { database, cache } = administration;
-  const tenant = await database.system((queries) => findTenantById(queries, id));
+  const tenant = await database.systemRead((queries) => findTenantById(queries, id));
   if (tenant === undefined) return fail('unknown');
   if (tenant.slug === rootTenantSlug) return fail('root');
   await cache.write(id, (queries) => updateTenant(queries, id, { enabled: false }));
   await deleteTenantRows(database, id);
   const deleted = await cache.write(id, (queries) => deleteTenant(queries, id));
   if (!deleted) return fail('unknown');
-  const root = await database.system((queries) => findTenantBySlug(queries, rootTenantSlug));
+  const root = await database.systemRead((queries) => findTenantBySlug(queries, rootTenantSlug));
   if (root !== undefined) {
     await database.write(root.tenant_id, (queries) =>
       recordAct(queries, administration, root.tenant_id, by, {

@@ -41,7 +41,7 @@ export async function administer(options: Options, work: (administrator: Adminis
   const store = await openStore(config, { clock: systemClock, log }, { serving: false });
   try {
     const { database, encryption } = store;
-    const stored = await database.system((queries) => findInstanceValue(queries, publicUrlKey));
+    const stored = await database.systemRead((queries) => findInstanceValue(queries, publicUrlKey));
     const json = options['json'] === true;
     await work({
       config,
@@ -61,9 +61,9 @@ export async function administer(options: Options, work: (administrator: Adminis
 /** The tenant a command names. @throws CommandFailure that lists those there are */
 export async function loadTenant({ database, publicUrl }: Administration, options: Options): Promise<Tenant> {
   const slug = String(options['tenant'] ?? 'main');
-  const row = await database.system((queries) => findTenantBySlug(queries, slug));
+  const row = await database.systemRead((queries) => findTenantBySlug(queries, slug));
   if (row !== undefined) return tenantFromRow(row, publicUrl);
-  const known = await database.system((queries) => listTenants(queries, { afterSlug: '', limit: 10 }));
+  const known = await database.systemRead((queries) => listTenants(queries, { afterSlug: '', limit: 10 }));
   const slugs = known.map((tenant) => tenant.slug).join(', ');
   throw new CommandFailure(
     slugs === ''

@@ -42,7 +42,7 @@ export function doctorCommand(program: Command): void {
 
 async function checkDatabase({ database, config, clock }: Administrator): Promise<readonly Finding[]> {
   const { pending, unknown } = await migrationState(database);
-  const { rows } = await database.system((queries) => sql<{ now: number }>`SELECT gatehouse_now_ms() AS now`.execute(queries));
+  const { rows } = await database.systemRead((queries) => sql<{ now: number }>`SELECT gatehouse_now_ms() AS now`.execute(queries));
   const skewMs = Math.abs(clock.nowMs() - (rows[0]?.now ?? 0));
   const kind = config.databaseUrl === undefined ? `embedded database in ${config.dataFolder}` : 'PostgreSQL';
   return [
@@ -69,7 +69,7 @@ async function checkDatabase({ database, config, clock }: Administrator): Promis
 /** Every tenant's keys open under the master key, and each algorithm has a current and a next one. */
 async function checkKeys({ database, encryption }: Administrator): Promise<readonly Finding[]> {
   const tenants = await allPages(
-    (afterSlug) => database.system((queries) => listTenants(queries, { afterSlug, limit: pageRows })),
+    (afterSlug) => database.systemRead((queries) => listTenants(queries, { afterSlug, limit: pageRows })),
     (tenant) => tenant.slug,
   );
   const faults: string[] = [];

@@ -38,7 +38,7 @@ async function search(
 ): Promise<{ readonly tenant: TenantTable; readonly explanation: Explanation } | undefined> {
   for (let waitedMs = 0; waitedMs <= waitMs; waitedMs += lookEveryMs) {
     const tenants = await allPages(
-      (afterSlug) => database.system((queries) => listTenants(queries, { afterSlug, limit: pageRows })),
+      (afterSlug) => database.systemRead((queries) => listTenants(queries, { afterSlug, limit: pageRows })),
       (tenant) => tenant.slug,
     );
     for (const tenant of tenants) {

@@ -48,7 +48,7 @@ async function create(slug: string, options: Options): Promise<void> {
 async function list(options: Options): Promise<void> {
   await administer(options, async ({ database, publicUrl, print }) => {
     const rows = await allPages(
-      (afterSlug) => database.system((queries) => listTenants(queries, { afterSlug, limit: pageRows })),
+      (afterSlug) => database.systemRead((queries) => listTenants(queries, { afterSlug, limit: pageRows })),
       (row) => row.slug,
     );
     const tenants = rows.map((row) => tenantFromRow(row, publicUrl));

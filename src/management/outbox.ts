@@ -28,7 +28,7 @@ export const outboxEndpoints: readonly Endpoint[] = [
     status: 200,
     handle: async ({ services, query }) => {
       if (services.config.smtpUrl !== undefined) throw notFound('no_outbox');
-      const rows = await services.database.system((queries) => listOutboxMessages(queries, { ...query, limit: messagesMax }));
+      const rows = await services.database.systemRead((queries) => listOutboxMessages(queries, { ...query, limit: messagesMax }));
       const messages = rows.map((row) => ({
         id: row.id,
         to: row.recipient,

@@ -54,7 +54,7 @@ export const tenantEndpoints: readonly Endpoint[] = [
     status: 200,
     handle: async ({ services, query }) => {
       const page = pageOf(query);
-      const rows = await services.database.system((queries) => listTenants(queries, { afterSlug: page.after, limit: page.limit + 1 }));
+      const rows = await services.database.systemRead((queries) => listTenants(queries, { afterSlug: page.after, limit: page.limit + 1 }));
       return listOf(
         page,
         rows,
@@ -111,7 +111,7 @@ function domainOf(text: string | null | undefined): string | undefined {
 }
 
 async function loadTenant(services: Services, id: string): Promise<TenantTable> {
-  const row = await services.database.system((queries) => findTenantById(queries, id as TenantId)); // a look-up key, not yet known to be an id
+  const row = await services.database.systemRead((queries) => findTenantById(queries, id as TenantId)); // a look-up key, not yet known to be an id
   if (row === undefined) throw notFound('unknown_tenant');
   return row;
 }

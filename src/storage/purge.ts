@@ -45,6 +45,7 @@ export const expiring: readonly Expiring[] = [
   { table: 'device_registrations', column: 'purge_at', key: 'id', keptMs: 0 },
   { table: 'attestation_challenges', column: 'expires_at', key: 'challenge', keptMs: hourMs },
   { table: 'enrollment_tokens', column: 'expires_at', key: 'token_hash', keptMs: 7 * dayMs }, // a late scan still hears token_expired
+  { table: 'setup_tokens', column: 'expires_at', key: 'token_hash', keptMs: dayMs },
   { table: 'saml_sessions', column: 'expires_at', key: 'session_hash', keptMs: hourMs },
   { table: 'saml_request_ids', column: 'expires_at', key: 'request_hash', keptMs: replayMs },
   { table: 'audit_events', column: 'created_at', key: 'id', keptMs: 30 * dayMs, where: "type = 'refusal'" },

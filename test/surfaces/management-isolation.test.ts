@@ -1,0 +1,164 @@
+// Two mirrored tenants, every route of the management API with ids: a foreign id is answered exactly as an unknown one, and
+// nothing of the other tenant changes. A new route without ids here fails the test.
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import type { UserId } from '../../src/domain/ids.ts';
+import { managementEndpoints } from '../../src/management/endpoints.ts';
+import { findClient } from '../../src/storage/clients.ts';
+import { databases } from '../support/databases.ts';
+import { enrolledPhone } from '../support/enrolled-phone.ts';
+import { issueTokens } from '../support/issued-tokens.ts';
+import { createTestClient, createTestTenant, createTestUser, type Managed } from '../support/management.ts';
+import { createPhone } from '../support/phone.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+/** The ids of everything a tenant has, by the parameter names of the routes. */
+interface Ids {
+  readonly [resource: string]: Readonly<Record<string, string>>;
+}
+
+const unknownUuid = (): string => randomUUID();
+const unknownIds: Ids = {
+  clients: { id: randomBytes(16).toString('base64url'), assignment_id: unknownUuid() },
+  resources: { id: unknownUuid() },
+  users: { id: unknownUuid(), session_id: unknownUuid() },
+  groups: { id: unknownUuid(), user_id: unknownUuid() },
+  devices: { id: unknownUuid(), key_id: unknownUuid() },
+  'service-providers': { id: unknownUuid(), assignment_id: unknownUuid() },
+  events: { request_id: randomBytes(16).toString('base64url') },
+};
+
+async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
+  const { services } = server.gatehouse;
+  const client = await createTestClient(tenant, { access_policy: 'assigned' });
+  const user = await createTestUser(tenant, 'mirrored@example.com');
+  const group = await tenant.make('POST', '/groups', { display_name: 'Mirrored' });
+  await tenant.make('POST', `/groups/${group['id']}/members`, { user_id: user.id });
+  const resource = await tenant.make('POST', '/resources', { identifier: 'https://api.example', name: 'API' });
+  const provider = await tenant.make('POST', '/service-providers', {
+    entity_id: 'https://sp.example',
+    acs: [{ url: 'https://sp.example/acs' }],
+  });
+  const assigned = await tenant.make('POST', `/clients/${client.client_id}/assignments`, { user_id: user.id });
+  const admitted = await tenant.make('POST', `/service-providers/${provider['id']}/assignments`, { user_id: user.id });
+  const stored = await services.tenants.bySlug(tenant.slug);
+  assert.ok(stored !== undefined);
+  // The ids came from the server as text.
+  const userId = user.id as UserId;
+  const tokens = await issueTokens(
+    services,
+    stored,
+    (await services.database.read(stored.id, (queries) => findClient(queries, stored.id, client.client_id)))!,
+    userId,
+  );
+  await enrolledPhone(server, { tenant: stored.id, id: userId, email: '' }, createPhone(tenant.baseUrl, server.clock.nowMs));
+  const devices = await tenant.make<{ items: readonly { id: string; keys: readonly { key_id: string }[] }[] }>(
+    'GET',
+    `/users/${user.id}/devices`,
+  );
+  const event = await tenant.call('POST', '/groups', { display_name: 'For its event' });
+  return {
+    clients: { id: client.client_id, assignment_id: String(assigned['id']) },
+    resources: { id: String(resource['id']) },
+    users: { id: user.id, session_id: tokens.grantId },
+    groups: { id: String(group['id']), user_id: user.id },
+    devices: { id: devices.items[0]!.id, key_id: devices.items[0]!.keys[0]!.key_id },
+    'service-providers': { id: String(provider['id']), assignment_id: String(admitted['id']) },
+    events: { request_id: event.headers.get('x-request-id')! },
+  };
+}
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+}
+
+const routes: readonly Route[] = managementEndpoints.filter((endpoint) => endpoint.path.includes('/:'));
+const resourceOf = (path: string): string => path.split('/')[1]!;
+const names = (path: string): readonly string[] => [...path.matchAll(/:([a-z_]+)/g)].map((match) => match[1]!);
+
+/** The path with these ids; the parameter named `own` comes from the caller's own tenant. */
+function fillIn(path: string, ids: Ids, own: Ids, keptName?: string): string {
+  const resource = resourceOf(path);
+  return path.replace(/:([a-z_]+)/g, (_match, name: string) => {
+    const id = (name === keptName ? own : ids)[resource]?.[name];
+    assert.ok(id !== undefined, `${path}: the test has no ${name} of ${resource}`);
+    return encodeURIComponent(id);
+  });
+}
+
+/** A body that is right in itself, with ids of the caller's own tenant. */
+function bodyOf({ method, path }: Route, own: Ids): unknown {
+  if (method === 'PATCH') return {};
+  if (method !== 'POST') return undefined;
+  if (path.endsWith('/assignments') || path.endsWith('/members')) return { user_id: own['users']!['id'] };
+  return undefined;
+}
+
+for (const database of databases) {
+  describe(`management isolation on ${database}`, () => {
+    let server: TestServer;
+    let own: Managed;
+    let other: Managed;
+    let ownIds: Ids;
+    let otherIds: Ids;
+    before(async () => {
+      server = await startTestServer(database);
+      [own, other] = [await createTestTenant(server), await createTestTenant(server)];
+      ownIds = await fill(server, own);
+      otherIds = await fill(server, other);
+    });
+    after(() => server.close());
+
+    const snapshot = async (tenant: Managed): Promise<string> => {
+      const lists = ['/clients', '/resources', '/users', '/groups', '/service-providers', '/signing-keys', '/settings'];
+      return (await Promise.all(lists.map(async (path) => JSON.stringify(await tenant.make('GET', path))))).join('\n');
+    };
+    const ask = async (route: Route, path: string): Promise<string> => {
+      const response = await own.call(route.method, path, bodyOf(route, ownIds));
+      const headers = [...response.headers].filter(([name]) => !['x-request-id', 'date'].includes(name));
+      return JSON.stringify([response.status, headers, await response.text()]);
+    };
+
+    it('there are routes to check', () => assert.ok(routes.length >= 30, String(routes.length)));
+
+    it('every route: a foreign id is answered as an unknown one, byte for byte', async () => {
+      const before = await snapshot(other);
+      for (const route of routes) {
+        const foreign = await ask(route, fillIn(route.path, otherIds, ownIds));
+        assert.match(foreign, /^\[404,/, `${route.method} ${route.path}`);
+        assert.equal(foreign, await ask(route, fillIn(route.path, unknownIds, ownIds)), `${route.method} ${route.path}`);
+        for (const name of names(route.path).slice(0, -1)) {
+          const half = await ask(route, fillIn(route.path, otherIds, ownIds, name));
+          assert.equal(half, await ask(route, fillIn(route.path, unknownIds, ownIds, name)), `${route.method} ${route.path}, own ${name}`);
+        }
+      }
+      assert.equal(await snapshot(other), before);
+    });
+
+    it('ids in bodies: a foreign user or group is answered as an unknown one', async () => {
+      const paths = [
+        `/groups/${ownIds['groups']!['id']}/members`,
+        `/clients/${ownIds['clients']!['id']}/assignments`,
+        `/service-providers/${ownIds['service-providers']!['id']}/assignments`,
+      ];
+      for (const path of paths) {
+        const answers = await Promise.all([otherIds, unknownIds].map((ids) => own.call('POST', path, { user_id: ids['users']!['id'] })));
+        const [foreign, unknown] = await Promise.all(answers.map(async (answer) => [answer.status, await answer.text()]));
+        assert.equal(foreign![0], 400);
+        assert.deepEqual(foreign, unknown, path);
+      }
+    });
+
+    it('the token of one tenant is worth nothing at another', async () => {
+      for (const [tenant, token] of [
+        [own, other.token],
+        [other, own.token],
+      ] as const) {
+        const response = await fetch(`${tenant.managementApi}/users`, { headers: { authorization: `Bearer ${token}` } });
+        assert.equal(response.status, 401);
+      }
+    });
+  });
+}
