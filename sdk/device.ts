@@ -66,8 +66,7 @@ export function createDevice(options: DeviceOptions) {
   return {
     state: channel.state,
     send: channel.send,
-    startRegistration: (person: Person) =>
-      startEnrollment(enrollment, channel, '/v1/device/registration/start', { ...person }),
+    startRegistration: (person: Person) => startEnrollment(enrollment, channel, '/v1/device/registration/start', { ...person }),
     startSignup: (person: Person) => startEnrollment(enrollment, channel, '/v1/device/signup/start', { ...person }),
     /** Takes the token of an enrolment link or QR code: `<base_url>/enroll#v=1&t=<token>`. */
     redeemEnrollment: (token: string, device: DeviceDescription) =>

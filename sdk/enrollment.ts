@@ -67,11 +67,7 @@ export async function resendPin(channel: SignedChannel): Promise<void> {
 }
 
 /** Proves every key and becomes an enrolled device, or waits for a person to approve it on another device. */
-export async function enroll(
-  options: EnrollmentOptions,
-  channel: SignedChannel,
-  attestor: Attestor | undefined,
-): Promise<EnrollOutcome> {
+export async function enroll(options: EnrollmentOptions, channel: SignedChannel, attestor: Attestor | undefined): Promise<EnrollOutcome> {
   const state = await channel.state();
   const token = await tokenOf(channel);
   const challenge = state.registration?.challenge ?? (await freshChallenge(channel, token));

@@ -62,12 +62,7 @@ async function confirm(vault: KeyVault, channel: SignedChannel, rotation: Pendin
   return true;
 }
 
-async function forget(
-  vault: KeyVault,
-  channel: SignedChannel,
-  dropped: readonly KeySlot[],
-  slots: readonly KeySlot[],
-): Promise<void> {
+async function forget(vault: KeyVault, channel: SignedChannel, dropped: readonly KeySlot[], slots: readonly KeySlot[]): Promise<void> {
   await channel.replace((state) => {
     const { rotation: _done, ...rest } = state;
     return { ...rest, slots };

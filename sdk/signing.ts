@@ -33,13 +33,7 @@ export function requestText(request: RequestToSign): Buffer {
 }
 
 /** What each new key signs at enrolment. */
-export function enrollText(
-  issuer: string,
-  deviceId: string,
-  keyId: string,
-  publicKey: string,
-  challenge: string,
-): Buffer {
+export function enrollText(issuer: string, deviceId: string, keyId: string, publicKey: string, challenge: string): Buffer {
   const digest = hexDigest(Buffer.from(publicKey, 'base64'));
   return Buffer.from(['GATEHOUSE-ENROLL-V1', issuer, deviceId, keyId, digest, challenge].join('\n'), 'utf8');
 }
@@ -52,10 +46,7 @@ export function rotateText(
   nonce: string,
 ): Buffer {
   const digest = hexDigest(Buffer.from(slot.publicKey, 'base64'));
-  return Buffer.from(
-    ['GATEHOUSE-KEY-ROTATE-V1', issuer, deviceId, slot.keyId, nonce, slot.alg, digest].join('\n'),
-    'utf8',
-  );
+  return Buffer.from(['GATEHOUSE-KEY-ROTATE-V1', issuer, deviceId, slot.keyId, nonce, slot.alg, digest].join('\n'), 'utf8');
 }
 
 /** What an app attestation covers: Apple hashes it, Play Integrity takes its hash as the nonce. */

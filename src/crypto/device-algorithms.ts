@@ -14,9 +14,7 @@ export type DeviceAlgorithmName = 'ES256' | 'EdDSA' | 'RS256';
 export const deviceAlgorithms: Readonly<Record<DeviceAlgorithmName, DeviceAlgorithm>> = {
   ES256: {
     accepts: (key, spki) =>
-      key.asymmetricKeyType === 'ec' &&
-      key.asymmetricKeyDetails?.namedCurve === 'prime256v1' &&
-      spki.byteLength === p256SpkiBytes,
+      key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1' && spki.byteLength === p256SpkiBytes,
     verify: (key, message, signature) => {
       const der = ecdsaSignatureDer(signature);
       return der !== undefined && verifySignature('sha256', message, key, der);
@@ -24,20 +22,13 @@ export const deviceAlgorithms: Readonly<Record<DeviceAlgorithmName, DeviceAlgori
   },
   EdDSA: {
     accepts: (key, spki) =>
-      key.asymmetricKeyType === 'ed25519' &&
-      spki.byteLength === ed25519SpkiBytes &&
-      isEd25519PointOfLargeOrder(spki.subarray(-32)),
+      key.asymmetricKeyType === 'ed25519' && spki.byteLength === ed25519SpkiBytes && isEd25519PointOfLargeOrder(spki.subarray(-32)),
     verify: (key, message, signature) => signature.byteLength === 64 && verifySignature(null, message, key, signature),
   },
   RS256: {
     accepts: (key) => {
       const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-      return (
-        key.asymmetricKeyType === 'rsa' &&
-        bits >= 2048 &&
-        bits <= 4096 &&
-        key.asymmetricKeyDetails?.publicExponent === 65537n
-      );
+      return key.asymmetricKeyType === 'rsa' && bits >= 2048 && bits <= 4096 && key.asymmetricKeyDetails?.publicExponent === 65537n;
     },
     verify: (key, message, signature) => verifySignature('sha256', message, key, signature),
   },

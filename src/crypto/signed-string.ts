@@ -73,8 +73,5 @@ export function attestationClientData(parts: {
   readonly keys: readonly { readonly keyId: string; readonly spki: Uint8Array }[];
 }): Buffer {
   const lines = parts.keys.map((key) => `${key.keyId}:${sha256Hex(key.spki)}`).sort();
-  return Buffer.from(
-    `GATEHOUSE-ENROLL-V1\n${parts.issuer}\n${parts.deviceId}\n${parts.challenge}\n${lines.join('\n')}`,
-    'utf8',
-  );
+  return Buffer.from(`GATEHOUSE-ENROLL-V1\n${parts.issuer}\n${parts.deviceId}\n${parts.challenge}\n${lines.join('\n')}`, 'utf8');
 }

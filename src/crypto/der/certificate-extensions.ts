@@ -1,15 +1,7 @@
 // Reads the extensions of an X.509 certificate (RFC 5280 section 4.1), which node:crypto does not expose.
 // Called by the attestation verifiers; judges no signature and no date. Throws MalformedBytes.
 import { MalformedBytes } from '../malformed.ts';
-import {
-  derTag,
-  expectDer,
-  readDer,
-  readDerChildren,
-  readDerObjectIdentifier,
-  readDerOctets,
-  readDerSequence,
-} from './reader.ts';
+import { derTag, expectDer, readDer, readDerChildren, readDerObjectIdentifier, readDerOctets, readDerSequence } from './reader.ts';
 
 /** The extensions of a certificate by their object identifier, the value being the octets inside the extension. */
 export function readCertificateExtensions(certificate: Uint8Array): ReadonlyMap<string, Uint8Array> {

@@ -50,12 +50,7 @@ export function readDerChildren(parent: DerElement): readonly DerElement[] {
 /** The element itself when it is of that universal type, else MalformedBytes. */
 export function expectDer(element: DerElement | undefined, tag: number): DerElement {
   const constructed = tag === derTag.sequence || tag === derTag.set;
-  if (
-    element === undefined ||
-    element.class !== 'universal' ||
-    element.tag !== tag ||
-    element.constructed !== constructed
-  ) {
+  if (element === undefined || element.class !== 'universal' || element.tag !== tag || element.constructed !== constructed) {
     throw new MalformedBytes(`expected DER type ${tag}`);
   }
   return element;
@@ -82,8 +77,7 @@ export function readDerInteger(element: DerElement | undefined, tag: number = de
 /** The value of a BOOLEAN element; DER knows 00 and FF only. */
 export function readDerBoolean(element: DerElement | undefined): boolean {
   const { content } = expectDer(element, derTag.boolean);
-  if (content.byteLength !== 1 || (content[0] !== 0 && content[0] !== 0xff))
-    throw new MalformedBytes('bad DER boolean');
+  if (content.byteLength !== 1 || (content[0] !== 0 && content[0] !== 0xff)) throw new MalformedBytes('bad DER boolean');
   return content[0] === 0xff;
 }
 
