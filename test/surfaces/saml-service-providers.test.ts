@@ -288,7 +288,7 @@ for (const database of databases) {
       await assertRefusal(await tenant.call('GET', '/service-providers/x/assignments'), 'management.not_found');
     });
     test('characters an assertion cannot carry are refused when a user or group is written', async () => {
-      for (const value of ['a\u0000', '\u0001', '\uFFFF', '\uD800']) {
+      for (const value of ['\u0001', '\uFFFF', '\uD800']) {
         const user = await tenant.call('POST', '/users', { user_name: 'u', name: { given_name: value } });
         await assertRefusal(user, 'management.invalid_request', { kind: 'name.given_name', text: /.+/ });
         const group = await tenant.call('POST', '/groups', { display_name: value });
