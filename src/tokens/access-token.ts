@@ -75,6 +75,24 @@ export function verifyAccessToken(
   clock: Clock,
   token: string,
 ): Outcome<{ readonly token: AccessToken }, AccessTokenFailure> {
+  const known = signedTokens.get(token);
+  const signed = known?.keys === keys ? known.outcome : verifySignedToken(keys, token);
+  if (!signed.ok) return signed;
+  if (signed.token.claims['iss'] !== tenant.baseUrl) return fail('wrong_issuer');
+  if (nowSeconds(clock) >= signed.token.expiresAtSeconds) return fail('expired');
+  return signed;
+}
+
+type SignedToken = Outcome<{ readonly token: AccessToken }, 'malformed' | 'unknown_key' | 'bad_signature' | 'wrong_token_use'>;
+
+/**
+ * Tokens of ours seen lately: whoever uses a token shows it many times, and its signature stays what it was as long as the
+ * ring of keys is the same. Issuer and expiry are judged each time, revocation by the caller. Forged tokens never get here.
+ */
+const signedTokens = new Map<string, { readonly keys: KeyRing; readonly outcome: SignedToken & { ok: true } }>();
+const signedTokensMax = 5000;
+
+function verifySignedToken(keys: KeyRing, token: string): SignedToken {
   const jwt = parseJwt(token);
   if (jwt === undefined) return fail('malformed');
   const { kid, typ } = jwt.header;
@@ -82,8 +100,14 @@ export function verifyAccessToken(
   if (key === undefined) return fail('unknown_key');
   if (!verifyJwt(jwt, key, typeof typ === 'string' ? typ : '')) return fail('bad_signature');
   const { claims } = jwt;
-  if (claims['iss'] !== tenant.baseUrl) return fail('wrong_issuer');
   if (typ !== 'at+jwt' || claims['token_use'] !== 'access') return fail('wrong_token_use');
+  const outcome = { ok: true, token: accessTokenOf(claims) } as const;
+  if (signedTokens.size >= signedTokensMax) signedTokens.delete(signedTokens.keys().next().value!);
+  signedTokens.set(token, { keys, outcome });
+  return outcome;
+}
+
+function accessTokenOf(claims: Claims): AccessToken {
   // Signed by us with typ at+jwt: mintAccessToken wrote these members with these types.
   const {
     sub,
@@ -94,18 +118,14 @@ export function verifyAccessToken(
     sid,
     exp,
   } = claims as { sub: string; client_id: string; jti: string; aud: string | string[]; scope: string; sid?: string; exp: number };
-  if (nowSeconds(clock) >= exp) return fail('expired');
   return {
-    ok: true,
-    token: {
-      claims,
-      sub,
-      clientId,
-      jti,
-      audience: typeof aud === 'string' ? [aud] : aud,
-      scopes: scope === '' ? [] : scope.split(' '),
-      sid,
-      expiresAtSeconds: exp,
-    },
+    claims,
+    sub,
+    clientId,
+    jti,
+    audience: typeof aud === 'string' ? [aud] : aud,
+    scopes: scope === '' ? [] : scope.split(' '),
+    sid,
+    expiresAtSeconds: exp,
   };
 }

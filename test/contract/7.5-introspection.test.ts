@@ -173,6 +173,24 @@ for (const database of databases) {
       );
       await assertInactive(forApi.accessToken, resourceServer);
     });
+    it('inactive: seen before, but its key was taken away since', async () => {
+      const { services } = server.gatehouse;
+      const other = await createOtherTenant(services, 'rekeyed');
+      const caller = await createClient(services, other);
+      const person = await createUser(services, other);
+      const { accessToken, refreshToken } = await issueTokens(services, other, caller, person.id);
+      const ask = async (token: string): Promise<unknown> => {
+        const answer = await postForm(`${other.baseUrl}/v1/idp/oidc/introspect`, { token }, basic(caller.clientId, caller.secret));
+        return ((await answer.json()) as { active: boolean }).active;
+      };
+      assert.equal(await ask(accessToken), true);
+      assert.equal(await ask(accessToken), true);
+      await services.cache.write(other.id, (queries) =>
+        queries.deleteFrom('signing_keys').where('tenant_id', '=', other.id).where('alg', '=', 'ES256').execute(),
+      );
+      assert.equal(await ask(accessToken), false);
+      assert.equal(await ask(refreshToken), true);
+    });
     it('inactive: another client without the audience', async () => {
       await assertInactive(tokens.accessToken, stranger);
       await assertInactive(tokens.refreshToken, stranger);
