@@ -9,7 +9,7 @@ import { encryptElement, type XmlEncryption } from '../../src/crypto/xml/encrypt
 import { readXml } from '../../src/crypto/xml/reader.ts';
 import { verifyEnvelopedSignature } from '../../src/crypto/xml/signature.ts';
 import { signEnveloped } from '../../src/crypto/xml/signing.ts';
-import { childElements, textOf } from '../../src/crypto/xml/tree.ts';
+import { allElements, childElements, textOf } from '../../src/crypto/xml/tree.ts';
 import { type CanonicalXml, element, type WrittenElement, writeCanonical } from '../../src/crypto/xml/writer.ts';
 import { xmlText } from '../support/random-xml.ts';
 import { certificatePem, rsaKeys } from '../support/rsa-keys.ts';
@@ -178,6 +178,18 @@ if (xmlsec !== undefined) {
         assert.ok(xmlsec.decrypt(xml, keys.privateKey).includes(plain.canonical.slice(0, 60)));
       });
     }
+    test('any Unicode verifies, and comes back out of the encryption', async () => {
+      await fc.assert(
+        fc.asyncProperty(xmlText, async (value) => {
+          const plain = await signEnveloped(assertionOf(value), '_a1', signer);
+          assert.equal(xmlsec.verify(plain.canonical, keys.publicPem, "/*/*[local-name()='Signature']"), true);
+          const opened = xmlsec.decrypt(await responseOf(encrypted(plain, wellEncrypted[0]!)), keys.privateKey);
+          const nameId = allElements(read(opened)).find((element) => element.localName === 'NameID') ?? assert.fail();
+          assert.equal(textOf(nameId), value);
+        }),
+        { numRuns: 15 },
+      );
+    });
     test('a request signed by xmlsec1 with a PrefixList verifies here', () => {
       const inclusive = '<ec:InclusiveNamespaces xmlns:ec="http://www.w3.org/2001/10/xml-exc-c14n#" PrefixList="xs saml"/>';
       const method = (name: string, uri: string, content = '') => `<ds:${name} Algorithm="${uri}">${content}</ds:${name}>`;
