@@ -10,6 +10,7 @@ import { registerUserInfo } from './oidc/userinfo.ts';
 import { registerSaml } from './saml/surface.ts';
 import { registerScim } from './scim/routes.ts';
 import { registerConsole } from './web/console/console-surface.ts';
+import { registerEnrollPage } from './web/enroll-page.ts';
 import { registerLogin } from './web/login-surface.ts';
 import { registerMailedApproval } from './web/mailed-approval.ts';
 import { registerSetup } from './web/setup-surface.ts';
@@ -24,6 +25,7 @@ export function registerSurfaces(app: FastifyInstance, services: Services): void
   registerUserInfo(app, services);
   registerDiscovery(app, services);
   registerDevice(app, services);
+  registerEnrollPage(app, services);
   registerScim(app, services);
   registerManagement(app, services);
   registerSystem(app, services);

@@ -99,6 +99,28 @@ for (const database of databases) {
       );
     });
 
+    it('the link opened in a browser says what to do, in its language, and asks nobody for anything', async () => {
+      const response = await fetch(`${tenant.baseUrl}/enroll`, { headers: { 'accept-language': 'de' } });
+      const page = await response.text();
+      assert.equal(response.status, 200);
+      assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
+      assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+      assert.match(page, /<html lang="de">[\s\S]*Telefon einrichten/);
+      assert.doesNotMatch(page, /<script|https?:/);
+    });
+
+    it('a device id that was ever enrolled is taken in every tenant', async () => {
+      const phone = await enroll();
+      const other = await createTestTenant(server);
+      const thief = createPhone(other.baseUrl, server.clock.nowMs);
+      const body = { email: 'x@example.com', device: testDevice, keys: thief.publicKeys() };
+      const stolen = { headers: { 'X-Device-Id': phone.deviceId }, signed: { deviceId: phone.deviceId } };
+      await assertRefusal(await thief.post('/registration/start', body, stolen), 'device.key_revoked');
+      assert.equal((await thief.post('/registration/start', body)).status, 202);
+      assert.equal((await tenant.call('DELETE', `/devices/${phone.deviceId}`)).status, 204);
+      await assertRefusal(await thief.post('/registration/start', body, stolen), 'device.key_revoked');
+    });
+
     it('another tenant’s device is unknown, and so is its phone there', async () => {
       const phone = await enroll();
       const other = await createTestTenant(server);
