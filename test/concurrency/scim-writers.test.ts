@@ -33,13 +33,15 @@ for (const database of databases) {
       }
     });
 
-    it('100 writers without a condition: every one counts once', async () => {
+    it('100 writers without a condition, 25 at a time: every one counts once', async () => {
       const user = await scim.newUser('unconditional');
       const path = `/Users/${user.id}`;
-      const writers = Array.from({ length: 100 }, (_, at) =>
-        scim.call('PATCH', path, patchBody({ op: 'replace', path: 'title', value: `t${at}` })),
-      );
-      assert.deepEqual(tally((await Promise.all(writers)).map((result) => result.status)), { 200: 100 });
+      for (let round = 0; round < 4; round += 1) {
+        const writers = Array.from({ length: 25 }, (_, at) =>
+          scim.call('PATCH', path, patchBody({ op: 'replace', path: 'title', value: `${round}-${at}` })),
+        );
+        assert.deepEqual(tally((await Promise.all(writers)).map((result) => result.status)), { 200: 25 });
+      }
       assert.equal(versionOf((await scim.call('GET', path)).body), 101);
     });
 
@@ -56,17 +58,17 @@ for (const database of databases) {
       assert.equal(total.body['totalResults'], (listed.body['Resources'] as readonly Json[]).length);
     });
 
-    it('50 parallel additions of different members: all are in, each a version', async () => {
+    it('25 parallel additions of different members: all are in, each a version', async () => {
       const ids: string[] = [];
-      for (let at = 0; at < 50; at += 1) ids.push((await scim.newUser(`member${at}`)).id);
+      for (let at = 0; at < 25; at += 1) ids.push((await scim.newUser(`member${at}`)).id);
       const group = await scim.newGroup('Busy');
       const added = await Promise.all(
         ids.map((value) => scim.call('PATCH', `/Groups/${group.id}`, patchBody({ op: 'add', path: 'members', value: [{ value }] }))),
       );
-      assert.deepEqual(tally(added.map((result) => result.status)), { 204: 50 });
+      assert.deepEqual(tally(added.map((result) => result.status)), { 204: 25 });
       const after = (await scim.call('GET', `/Groups/${group.id}`)).body;
       assert.deepEqual((after['members'] as readonly Json[]).map((member) => member['value']).toSorted(), ids.toSorted());
-      assert.equal(versionOf(after), 51);
+      assert.equal(versionOf(after), 26);
     });
 
     it('a member deleted while it is added: never a member that is gone', async () => {

@@ -132,7 +132,7 @@ async function createCounts(context: MigrationContext): Promise<void> {
     { table: 'groups', kind: 'groups', column: 'origin', counted: (row: string) => `${row}.origin = 'scim'` },
   ];
   for (const { table, kind, column, counted } of tables) {
-    if (context.dialect === 'postgres') await createPostgresCount(context, table, kind, column, counted);
+    if (context.dialect === 'postgres') await createPostgresCount(context, table, kind, counted);
     else await createSqliteCount(context, table, kind, column, counted);
   }
 }
@@ -158,30 +158,36 @@ async function createSqliteCount(context: MigrationContext, table: string, kind:
   );
 }
 
-/** One row a backend (modulo 16), so that parallel writers of a tenant do not wait for each other. */
-async function createPostgresCount(
-  context: MigrationContext,
-  table: string,
-  kind: string,
-  column: string,
-  counted: Counted,
-): Promise<void> {
-  const add = (row: string, n: number): string =>
-    `INSERT INTO directory_counts VALUES (${row}.tenant_id, '${kind}', pg_backend_pid() % 16, ${n})
-     ON CONFLICT (tenant_id, kind, shard) DO UPDATE SET n = directory_counts.n + ${n};`;
-  await context.execute(`CREATE FUNCTION ${table}_counted() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      IF TG_OP IN ('INSERT', 'UPDATE') THEN
-        IF (${counted('NEW')}) AND (TG_OP = 'INSERT' OR NOT (${counted('OLD')})) THEN ${add('NEW', 1)} END IF;
-      END IF;
-      IF TG_OP IN ('DELETE', 'UPDATE') THEN
-        IF (${counted('OLD')}) AND (TG_OP = 'DELETE' OR NOT (${counted('NEW')})) THEN ${add('OLD', -1)} END IF;
-      END IF;
-      RETURN NULL;
-    END $$`);
-  await context.execute(
-    `CREATE TRIGGER ${table}_counted AFTER INSERT OR DELETE OR UPDATE OF ${column} ON ${table} FOR EACH ROW EXECUTE FUNCTION ${table}_counted()`,
-  );
+/**
+ * Once a statement, from its transition tables, so that a statement on many rows changes the count once; and one row a
+ * backend (modulo 16), so that parallel writers of a tenant do not wait for each other.
+ */
+async function createPostgresCount(context: MigrationContext, table: string, kind: string, counted: Counted): Promise<void> {
+  const rowsOf = (transition: string, sign: string): string =>
+    `SELECT tenant_id, ${sign}1 AS step FROM ${transition} changed WHERE ${counted('changed')}`;
+  const sources = {
+    INSERT: rowsOf('new_rows', ''),
+    DELETE: rowsOf('old_rows', '-'),
+    UPDATE: `${rowsOf('new_rows', '')} UNION ALL ${rowsOf('old_rows', '-')}`,
+  };
+  const transitions = {
+    INSERT: 'NEW TABLE AS new_rows',
+    DELETE: 'OLD TABLE AS old_rows',
+    UPDATE: 'NEW TABLE AS new_rows OLD TABLE AS old_rows',
+  };
+  for (const event of ['INSERT', 'DELETE', 'UPDATE'] as const) {
+    const name = `${table}_counted_${event.toLowerCase()}`;
+    await context.execute(`CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        INSERT INTO directory_counts AS counts (tenant_id, kind, shard, n)
+          SELECT tenant_id, '${kind}', pg_backend_pid() % 16, sum(step) FROM (${sources[event]}) steps GROUP BY tenant_id HAVING sum(step) <> 0
+          ON CONFLICT (tenant_id, kind, shard) DO UPDATE SET n = counts.n + excluded.n;
+        RETURN NULL;
+      END $$`);
+    await context.execute(
+      `CREATE TRIGGER ${name} AFTER ${event} ON ${table} REFERENCING ${transitions[event]} FOR EACH STATEMENT EXECUTE FUNCTION ${name}()`,
+    );
+  }
 }
 
 /**
