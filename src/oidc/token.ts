@@ -180,5 +180,8 @@ async function mint(request: TokenRequest, type: TokenGrant, examined: Examined,
 }
 
 function sendTokens(reply: FastifyReply, body: TokenResponse): FastifyReply {
-  return reply.header('cache-control', 'no-store').header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
+  return reply.headers(tokenHeaders).send(JSON.stringify(body));
 }
+
+/** RFC 6749 5.1. */
+const tokenHeaders = { 'cache-control': 'no-store', pragma: 'no-cache', 'content-type': 'application/json; charset=utf-8' };

@@ -33,6 +33,7 @@ for (const database of databases) {
     it('an access token for the Management API with the capabilities asked for, and nothing else', async () => {
       const response = await ask({ scope: 'users:read' });
       assert.equal(response.headers.get('cache-control'), 'no-store');
+      assert.equal(response.headers.get('pragma'), 'no-cache');
       assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
       assert.equal(response.headers.has('access-control-allow-origin'), false);
       const { access_token: token, ...rest } = await tokensOf(response);
