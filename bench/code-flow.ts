@@ -11,7 +11,8 @@ import { createTenant } from './tenant.ts';
 
 const rounds = 5;
 const seconds = 4;
-const people = 24;
+const connections = 24;
+const people = 20 * connections;
 
 export const codeFlow: Bench = async () => {
   const [gatehouse, provider] = [await startGatehouse(), await startPeer('oidc-provider')];
@@ -28,6 +29,7 @@ export const codeFlow: Bench = async () => {
       clientSecret: party.clientSecret,
       redirectUri: party.redirectUri,
       emails,
+      connections,
       outboxUrl: `${gatehouse.url}/v1/system/outbox`,
       operatorToken: gatehouse.operatorToken,
       seconds,
@@ -40,6 +42,7 @@ export const codeFlow: Bench = async () => {
       clientSecret: 'party-secret-party-secret-party-secret-party',
       redirectUri: 'https://party.example/callback',
       emails,
+      connections,
       seconds,
     };
     const contenders = {

@@ -11,6 +11,7 @@ export interface FlowJob {
   readonly clientSecret: string;
   readonly redirectUri: string;
   readonly emails: readonly string[];
+  readonly connections: number;
   readonly outboxUrl?: string;
   readonly operatorToken?: string;
   readonly seconds: number;
@@ -117,9 +118,11 @@ const until = Date.now() + job.seconds * 1000;
 const startedAt = Date.now();
 let flows = 0;
 await Promise.all(
-  job.emails.map(async (email) => {
-    while (Date.now() < until) {
-      await flow(email);
+  Array.from({ length: job.connections }, async (_item, connection) => {
+    // Each connection has people of its own and takes them in turn: a mailbox gets at most one PIN a second.
+    const people = job.emails.filter((_email, index) => index % job.connections === connection);
+    for (let turn = 0; Date.now() < until; turn += 1) {
+      await flow(people[turn % people.length]!);
       flows += 1;
     }
   }),
