@@ -5,6 +5,7 @@ import type { LoginMethod } from '../domain/authentication-method.ts';
 import type { ApprovalId, ClientId, ServiceProviderId, TenantId, TransactionId, UserId } from '../domain/ids.ts';
 import type { Queries } from './database.ts';
 import { databaseNowMs } from './instance.ts';
+import { statement } from './statement.ts';
 
 export type LoginStep = 'identify' | 'choose' | 'waiting' | 'pin' | 'passkey';
 export type LoginResult = 'completed' | 'refused' | 'cancelled';
@@ -97,16 +98,20 @@ export type LoginTransactionNow = LoginTransactionTable & {
   readonly approval_number: string | null;
 };
 
-/** Finds a transaction that is not purged yet, expired and finished ones included. */
-export async function findLoginTransaction(queries: Queries, tenant: TenantId, id: string): Promise<LoginTransactionNow | undefined> {
-  return queries
+const findStatement = statement((queries, { tenant, id }: { tenant: TenantId; id: TransactionId }) =>
+  queries
     .selectFrom('login_transactions as t')
     .leftJoin('approvals as a', (join) => join.onRef('a.tenant_id', '=', 't.tenant_id').onRef('a.id', '=', 't.approval_id'))
     .selectAll('t')
     .select(['a.state as approval_state', 'a.number as approval_number', databaseNowMs.as('now_ms')])
     .where('t.tenant_id', '=', tenant)
-    .where('t.id', '=', id as TransactionId) // a look-up key, not yet known to be an id
-    .executeTakeFirst();
+    .where('t.id', '=', id),
+);
+
+/** Finds a transaction that is not purged yet, expired and finished ones included. */
+export async function findLoginTransaction(queries: Queries, tenant: TenantId, id: string): Promise<LoginTransactionNow | undefined> {
+  const { rows } = await findStatement(queries, { tenant, id: id as TransactionId }); // a look-up key, not yet known to be an id
+  return rows[0];
 }
 
 /** Records who somebody says they are and what is offered to them. False when the sign-in is over. */

@@ -43,26 +43,34 @@ export async function identify(services: Services, request: FastifyRequest, logi
     `identify:${addressBlock(request.clientAddress)}`,
   );
   const methods = offeredMethods(tenant, row.acr_values);
-  const subject = await services.database.write(tenant.id, async (queries) => {
-    const found = await findUserByIdentifier(queries, tenant.id, identifier);
-    const userId = found?.state === 'active' ? found.id : undefined;
-    const email = await primaryEmail(queries, login, userId);
-    const key = foldKey(identifier);
-    const known = { identifier, userId, subjectKey: subjectKeyOf(userId, key), mailKey: email?.key ?? key, methods };
-    if (!(await withdrawEarlier(queries, login))) return undefined;
-    return (await identifyLogin(queries, tenant.id, row.id, known)) ? known : undefined;
+  const only = methods.length === 1 ? methods[0] : undefined;
+  const pepper = only === 'email_pin' ? await loadPinPepper(services, tenant) : undefined;
+  const outcome = await undoable(services, login, async (queries) => {
+    const subject = await findSubject(queries, login, identifier);
+    if (!(await withdrawEarlier(queries, login))) throw undo;
+    if (!(await identifyLogin(queries, tenant.id, row.id, { ...subject, methods }))) throw undo;
+    const identified = {
+      ...row,
+      user_id: subject.userId ?? null,
+      subject_key: subject.subjectKey,
+      mail_key: subject.mailKey,
+      approval_id: null,
+    };
+    const then = { ...login, row: identified, methods };
+    return { login: then, sent: pepper === undefined ? undefined : await startPin(queries, services, request, then, pepper) };
   });
-  if (subject === undefined) throw conflict(login, 'identify');
-  const [only] = methods;
-  if (methods.length !== 1 || only === undefined) return { state: 'choose', methods };
-  const identified = {
-    ...row,
-    user_id: subject.userId ?? null,
-    subject_key: subject.subjectKey,
-    mail_key: subject.mailKey,
-    approval_id: null,
-  };
-  return choose(services, request, { ...login, row: identified, methods }, only);
+  if (outcome === undefined) throw conflict(login, 'identify');
+  if (only === undefined) return { state: 'choose', methods };
+  return only === 'email_pin' ? pinAnswer(outcome.sent) : choose(services, request, outcome.login, only);
+}
+
+/** Who an identifier names. The same queries run for one that nobody has. */
+async function findSubject(queries: Queries, login: LoginNow, identifier: string) {
+  const found = await findUserByIdentifier(queries, login.tenant.id, identifier);
+  const userId = found?.state === 'active' ? found.id : undefined;
+  const email = await primaryEmail(queries, login, userId);
+  const key = foldKey(identifier);
+  return { identifier, userId, subjectKey: subjectKeyOf(userId, key), mailKey: email?.key ?? key };
 }
 
 /** Somebody picks a method; picking again starts it over. */
@@ -115,56 +123,68 @@ const approvalFacts = ({ row }: LoginNow) => ({
 });
 
 async function chooseEmailPin(services: Services, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
-  const { tenant, row } = login;
-  const outcome = await mailPin(services, request, login, async (queries) => {
-    if (!(await withdrawEarlier(queries, login))) return false;
-    const created = await createApproval(queries, tenant, { ...approvalFacts(login), onDevices: false, withNumber: false });
-    return created.ok && setLoginStep(queries, tenant.id, row.id, 'pin', created.approvalId);
-  });
-  if (outcome === 'conflict') throw conflict(login, 'choose');
-  return { state: 'pin' };
+  const pepper = await loadPinPepper(services, login.tenant);
+  const sent = await undoable(services, login, (queries) => startPin(queries, services, request, login, pepper));
+  if (sent === undefined) throw conflict(login, 'choose');
+  return pinAnswer(sent);
 }
 
 /** Sends another PIN; the ones before no longer work. */
 export async function resendPin(services: Services, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
   if (login.state !== 'pin') throw conflict(login, 'pin');
   const { tenant, row } = login;
-  const outcome = await mailPin(services, request, login, (queries) => setLoginStep(queries, tenant.id, row.id, 'pin', row.approval_id));
-  if (outcome === 'conflict') throw conflict(login, 'pin');
+  const pepper = await loadPinPepper(services, tenant);
+  const sent = await undoable(services, login, async (queries) => {
+    const outcome = await mailPin(queries, services, request, login, pepper);
+    if (outcome.ok && !(await setLoginStep(queries, tenant.id, row.id, 'pin', row.approval_id))) throw undo;
+    return outcome;
+  });
+  if (sent === undefined) throw conflict(login, 'pin');
+  return pinAnswer(sent);
+}
+
+type PinSent = Awaited<ReturnType<typeof sendPin>>;
+
+function pinAnswer(sent: PinSent | undefined): StepAnswer {
+  if (sent?.ok === false) throw reject('pin.cooldown_active', 'cooldown', { retryAfterSeconds: sent.retryAfterSeconds });
   return { state: 'pin' };
 }
 
-/** Sends a PIN unless the mailbox must wait; `then` moves the transaction, and its false undoes the mail. */
-async function mailPin(
-  services: Services,
-  request: FastifyRequest,
-  login: LoginNow,
-  then: (queries: Queries) => Promise<boolean>,
-): Promise<'sent' | 'conflict'> {
+/** Mails a PIN and makes the approval it will decide. A mailbox that must wait changes nothing. */
+async function startPin(queries: Queries, services: Services, request: FastifyRequest, login: LoginNow, pepper: Buffer): Promise<PinSent> {
   const { tenant, row } = login;
-  const pepper = await loadPinPepper(services, tenant);
-  const undo = new Error('the transaction is not at this step');
-  const sent = await services.database
-    .write(tenant.id, async (queries) => {
-      const email = await primaryEmail(queries, login, row.user_id ?? undefined);
-      const outcome = await sendPin(queries, services, tenant, pepper, {
-        purpose: 'login',
-        subjectId: row.id,
-        mailKey: row.mail_key ?? '',
-        to: email?.value,
-        purposeName: login.clientName,
-        language: negotiateLanguage(row.ui_locales, request.headers['accept-language']),
-      });
-      if (outcome.ok && !(await then(queries))) throw undo;
-      return outcome;
-    })
-    .catch((error: unknown) => {
-      if (error === undo) return undefined;
-      throw error;
-    });
-  if (sent === undefined) return 'conflict';
-  if (!sent.ok) throw reject('pin.cooldown_active', 'cooldown', { retryAfterSeconds: sent.retryAfterSeconds });
-  return 'sent';
+  const sent = await mailPin(queries, services, request, login, pepper);
+  if (!sent.ok) return sent;
+  if (!(await withdrawEarlier(queries, login))) throw undo;
+  const created = await createApproval(queries, tenant, { ...approvalFacts(login), onDevices: false, withNumber: false });
+  if (!created.ok || !(await setLoginStep(queries, tenant.id, row.id, 'pin', created.approvalId))) throw undo;
+  return sent;
+}
+
+async function mailPin(queries: Queries, services: Services, request: FastifyRequest, login: LoginNow, pepper: Buffer): Promise<PinSent> {
+  const { tenant, row } = login;
+  const email = await primaryEmail(queries, login, row.user_id ?? undefined);
+  return sendPin(queries, services, tenant, pepper, {
+    purpose: 'login',
+    subjectId: row.id,
+    mailKey: row.mail_key ?? '',
+    to: email?.value,
+    purposeName: login.clientName,
+    language: negotiateLanguage(row.ui_locales, request.headers['accept-language']),
+  });
+}
+
+/** Thrown inside a transaction that must leave nothing behind, because the sign-in is not at this step any more. */
+const undo = new Error('the sign-in is not at this step');
+
+/** One transaction; undefined when it was undone. */
+async function undoable<T>(services: Services, { tenant }: LoginNow, work: (queries: Queries) => Promise<T>): Promise<T | undefined> {
+  try {
+    return await services.database.write(tenant.id, work);
+  } catch (error) {
+    if (error === undo) return undefined;
+    throw error;
+  }
 }
 
 /** The PIN of the mail (contract 7.17). Right: the approval is approved. */
