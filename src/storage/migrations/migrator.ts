@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { Database, Queries } from '../database.ts';
 import { serviceRole } from '../service-role.ts';
-import { migrations } from './registry.ts';
+import { type Migration, migrations } from './registry.ts';
 import { migrationContext } from './table.ts';
 
 /** Tables that have a tenant_id column and are still read across tenants. */
@@ -33,8 +33,8 @@ export async function migrationState(
   };
 }
 
-/** Applies what is pending and gives the numbers applied. Safe to run from several processes at once. */
-export async function migrate(database: Database): Promise<readonly number[]> {
+/** Applies what is pending of the history and gives the numbers applied. Safe to run from several processes at once. */
+export async function migrate(database: Database, history: readonly Migration[] = migrations): Promise<readonly number[]> {
   if (database.dialect === 'postgres') await preparePostgres(database);
   await database.system(async (queries) => {
     const type = database.dialect === 'postgres' ? 'BIGINT' : 'INTEGER';
@@ -43,7 +43,7 @@ export async function migrate(database: Database): Promise<readonly number[]> {
       .execute(queries);
   });
   const applied: number[] = [];
-  for (const migration of migrations) {
+  for (const migration of history) {
     const done = await database.system(async (queries) => {
       if (database.dialect === 'postgres') await sql`SELECT pg_advisory_xact_lock(718293645)`.execute(queries);
       const before = await sql`SELECT 1 FROM schema_migrations WHERE number = ${migration.number}`.execute(queries);
