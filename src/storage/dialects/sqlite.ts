@@ -1,5 +1,5 @@
-// The embedded database: node:sqlite in WAL mode with synchronous=FULL. Two connections: one writes (one transaction at a
-// time, in arrival order), one reads committed state beside it. Statements are prepared once per connection.
+// The embedded database: node:sqlite in WAL mode with synchronous=FULL. Two connections: one writes (one transaction after
+// another, those that wait together in one durable commit), one reads committed state beside it. Statements are prepared once.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import {
   type CompiledQuery,
