@@ -140,6 +140,16 @@ if (hasChromium)
           await context.close();
         });
 
+    it('axe finds what is wrong when something is', async () => {
+      const { page, context } = await open();
+      await page.evaluate(`document.querySelector('label').remove(); document.querySelector('.lead').style.color = '#ddd'`);
+      await assert.rejects(
+        audit(page, 'broken'),
+        /broken: label: [\s\S]*broken: color-contrast:|broken: color-contrast: [\s\S]*broken: label:/,
+      );
+      await context.close();
+    });
+
     it('by keyboard alone, from the identifier to the client', async () => {
       const user = await createUser(server.gatehouse.services, tenant);
       const { page, context, seen } = await open();
