@@ -23,14 +23,17 @@ export type WrittenElement = {
   readonly children: readonly WrittenNode[];
 };
 
-/** Text already in canonical form, with the prefixes its outermost elements declare. Made by this file only. */
-export type CanonicalXml = { readonly canonical: string; readonly declares: ReadonlySet<WrittenPrefix> };
+/** Prefixes as a set of bits, one a prefix: elements are written too often for a Set each. */
+type Prefixes = number;
+
+/** Text already in canonical form, with the prefixes declared anywhere in it. Made by this file only. */
+export type CanonicalXml = { readonly canonical: string; readonly declares: Prefixes };
 
 export type WrittenNode = string | WrittenElement | CanonicalXml;
 
 /** Bytes as base64 text, which needs no escape and no check. */
 export function base64Text(bytes: Buffer): CanonicalXml {
-  return { canonical: bytes.toString('base64'), declares: nothing };
+  return { canonical: bytes.toString('base64'), declares: 0 };
 }
 
 type AttributeValues = Readonly<Record<string, string | undefined>>;
@@ -49,7 +52,7 @@ export function element(name: WrittenName, attributes: AttributeValues, ...child
 
 /** The canonical form of an element that stands alone or below elements that use none of its prefixes. */
 export function writeCanonical(root: WrittenElement): CanonicalXml {
-  return { canonical: write(root, new Set()), declares: new Set([prefixOf(root.name)]) };
+  return { canonical: write(root, 0), declares: prefixesIn(root) };
 }
 
 /**
@@ -57,13 +60,12 @@ export function writeCanonical(root: WrittenElement): CanonicalXml {
  * whole is `before + after`, the signed whole is `before + signature + after`.
  */
 export function writeAroundSignature(root: WrittenElement): { readonly before: string; readonly after: string } {
-  const scope = new Set([prefixOf(root.name)]);
+  const scope = bitOf(prefixOf(root.name));
   const [first, ...rest] = root.children;
-  const start = writeStartTag(root, new Set());
-  return {
-    before: start + (first === undefined ? '' : writeNode(first, scope)),
-    after: `${rest.map((child) => writeNode(child, scope)).join('')}</${root.name}>`,
-  };
+  let after = '';
+  for (const child of rest) after += writeNode(child, scope);
+  const start = writeStartTag(root, 0);
+  return { before: start + (first === undefined ? '' : writeNode(first, scope)), after: `${after}</${root.name}>` };
 }
 
 /** Joins what {@link writeAroundSignature} cut with the signature that belongs between. */
@@ -72,29 +74,27 @@ export function joinSigned(
   cut: { readonly before: string; readonly after: string },
   signature: CanonicalXml,
 ): CanonicalXml {
-  const declares = new Set([prefixOf(root.name)]);
-  refuseDeclaredTwice(signature, declares);
-  return { canonical: cut.before + signature.canonical + cut.after, declares };
+  refuseDeclaredTwice(signature, bitOf(prefixOf(root.name)));
+  return { canonical: cut.before + signature.canonical + cut.after, declares: prefixesIn(root) | signature.declares };
 }
 
-function write(root: WrittenElement, scope: ReadonlySet<WrittenPrefix>): string {
-  const prefix = prefixOf(root.name);
-  const inner = scope.has(prefix) ? scope : new Set(scope).add(prefix);
+function write(root: WrittenElement, scope: Prefixes): string {
+  const inner = scope | bitOf(prefixOf(root.name));
   let out = writeStartTag(root, scope);
   for (const child of root.children) out += writeNode(child, inner);
   return `${out}</${root.name}>`;
 }
 
-function writeNode(node: WrittenNode, scope: ReadonlySet<WrittenPrefix>): string {
+function writeNode(node: WrittenNode, scope: Prefixes): string {
   if (typeof node === 'string') return escapeWith(node, escapeText);
   if ('name' in node) return write(node, scope);
   refuseDeclaredTwice(node, scope);
   return node.canonical;
 }
 
-function writeStartTag(root: WrittenElement, scope: ReadonlySet<WrittenPrefix>): string {
+function writeStartTag(root: WrittenElement, scope: Prefixes): string {
   const prefix = prefixOf(root.name);
-  let out = scope.has(prefix) ? `<${root.name}` : `<${root.name} xmlns:${prefix}="${writtenNamespaces[prefix]}"`;
+  let out = (scope & bitOf(prefix)) !== 0 ? `<${root.name}` : `<${root.name} xmlns:${prefix}="${writtenNamespaces[prefix]}"`;
   for (const [name, value] of root.attributes) out += ` ${name}="${escapeWith(value, escapeAttribute)}"`;
   return `${out}>`;
 }
@@ -105,13 +105,26 @@ function prefixOf(name: WrittenName): WrittenPrefix {
 }
 
 // A declaration already in force would be left out by canonicalisation: the text would then not be canonical here.
-function refuseDeclaredTwice(node: CanonicalXml, scope: ReadonlySet<WrittenPrefix>): void {
-  for (const prefix of node.declares) {
-    if (scope.has(prefix)) throw new Error(`canonical text that declares ${prefix} stands where ${prefix} is in scope`);
-  }
+function refuseDeclaredTwice(node: CanonicalXml, scope: Prefixes): void {
+  if ((node.declares & scope) !== 0) throw new Error('canonical text declares a prefix where that prefix is in scope');
 }
 
-const nothing: ReadonlySet<WrittenPrefix> = new Set();
+const bits = Object.fromEntries(Object.keys(writtenNamespaces).map((prefix, at) => [prefix, 1 << at])) as Readonly<
+  Record<WrittenPrefix, Prefixes>
+>; // the keys are those of writtenNamespaces
+
+function bitOf(prefix: WrittenPrefix): Prefixes {
+  return bits[prefix];
+}
+
+function prefixesIn(node: WrittenNode): Prefixes {
+  if (typeof node === 'string') return 0;
+  if (!('name' in node)) return node.declares;
+  let found = bitOf(prefixOf(node.name));
+  for (const child of node.children) found |= prefixesIn(child);
+  return found;
+}
+
 // Most values: one pass tells that they are ASCII without a character that either escape would touch.
 const plainAscii = /^[ !#-%'-;=?-~]*$/;
 
