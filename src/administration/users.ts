@@ -9,24 +9,29 @@ import {
   deleteUser,
   findLiveUser,
   insertUser,
+  listEmailsOfUsers,
   listUserEmails,
+  listUsers,
   type NewEmail,
   type NewUser,
   replaceUserEmails,
   setUserState,
   type UserEmailTable,
+  type UserPage,
   type UserProfile,
   type UserTable,
   updateUser,
 } from '../storage/users.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 import { unlessTaken, ValueTaken } from './taken.ts';
+import { listUserLists, type StoredLists, type UserLists, writeUserLists } from './user-lists.ts';
 
 type Store = Pick<Administration, 'database' | 'clock'>;
 
 export interface StoredUser {
   readonly row: UserTable;
   readonly emails: readonly UserEmailTable[];
+  readonly lists: StoredLists;
 }
 
 export interface Taken {
@@ -39,6 +44,7 @@ export interface UserChange {
   readonly profile: UserProfile;
   /** Undefined keeps them. */
   readonly emails?: readonly NewEmail[] | undefined;
+  readonly lists?: UserLists | undefined;
   readonly role?: 'user' | 'admin' | undefined;
   readonly state?: 'active' | 'suspended' | undefined;
 }
@@ -47,16 +53,18 @@ export interface UserChange {
 export async function createUser(
   store: Store,
   tenant: TenantId,
-  user: Omit<NewUser, 'id'>,
+  user: Omit<NewUser, 'id'> & { readonly lists?: UserLists | undefined },
   by: By,
 ): Promise<{ readonly ok: true; readonly user: StoredUser } | Taken> {
   const id = uuidV7(store.clock.nowMs()) as UserId; // made here
   const done = await unlessTaken('user_name', () =>
     store.database.write(tenant, async (queries) => {
-      const inserted = await insertUser(queries, tenant, { ...user, id });
+      const { lists = {}, ...fields } = user;
+      const inserted = await insertUser(queries, tenant, { ...fields, id });
       if (!inserted.ok) throw new ValueTaken(inserted.reason);
+      await writeUserLists(queries, tenant, id, lists);
       await recordAct(queries, store, tenant, by, { type: 'user.created', target: `user:${id}`, data: { role: user.role } });
-      return load(queries, tenant, inserted.row);
+      return load(queries, store, tenant, inserted.row);
     }),
   );
   return done.ok ? { ok: true, user: done.value } : { ok: false, reason: 'taken', field: done.field ?? 'user_name' };
@@ -76,14 +84,16 @@ export async function changeUser(
       if (row === undefined) return undefined;
       if (change.emails !== undefined && (await replaceUserEmails(queries, tenant, row.id, change.emails)) === 'taken')
         throw new ValueTaken('emails');
+      await writeUserLists(queries, tenant, row.id, change.lists ?? {});
       const fields = [
         ...Object.keys(change.profile),
+        ...Object.keys(change.lists ?? {}),
         ...(change.emails === undefined ? [] : ['emails']),
         ...(change.role === undefined ? [] : ['role']),
       ];
       await recordAct(queries, store, tenant, by, { type: 'user.updated', target: `user:${id}`, data: { fields } });
       const state = change.state === undefined ? undefined : await moveTo(queries, store, tenant, id, change.state, by);
-      return load(queries, tenant, state ?? row);
+      return load(queries, store, tenant, state ?? row);
     }),
   );
   if (!done.ok) return { ok: false, reason: 'taken', field: done.field ?? 'user_name' };
@@ -100,7 +110,7 @@ export async function changeUserState(
 ): Promise<Outcome<{ readonly user: StoredUser }, 'unknown'>> {
   return store.database.write(tenant, async (queries) => {
     const row = await moveTo(queries, store, tenant, id, state, by);
-    return row === undefined ? fail('unknown') : { ok: true, user: await load(queries, tenant, row) };
+    return row === undefined ? fail('unknown') : { ok: true, user: await load(queries, store, tenant, row) };
   });
 }
 
@@ -156,6 +166,26 @@ async function moveTo(
   return moved?.row;
 }
 
-async function load(queries: Queries, tenant: TenantId, row: UserTable): Promise<StoredUser> {
-  return { row, emails: await listUserEmails(queries, tenant, row.id) };
+async function load(queries: Queries, { database }: Store, tenant: TenantId, row: UserTable): Promise<StoredUser> {
+  const lists = await listUserLists(queries, database.dialect, tenant, [row.id]);
+  return { row, emails: await listUserEmails(queries, tenant, row.id), lists: lists(row.id) };
+}
+
+/** A live user with everything of theirs; undefined when there is none. */
+export async function findStoredUser(store: Store, tenant: TenantId, id: string): Promise<StoredUser | undefined> {
+  return store.database.read(tenant, async (queries) => {
+    const row = await findLiveUser(queries, tenant, id);
+    return row === undefined ? undefined : load(queries, store, tenant, row);
+  });
+}
+
+/** A page of live users with everything of theirs. */
+export async function listStoredUsers(store: Store, tenant: TenantId, page: UserPage): Promise<readonly StoredUser[]> {
+  return store.database.read(tenant, async (queries) => {
+    const rows = await listUsers(queries, tenant, page);
+    const ids = rows.map((row) => row.id);
+    const emails = Map.groupBy(await listEmailsOfUsers(queries, tenant, ids), (email) => email.user_id);
+    const lists = await listUserLists(queries, store.database.dialect, tenant, ids);
+    return rows.map((row) => ({ row, emails: emails.get(row.id) ?? [], lists: lists(row.id) }));
+  });
 }

@@ -1,9 +1,9 @@
 // `gatehouse user create|suspend|activate|list`.
 import type { Command } from 'commander';
-import { changeUserState, createUser, type StoredUser } from '../administration/users.ts';
+import { changeUserState, createUser, listStoredUsers, type StoredUser } from '../administration/users.ts';
 import { emailCharsMax } from '../contract/limits.ts';
 import type { TenantId } from '../domain/ids.ts';
-import { findLiveUser, findUserByIdentifier, listEmailsOfUsers, listUsers, type UserTable } from '../storage/users.ts';
+import { findLiveUser, findUserByIdentifier, type UserTable } from '../storage/users.ts';
 import {
   type Administrator,
   addCommonOptions,
@@ -69,25 +69,11 @@ async function create(email: string, options: Options): Promise<void> {
 
 async function list(options: Options): Promise<void> {
   await administer(options, async (administrator) => {
-    const { database } = administrator;
     const tenant = await loadTenant(administrator, options);
-    const rows = await allPages(
-      (after) => database.read(tenant.id, (queries) => listUsers(queries, tenant.id, { after, limit: pageRows })),
-      (row) => row.id,
+    const users = await allPages(
+      (after) => listStoredUsers(administrator, tenant.id, { after, limit: pageRows }),
+      (user) => user.row.id,
     );
-    const users: StoredUser[] = [];
-    for (let start = 0; start < rows.length; start += pageRows) {
-      const part = rows.slice(start, start + pageRows);
-      const emails = await database.read(tenant.id, (queries) =>
-        listEmailsOfUsers(
-          queries,
-          tenant.id,
-          part.map((row) => row.id),
-        ),
-      );
-      const byUser = Map.groupBy(emails, (email) => email.user_id);
-      users.push(...part.map((row) => ({ row, emails: byUser.get(row.id) ?? [] })));
-    }
     administrator.print(
       users.map(userJson),
       table(

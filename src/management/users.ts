@@ -1,21 +1,23 @@
 // `/users`: the SCIM user in snake_case. Rules of single fields are in the schema; uniqueness is the database's.
 import Type from 'typebox';
-import { changeUser, changeUserState, createUser, endSession, endSessions, removeUser, type StoredUser } from '../administration/users.ts';
+import { addressParts, listsToJson, type UserLists, type ValueListName, valueListNames } from '../administration/user-lists.ts';
+import {
+  changeUser,
+  changeUserState,
+  createUser,
+  endSession,
+  endSessions,
+  findStoredUser,
+  listStoredUsers,
+  removeUser,
+  type StoredUser,
+} from '../administration/users.ts';
 import { emailCharsMax, emailsPerUserMax, profileCharsMax } from '../contract/limits.ts';
 import { capabilities } from '../domain/capabilities.ts';
 import type { TenantId } from '../domain/ids.ts';
 import type { Services } from '../http/services.ts';
 import { listGrantsOfUser } from '../storage/grants.ts';
-import {
-  findLiveUser,
-  listEmailsOfUsers,
-  listUserEmails,
-  listUsers,
-  type NewEmail,
-  type UserEmailTable,
-  type UserProfile,
-  type UserTable,
-} from '../storage/users.ts';
+import { findLiveUser, type NewEmail, type UserEmailTable, type UserProfile, type UserTable } from '../storage/users.ts';
 import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound, requireCapabilities } from './endpoint.ts';
 import { listOf, pageOf } from './paging.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from './schemas.ts';
@@ -47,8 +49,16 @@ const plainFields = {
   locale: text,
   timezone: text,
 };
+const listValue = closed({ ...emailFields, value: Type.String({ minLength: 1, maxLength: profileCharsMax }) });
+const values = Type.Optional(Type.Array(listValue, { maxItems: emailsPerUserMax }));
+const address = closed({ ...Object.fromEntries(addressParts.map((part) => [part, text])), primary: emailFields.primary });
+const listFields = {
+  ...(Object.fromEntries(valueListNames.map((list) => [list, values])) as Record<ValueListName, typeof values>), // one entry a name
+  addresses: Type.Optional(Type.Array(address, { maxItems: emailsPerUserMax })),
+};
 const userBody = closed({
   ...plainFields,
+  ...listFields,
   name: Type.Optional(nullable(closed(nameFields))),
   emails: Type.Optional(Type.Array(closed(emailFields), { maxItems: emailsPerUserMax })),
   role: Type.Optional(oneOf(['user', 'admin'])),
@@ -59,6 +69,7 @@ const userAnswer = Type.Object({
   ...plainFields,
   name: Type.Optional(Type.Object(nameFields)),
   emails: Type.Array(Type.Object(emailFields)),
+  ...listFields,
   state: oneOf(['active', 'suspended', 'deleted']),
   role: oneOf(['user', 'admin']),
   origin: oneOf(['console', 'scim', 'signup']),
@@ -94,8 +105,15 @@ export const userEndpoints: readonly Endpoint[] = [
     status: 201,
     handle: async ({ services, tenant, body, actor, scopes, requestId }) => {
       if (body.role === 'admin') requireCapabilities(capabilities, scopes);
-      const { profile, emails } = readUser(body);
-      const user = { profile, emails: emails ?? [], role: body.role ?? 'user', state: body.state ?? 'active', origin: 'console' } as const;
+      const { profile, emails, lists } = readUser(body);
+      const user = {
+        profile,
+        emails: emails ?? [],
+        lists,
+        role: body.role ?? 'user',
+        state: body.state ?? 'active',
+        origin: 'console',
+      } as const;
       const created = await createUser(services, tenant.id, user, { actor, requestId });
       if (!created.ok) throw taken(created.field);
       return userToJson(created.user);
@@ -115,18 +133,8 @@ export const userEndpoints: readonly Endpoint[] = [
     status: 200,
     handle: async ({ services, tenant, query }) => {
       const page = pageOf(query);
-      const users = await services.database.read(tenant.id, async (queries) => {
-        const rows = await listUsers(queries, tenant.id, { ...page, limit: page.limit + 1, state: query.state, search: query.search });
-        const emails = Map.groupBy(
-          await listEmailsOfUsers(
-            queries,
-            tenant.id,
-            rows.map((row) => row.id),
-          ),
-          (email) => email.user_id,
-        );
-        return rows.map((row) => ({ row, emails: emails.get(row.id) ?? [] }));
-      });
+      const wanted = { ...page, limit: page.limit + 1, state: query.state, search: query.search };
+      const users = await listStoredUsers(services, tenant.id, wanted);
       return listOf(page, users, (user) => user.row.id, userToJson);
     },
   }),
@@ -138,10 +146,7 @@ export const userEndpoints: readonly Endpoint[] = [
     answer: userAnswer,
     status: 200,
     handle: async ({ services, tenant, params }) => {
-      const user = await services.database.read(tenant.id, async (queries) => {
-        const row = await findLiveUser(queries, tenant.id, params['id']!);
-        return row === undefined ? undefined : { row, emails: await listUserEmails(queries, tenant.id, row.id) };
-      });
+      const user = await findStoredUser(services, tenant.id, params['id']!);
       if (user === undefined) throw unknownUser();
       return userToJson(user);
     },
@@ -235,16 +240,28 @@ async function loadUser(services: Services, tenant: TenantId, id: string): Promi
   return user;
 }
 
-function readUser(body: Body): { readonly profile: UserProfile; readonly emails: readonly NewEmail[] | undefined } {
-  const { name, emails, role: _role, state: _state, ...plain } = body;
+function readUser(body: Body): {
+  readonly profile: UserProfile;
+  readonly emails: readonly NewEmail[] | undefined;
+  readonly lists: UserLists;
+} {
+  const { name, emails, role: _role, state: _state, ...rest } = body;
+  const given = Object.entries(rest);
+  const lists = Object.fromEntries(given.filter(([field]) => Object.hasOwn(listFields, field))) as UserLists; // the schema's own lists
+  for (const [field, values] of Object.entries(lists)) requireOnePrimary(field, values ?? []);
+  const plain = Object.fromEntries(given.filter(([field]) => !Object.hasOwn(listFields, field)));
   const names = name === null ? Object.fromEntries(Object.keys(nameFields).map((field) => [field, null])) : name;
   const { formatted, ...parts } = (names ?? {}) as Record<string, string | null>; // the members of the closed schema
   const profile: UserProfile = { ...plain, ...parts, ...(formatted === undefined ? {} : { name_formatted: formatted }) };
-  return { profile, emails: emails === undefined ? undefined : readEmails(emails) };
+  return { profile, emails: emails === undefined ? undefined : readEmails(emails), lists };
+}
+
+function requireOnePrimary(field: string, values: readonly { readonly primary?: boolean }[]): void {
+  if (values.filter((value) => value.primary === true).length > 1) throw invalidField(field, 'This field may have one primary element.');
 }
 
 function readEmails(emails: NonNullable<Body['emails']>): readonly NewEmail[] {
-  if (emails.filter((email) => email.primary === true).length > 1) throw invalidField('emails', 'This field may have one primary element.');
+  requireOnePrimary('emails', emails);
   const rows = emails.map(({ value, type, display, primary }) => ({
     value,
     type: type ?? null,
@@ -256,7 +273,7 @@ function readEmails(emails: NonNullable<Body['emails']>): readonly NewEmail[] {
 }
 
 /** The user as the API shows it; absent attributes are absent, as in SCIM. */
-export function userToJson({ row, emails }: StoredUser): Json {
+export function userToJson({ row, emails, lists }: StoredUser): Json {
   const present = (fields: Json): Json => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   const name = present({
     formatted: row.name_formatted,
@@ -273,6 +290,7 @@ export function userToJson({ row, emails }: StoredUser): Json {
     ...present(plain),
     ...(Object.keys(name).length === 0 ? {} : { name }),
     emails: emails.map(emailToJson),
+    ...listsToJson(lists),
     state,
     role,
     origin,

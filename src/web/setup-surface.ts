@@ -46,11 +46,10 @@ async function setUp(services: Services, request: FastifyRequest, reply: Fastify
   await enforceRateLimit(services.rateLimiter, tenant, 'management', 'login_starts_per_ip', request.clientAddress);
   try {
     const done = await redeem(services, request);
-    const consoleUrl = `${tenant.baseUrl}/console`;
-    if (!wantsJson(request)) return sendPage(reply, 200, await donePage(tenant, done, consoleUrl));
+    if (!wantsJson(request)) return sendPage(reply, 200, await donePage(tenant, done));
     const { userId, enrollmentToken, qrUri, expiresAtMs } = done;
     const expiresAt = new Date(expiresAtMs).toISOString();
-    const answer = { user_id: userId, enrollment_token: enrollmentToken, qr_uri: qrUri, expires_at: expiresAt, console_url: consoleUrl };
+    const answer = { user_id: userId, enrollment_token: enrollmentToken, qr_uri: qrUri, expires_at: expiresAt };
     return reply.code(201).header('cache-control', 'no-store').type('application/json; charset=utf-8').send(JSON.stringify(answer));
   } catch (error) {
     if (!(error instanceof ContractError) || wantsJson(request)) throw error;
@@ -115,7 +114,7 @@ ${alert !== undefined && html`<div class="alert" role="alert" id="alert">${alert
   });
 }
 
-async function donePage(tenant: Tenant, { qrUri }: SetUp, consoleUrl: string): Promise<Page> {
+async function donePage(tenant: Tenant, { qrUri }: SetUp): Promise<Page> {
   const { toString: qrCode } = await import('qrcode');
   const svg = await qrCode(qrUri, { type: 'svg', margin: 1 });
   const byMail = tenant.settings.login_methods.includes('email_pin');
@@ -127,7 +126,6 @@ async function donePage(tenant: Tenant, { qrUri }: SetUp, consoleUrl: string): P
 <p class="lead">Enrol your phone: scan this with the app. It works once.</p>
 <p id="qr">${trusted(svg)}</p></div>
 <p><a id="enroll" href="${qrUri}">Enrol on this phone</a></p>
-${byMail && html`<p>You can also sign in with a code sent to your email.</p>`}
-<p><a class="button" id="console" href="${consoleUrl}">Open the console</a></p>`,
+${byMail && html`<p>You can also sign in with a code sent to your email.</p>`}`,
   });
 }

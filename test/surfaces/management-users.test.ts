@@ -60,6 +60,43 @@ for (const database of databases) {
       assert.deepEqual(await eventsOf(`user:${id}`), [['user.created', `client:${tenant.adminClientId}`]]);
     });
 
+    it('phone numbers, addresses and the other lists; a PATCH replaces those it names', async () => {
+      const lists = {
+        phone_numbers: [
+          { value: '+49 30 1234', type: 'work', primary: true },
+          { value: '+49 30 5678', display: 'Home', primary: false },
+        ],
+        addresses: [
+          {
+            formatted: '1 Main St',
+            street_address: '1 Main St',
+            locality: 'Berlin',
+            region: 'BE',
+            postal_code: '10115',
+            country: 'DE',
+            type: 'home',
+            primary: true,
+          },
+        ],
+        roles: [{ value: 'engineer', primary: false }],
+      };
+      const created = await tenant.make('POST', '/users', { user_name: 'listed', ...lists });
+      for (const [list, values] of Object.entries(lists)) assert.deepEqual(created[list], values, list);
+      assert.deepEqual(await tenant.make('GET', `/users/${created['id']}`), created);
+      assert.deepEqual(await tenant.make('GET', '/users?search=listed'), { items: [created] });
+      const changed = await tenant.make('PATCH', `/users/${created['id']}`, { phone_numbers: [], title: 'x' });
+      assert.equal(changed['phone_numbers'], undefined);
+      assert.deepEqual(changed['addresses'], lists.addresses);
+      const primaries = [
+        { value: '1', primary: true },
+        { value: '2', primary: true },
+      ];
+      await refused('POST', '/users', { phone_numbers: primaries }, 'phone_numbers', 'This field may have one primary element.');
+      await refused('POST', '/users', { phone_numbers: [{ type: 'work' }] }, 'phone_numbers');
+      await refused('POST', '/users', { addresses: [{ planet: 'Earth' }] }, 'addresses');
+      await refused('POST', '/users', { roles: Array.from({ length: 21 }, (_unused, index) => ({ value: `r${index}` })) }, 'roles');
+    });
+
     it('an empty body is a user; absent attributes are absent', async () => {
       const user = await tenant.make('POST', '/users', {});
       assert.deepEqual(Object.keys(user).sort(), ['created_at', 'emails', 'id', 'origin', 'role', 'state', 'updated_at', 'version']);
