@@ -70,6 +70,12 @@ describe('documents', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  it('every test the security model names exists', () => {
+    const named = readFileSync(join(root, 'docs/security-model.md'), 'utf8').matchAll(/`(test\/[^`\s]+\.ts)`/g);
+    const missing = [...named].map((match) => match[1]!).filter((file) => globSync(file, { cwd: root }).length === 0);
+    assert.deepEqual(missing, []);
+  });
+
   const blocks = documents.flatMap(blocksOf);
   it('there are blocks to run', () => assert.ok(blocks.length >= 6));
   for (const { document, text } of blocks) {
