@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { type ClientFields, clientGrantTypes } from '../administration/client-fields.ts';
 import { createClient, rotateClientSecret } from '../administration/clients.ts';
-import { tokenEndpointAuthMethods } from '../domain/client.ts';
+import { shownAuthMethod, tokenEndpointAuthMethods } from '../domain/client.ts';
 import { listClients } from '../storage/clients.ts';
 import { addCommonOptions, addTenantOption, administer, allPages, by, loadTenant, type Options, pageRows, table } from './administrator.ts';
 import { CommandFailure, usage } from './failure.ts';
@@ -71,7 +71,7 @@ async function list(options: Options): Promise<void> {
         client_id: clientId,
         name,
         type,
-        token_endpoint_auth_method: tokenEndpointAuthMethod,
+        token_endpoint_auth_method: shownAuthMethod(tokenEndpointAuthMethod),
         enabled,
       })),
       table(
@@ -79,7 +79,7 @@ async function list(options: Options): Promise<void> {
         clients.map((client) => [
           client.clientId,
           client.type,
-          client.tokenEndpointAuthMethod,
+          shownAuthMethod(client.tokenEndpointAuthMethod),
           client.enabled ? 'enabled' : 'disabled',
           client.name,
         ]),

@@ -13,6 +13,10 @@ export type TokenEndpointAuthMethod = (typeof tokenEndpointAuthMethods)[number];
 export const adminClientAuthMethod = 'client_secret_basic_or_post';
 export type RegisteredAuthMethod = TokenEndpointAuthMethod | typeof adminClientAuthMethod;
 
+/** The method as the Management API names it. */
+export const shownAuthMethod = (registered: RegisteredAuthMethod): TokenEndpointAuthMethod =>
+  registered === adminClientAuthMethod ? 'client_secret_basic' : registered;
+
 /** True when a client registered for one method may use the other. */
 export function acceptsAuthMethod(registered: RegisteredAuthMethod, used: TokenEndpointAuthMethod): boolean {
   return registered === adminClientAuthMethod ? used === 'client_secret_basic' || used === 'client_secret_post' : registered === used;

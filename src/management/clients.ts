@@ -4,7 +4,7 @@ import { type ClientFields, clientGrantTypes, type FieldFault } from '../adminis
 import { changeClient, createClient, removeClient, rotateClientSecret } from '../administration/clients.ts';
 import { jwksKeysMax, scopeNameCharsMax, scopesPerListMax, urisPerListMax, urlCharsMax } from '../contract/limits.ts';
 import { capabilities } from '../domain/capabilities.ts';
-import { type Client, tokenEndpointAuthMethods } from '../domain/client.ts';
+import { type Client, shownAuthMethod, tokenEndpointAuthMethods } from '../domain/client.ts';
 import { findClient, listClients } from '../storage/clients.ts';
 import { assignmentEndpoints } from './assignments.ts';
 import {
@@ -171,7 +171,7 @@ export function clientToJson(client: Client): Json {
     client_id: client.clientId,
     name: client.name,
     type: client.type,
-    token_endpoint_auth_method: client.tokenEndpointAuthMethod,
+    token_endpoint_auth_method: shownAuthMethod(client.tokenEndpointAuthMethod),
     jwks: client.jwks ?? null,
     jwks_uri: client.jwksUri ?? null,
     redirect_uris: client.redirectUris,
