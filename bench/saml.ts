@@ -57,13 +57,14 @@ function hostileCost(): Figure {
   for (const [, xml] of hostileXml) {
     const bytes = Buffer.from(xml);
     const times = Array.from({ length: 5 }, () => {
-      const before = performance.now();
+      const before = process.threadCpuUsage();
       readXml(bytes, { limits: samlXmlLimits, comments: 'refused' });
-      return performance.now() - before;
+      const { user, system } = process.threadCpuUsage(before);
+      return (user + system) / 1000;
     });
     slowest = Math.max(slowest, Math.min(...times));
   }
-  return atMost('P6', 'slowest refusal of hostile XML at 64 KiB', slowest, 'ms', 50);
+  return atMost('P6', 'CPU of the slowest refusal of hostile XML at 64 KiB', slowest, 'ms', 50);
 }
 
 function memoryGrowth(verifyOnce: () => void): Figure {
