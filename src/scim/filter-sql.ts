@@ -198,7 +198,8 @@ function substringCondition(context: SqlContext, alias: string, column: Column, 
     const pattern = `%${text.replaceAll(/[\\%_]/g, (character) => `\\${character}`)}%`;
     return sql`(${reference} LIKE ${pattern})`;
   }
-  const byRow = sql<boolean>`(instr(${reference}, ${text}) > 0)`;
+  // Said outright so that an index of the rows that have the column can be walked instead of the table.
+  const byRow = sql<boolean>`(${reference} IS NOT NULL AND instr(${reference}, ${text}) > 0)`;
   if (column.trigram === undefined || !usesTrigrams(context, alias, column, text)) return byRow;
   const match = trigramMatch(column.trigram, text);
   return alias === 'u'

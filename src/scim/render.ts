@@ -1,10 +1,10 @@
 // Writes documents as SCIM JSON in the order of the schema table: canonical names, computed locations, projection applied.
-import type { SchemaDefinition } from './attribute.ts';
+import type { Attribute, SchemaDefinition } from './attribute.ts';
 import { formatDateTime } from './date-time.ts';
 import { type Document, type Element, elementsOf, scalarOf } from './document.ts';
 import { type Projection, wants, wantsSub } from './projection.ts';
 import { schemasOf } from './resource-schemas.ts';
-import type { Leaf, Plural, TypeIndex } from './schema-lookup.ts';
+import { type Leaf, type Plural, type TypeIndex, typeIndexes } from './schema-lookup.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -19,6 +19,27 @@ export function renderResource(index: TypeIndex, document: Document, base: strin
   return json;
 }
 
+interface AttributePlan {
+  readonly attribute: Attribute;
+  readonly key: string;
+  /** The leaves of a single-valued attribute: itself, or its parts. */
+  readonly leaves: readonly Leaf[];
+}
+
+const plans = new Map<SchemaDefinition, readonly AttributePlan[]>(
+  typeIndexes.flatMap((index) => index.schemas.map((schema) => [schema, planSchema(index, schema)] as const)),
+);
+
+function planSchema(index: TypeIndex, schema: SchemaDefinition): readonly AttributePlan[] {
+  return schema.attributes
+    .filter((attribute) => attribute.elements !== 'schemas' && attribute.returned !== 'never')
+    .map((attribute) => {
+      const key = schema.keyPrefix + attribute.name;
+      const leaves = index.leaves.filter((leaf) => leaf.schema === schema && (leaf.key === key || leaf.key.startsWith(`${key}.`)));
+      return { attribute, key, leaves };
+    });
+}
+
 function renderSchema(
   index: TypeIndex,
   schema: SchemaDefinition,
@@ -27,26 +48,26 @@ function renderSchema(
   projection: Projection,
   target: Json,
 ): void {
-  for (const attribute of schema.attributes) {
-    const key = schema.keyPrefix + attribute.name;
+  for (const { attribute, key, leaves } of plans.get(schema) ?? []) {
     if (attribute.multiValued) {
-      if (attribute.elements === 'schemas' || !wants(projection, key, attribute)) continue;
-      const elements = elementsOf(document, key).map((element) => renderElement({ key, attribute }, element, base, projection));
-      if (elements.length > 0) target[attribute.name] = elements;
+      const elements = elementsOf(document, key);
+      if (elements.length === 0 || !wants(projection, key, attribute)) continue;
+      target[attribute.name] = elements.map((element) => renderElement({ key, attribute }, element, base, projection));
       continue;
     }
-    const leaves = index.leaves.filter((leaf) => leaf.schema === schema && (leaf.key === key || leaf.key.startsWith(`${key}.`)));
     if (attribute.type !== 'complex') {
       const value = renderLeaf(index, leaves[0]!, document, base, projection);
       if (value !== undefined) target[attribute.name] = value;
       continue;
     }
-    const part: Json = {};
+    let part: Json | undefined;
     for (const leaf of leaves) {
       const value = renderLeaf(index, leaf, document, base, projection);
-      if (value !== undefined) part[leaf.attribute.name] = value;
+      if (value === undefined) continue;
+      part ??= {};
+      part[leaf.attribute.name] = value;
     }
-    if (Object.keys(part).length > 0) target[attribute.name] = part;
+    if (part !== undefined) target[attribute.name] = part;
   }
 }
 

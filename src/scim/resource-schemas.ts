@@ -4,9 +4,10 @@ import type { TypeIndex } from './schema-lookup.ts';
 
 /** The `schemas` of a resource, core first. */
 export function schemasOf(index: TypeIndex, document: Document): readonly string[] {
-  return index.schemas
-    .filter(
-      (schema) => schema === index.type.schema || index.leaves.some((leaf) => leaf.schema === schema && document[leaf.key] !== undefined),
-    )
-    .map((schema) => schema.id);
+  const urns = [index.type.schema.id];
+  for (const extension of index.type.extensions) {
+    const isPresent = index.leaves.some((leaf) => leaf.schema === extension && document[leaf.key] !== undefined);
+    if (isPresent) urns.push(extension.id);
+  }
+  return urns;
 }

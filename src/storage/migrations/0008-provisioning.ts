@@ -198,13 +198,13 @@ async function describeSizes(context: MigrationContext): Promise<void> {
   const indexesOf = [...foldedColumns.map((column) => `${column}_key`), ...reversedColumns.map((column) => `${column}_reversed`)];
   const plain = [...indexesOf.filter((column) => !coveredKeys.has(column)), 'external_id', 'profile_url', 'manager_value'];
   const figures: readonly (readonly [table: string, index: string, figures: string])[] = [
-    ['users', 'users', '1000000 500000 1'],
+    ['users', 'users', '1000000 500000 1 sz=700'],
     ['users', 'sqlite_autoindex_users_2', '1000000 500000 1'],
     ['users', 'users_by_created_at_id', '1000000 500000 2 1'],
     ['users', 'users_by_updated_at_id', '1000000 500000 2 1'],
     ...plain.map((column) => ['users', `users_by_${column}`, '1000000 500000 4'] as const),
-    ...[...coveredKeys].map((column) => ['users', `users_by_${column}_created_at_state`, '1000000 500000 4 1 1'] as const),
-    ['user_emails', 'user_emails', '1000000 500000 1 1'],
+    ...[...coveredKeys].map((column) => ['users', `users_by_${column}_created_at_state`, '1000000 500000 4 1 1 sz=140'] as const),
+    ['user_emails', 'user_emails', '1000000 500000 1 1 sz=240'],
     ['user_emails', 'sqlite_autoindex_user_emails_2', '1000000 500000 1'],
     ['user_emails', 'user_emails_by_value_reversed', '1000000 500000 1'],
     ['user_values', 'user_values', '1000000 500000 4 2 1'],
