@@ -27,15 +27,21 @@ import {
 } from './signed-call.ts';
 import { checkSignedHeaders } from './signed-headers.ts';
 
+type Sign = (request: FastifyRequest) => SignedRequest;
 type Reply = { readonly status: number; readonly body: object };
 
 export function registerDevice(app: FastifyInstance, services: Services): void {
   const trust = loadAttestationTrust(services.config);
-  const first = (work: (signed: SignedRequest) => Promise<Reply>) => firstCall(services, work);
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  const sign = (request: FastifyRequest): SignedRequest => toSignedRequest(services, request, () => isClosing);
+  const first = (work: (signed: SignedRequest) => Promise<Reply>) => firstCall(sign, work);
   const registering = (work: (signed: SignedRequest, caller: RegistrationCaller) => Promise<Reply>) =>
     first(async (signed) => work(signed, await authenticateRegistration(signed)));
   const enrolled = (work: (signed: SignedRequest, caller: DeviceCaller, id: string) => Promise<object | undefined>) =>
-    deviceCall(services, work);
+    deviceCall(sign, work);
 
   const definition = {
     name: 'device',
@@ -72,19 +78,16 @@ function demandPlainTarget(request: FastifyRequest): void {
   if (!isPlainTarget(rawTargetOf(request.raw))) throw reject('management.malformed', 'target_not_plain');
 }
 
-function firstCall(services: Services, work: (signed: SignedRequest) => Promise<Reply>): Handler {
+function firstCall(sign: Sign, work: (signed: SignedRequest) => Promise<Reply>): Handler {
   return async (request, reply) => {
-    const { status, body } = await work(toSignedRequest(services, request));
+    const { status, body } = await work(sign(request));
     return answer(reply, status, body);
   };
 }
 
-function deviceCall(
-  services: Services,
-  work: (signed: SignedRequest, caller: DeviceCaller, id: string) => Promise<object | undefined>,
-): Handler {
+function deviceCall(sign: Sign, work: (signed: SignedRequest, caller: DeviceCaller, id: string) => Promise<object | undefined>): Handler {
   return async (request, reply) => {
-    const signed = toSignedRequest(services, request);
+    const signed = sign(request);
     const caller = await authenticateDevice(signed);
     const { id = '' } = request.params as { readonly id?: string }; // the one parameter any of these paths has
     const body = await work(signed, caller, id);

@@ -31,7 +31,7 @@ export interface SignedRequest {
   /** X-App-Assertion, when sent. */
   readonly assertion: string | undefined;
   readonly setActor: (actor: string) => void;
-  /** True once the phone has hung up. */
+  /** True once the phone has hung up or the server stops: an answer that waits must not wait longer. */
   readonly isGone: () => boolean;
 }
 
@@ -55,7 +55,7 @@ const replayMarginMs = 60_000;
 const empty = Buffer.alloc(0);
 
 /** The signed request a checked HTTP request is. */
-export function toSignedRequest(services: Services, request: FastifyRequest): SignedRequest {
+export function toSignedRequest(services: Services, request: FastifyRequest, isClosing: () => boolean): SignedRequest {
   const headers = signedHeadersOf(request);
   const target = splitTarget(rawTargetOf(request.raw));
   const assertion = request.headers['x-app-assertion'];
@@ -83,7 +83,7 @@ export function toSignedRequest(services: Services, request: FastifyRequest): Si
     setActor: (actor) => {
       request.auditActor = actor;
     },
-    isGone: () => request.raw.destroyed,
+    isGone: () => isClosing() || request.raw.socket.destroyed,
   };
 }
 

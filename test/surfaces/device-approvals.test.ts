@@ -209,6 +209,17 @@ for (const database of databases) {
       }
     });
 
+    it('a held answer does not hold up a server that stops', async () => {
+      const other = await startTestServer(database);
+      const waiting = await enrolledPhone(other, await createUser(other, 'ada@example.com'));
+      const held = waiting.get('/approvals?wait=25');
+      await waiting.get('/self'); // the held request has arrived by now
+      const started = performance.now();
+      await other.close();
+      assert.ok(performance.now() - started < 9000);
+      assert.deepEqual(await (await held).json(), { items: [] });
+    });
+
     describe('a second device', () => {
       const enrolAnother = async (newcomer = createPhone(server.url, server.clock.nowMs)) => {
         const { redeemed } = await redeemedPhone(server, user, newcomer);
