@@ -92,13 +92,24 @@ async function signInToGatehouse(started: Answer, email: string): Promise<string
   const login = new URL(started.location, job.authorizeUrl).href;
   const headers = { ...form, accept: 'application/json', cookie: started.cookies.join('; ') };
   await call('POST', `${login}/identify`, headers, new URLSearchParams({ identifier: email }).toString());
-  const outbox = await call('GET', `${job.outboxUrl}?to=${encodeURIComponent(email)}`, { authorization: `Bearer ${job.operatorToken}` });
-  const { messages } = JSON.parse(outbox.body) as { messages: { text: string }[] };
-  const pin = /\b\d{6}\b/.exec(messages.at(-1)?.text ?? '')?.[0] ?? '';
+  const pin = await readPin(email);
   const verified = await call('POST', `${login}/pin`, headers, new URLSearchParams({ pin }).toString());
   if (verified.status !== 200) throw new Error(`pin: ${verified.status} ${verified.body}`);
   const finished = await call('POST', `${login}/finish`, headers, '');
   return (JSON.parse(finished.body) as { redirect_to: string }).redirect_to;
+}
+
+/** Messages read before, by mailbox: a person reads the new mail only. */
+const lastRead = new Map<string, string>();
+
+async function readPin(email: string): Promise<string> {
+  const after = lastRead.get(email);
+  const query = new URLSearchParams({ to: email, ...(after === undefined ? {} : { after }) });
+  const outbox = await call('GET', `${job.outboxUrl}?${query}`, { authorization: `Bearer ${job.operatorToken}` });
+  const { messages } = JSON.parse(outbox.body) as { messages: { id: string; text: string }[] };
+  const message = messages.at(-1);
+  if (message !== undefined) lastRead.set(email, message.id);
+  return /\b\d{6}\b/.exec(message?.text ?? '')?.[0] ?? '';
 }
 
 /** The stub login of the peer: one page that decides at once, then the provider's own resume. */
