@@ -1,7 +1,7 @@
 // PostgreSQL that stalls, is exhausted, dies at a commit or comes back: 503 with Retry-After soon, nothing late, recovery.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import type { TenantId } from '../../src/domain/ids.ts';
 import { insertAuditEvent } from '../../src/storage/audit-events.ts';
@@ -24,8 +24,12 @@ for (const name of databases.filter((candidate) => candidate === 'postgres')) {
       own = await createTestDatabase(name);
       proxy = await startTcpProxy(targetOf(own.databaseUrl!, 5432));
       const proxied = { ...own, databaseUrl: throughProxy(own.databaseUrl!, proxy) };
-      server = await startTestServer(name, { database: proxied, flags: { database_pool_max: '4' } });
+      server = await startTestServer(name, { database: proxied, flags: { database_pool_max: '4', database_timeout_ms: '1000' } });
       database = server.gatehouse.services.database;
+    });
+    afterEach(() => {
+      proxy.resume();
+      proxy.accept();
     });
     after(async () => {
       await server.close();
@@ -85,8 +89,8 @@ for (const name of databases.filter((candidate) => candidate === 'postgres')) {
       const { promise: held, resolve: release } = Promise.withResolvers<void>();
       const holders = Array.from({ length: 4 }, () =>
         database.system(async (queries) => {
-          for (let turn = 0; turn < 3; turn += 1) {
-            await Promise.race([held, new Promise((done) => setTimeout(done, 2000).unref())]);
+          for (let turn = 0; turn < 10; turn += 1) {
+            await Promise.race([held, new Promise((done) => setTimeout(done, 400).unref())]);
             await sql`SELECT 1`.execute(queries);
           }
         }),
