@@ -3,7 +3,7 @@ import { reject } from '../contract/contract-error.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
 import { endRotation, findRotation, startRotation } from '../storage/device-rotations.ts';
-import { type DeviceKeyTable, endOverlap, listDeviceKeys } from '../storage/devices.ts';
+import { type DeviceSlot, endOverlap, listDeviceKeys } from '../storage/devices.ts';
 import { own, parseBody } from './body-fields.ts';
 import { badSignature, type DeviceCaller, type SignedRequest } from './signed-call.ts';
 import { isoTime } from './times.ts';
@@ -20,7 +20,7 @@ export async function rotateStart(signed: SignedRequest, caller: DeviceCaller): 
   };
   const started = await services.database.write(tenant.id, async (queries) => {
     const slots = await listDeviceKeys(queries, tenant.id, caller.deviceId);
-    const set = slots.filter((slot) => isRotatable(slot, services.clock.nowMs()) && (wanted === undefined || wanted.has(slot.key_id)));
+    const set = slots.filter((slot) => isRotatable(slot) && (wanted === undefined || wanted.has(slot.key_id)));
     if (set.length === 0) return undefined;
     const expiresAt = await startRotation(queries, tenant.id, caller.deviceId, { ...rotation, keyIds: set.map((slot) => slot.key_id) });
     return { set, expiresAt };
@@ -67,8 +67,8 @@ async function end(signed: SignedRequest, caller: DeviceCaller, from: 'open' | '
   return { rotation_id: ended, status };
 }
 
-function isRotatable(slot: DeviceKeyTable, nowMs: number): boolean {
-  return slot.revoked_at === null && (slot.previous_until === null || slot.previous_until <= nowMs);
+function isRotatable(slot: DeviceSlot): boolean {
+  return slot.revoked_at === null && slot.overlap === 0;
 }
 
 // `key_ids` that are no list of texts name none of the device's slots.

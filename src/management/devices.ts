@@ -6,7 +6,7 @@ import type { TenantId, UserId } from '../domain/ids.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/database.ts';
 import {
-  type DeviceKeyTable,
+  type DeviceSlot,
   type DeviceTable,
   findDevice,
   listDeviceKeys,
@@ -179,12 +179,12 @@ async function describe(queries: Queries, tenant: TenantId, device: DeviceTable)
   };
 }
 
-function describeKey(key: DeviceKeyTable): Json {
+function describeKey(key: DeviceSlot): Json {
   return {
     key_id: key.key_id,
     purpose: key.purpose,
     alg: key.alg,
-    state: key.revoked_at !== null ? 'revoked' : key.previous_public_key !== null ? 'rotating' : 'active',
+    state: key.revoked_at !== null ? 'revoked' : key.overlap === 1 ? 'rotating' : 'active',
     created_at: isoTime(key.created_at),
     rotated_at: key.rotated_at === null ? null : isoTime(key.rotated_at),
   };

@@ -236,11 +236,15 @@ export async function countActiveDevices(queries: Queries, tenant: TenantId, use
   return Number(row?.count ?? 0);
 }
 
-/** The slots of a device in the order they were enrolled. */
-export async function listDeviceKeys(queries: Queries, tenant: TenantId, device: DeviceId): Promise<readonly DeviceKeyTable[]> {
+/** A slot with whether its previous key is accepted now, by the database's time. */
+export type DeviceSlot = DeviceKeyTable & { readonly overlap: number };
+
+/** The slots of a device, `pop` first. */
+export async function listDeviceKeys(queries: Queries, tenant: TenantId, device: DeviceId): Promise<readonly DeviceSlot[]> {
   return queries
     .selectFrom('device_keys')
     .selectAll()
+    .select(sql<number>`CASE WHEN previous_until > gatehouse_now_ms() THEN 1 ELSE 0 END`.as('overlap'))
     .where('tenant_id', '=', tenant)
     .where('device_id', '=', device)
     .orderBy('purpose')
