@@ -14,7 +14,7 @@ import { createGroup, deleteGroup, patchGroup, readGroup, replaceGroup } from '.
 import { readListQuery, readParameters, readProjectionNames, readSearchBody } from './list-query.ts';
 import { isUnmodified, readPrecondition } from './precondition.ts';
 import { everything, type Projection, readProjection } from './projection.ts';
-import { invalidSyntax } from './refuse.ts';
+import { invalidSyntax, invalidValue } from './refuse.ts';
 import { locationOf, renderResource } from './render.ts';
 import { type ScimContext, scimBase } from './request-context.ts';
 import { groupIndex, type TypeIndex, userIndex } from './schema-lookup.ts';
@@ -67,6 +67,7 @@ function jsonOf(request: FastifyRequest): unknown {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw reject('scim.unsupported_media_type', { reason: 'content_encoding', received: encoding });
   const parsed = parseStrictJson(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
+  if (!parsed.ok && parsed.reason === 'nul') throw invalidValue('A value is not valid text.');
   if (!parsed.ok) throw invalidSyntax('The body is not valid JSON.');
   return parsed.value;
 }

@@ -27,7 +27,13 @@ const creates: readonly (readonly [string, string, unknown, string])[] = [
   ['active of the wrong type', '/Users', { userName: 'x', emails: [work], active: 'perhaps' }, 'active must be true or false.'],
   ['emails of the wrong type', '/Users', { userName: 'x', emails: 'x@example.com' }, 'emails must be a list.'],
   ['name of the wrong type', '/Users', { userName: 'x', emails: [work], name: 'X' }, 'name must be an object.'],
-  ['NUL in a value', '/Users', { userName: 'x\0', emails: [work] }, 'userName is not valid text.'],
+  [
+    'half a character in a value',
+    '/Users',
+    '{"userName":"x\\ud800","emails":[{"value":"x@example.com","primary":true}]}',
+    'userName is not valid text.',
+  ],
+  ['NUL in a value', '/Users', { userName: 'x\0', emails: [work] }, 'A value is not valid text.'],
   ['a value too long', '/Users', { userName: 'x'.repeat(1025), emails: [work] }, 'userName is longer than 1024 characters.'],
   [
     'too many values',
