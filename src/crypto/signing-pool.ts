@@ -81,9 +81,10 @@ function startThread(onEnd: () => void): OtherThread {
   worker.on('message', (signatures: FromWorker) => {
     const jobs = batches.shift() ?? [];
     owed -= jobs.length;
+    const parts = signatures.split(' ');
     jobs.forEach((job, index) => {
-      const signature = signatures[index];
-      if (signature === undefined) signHere(job);
+      const signature = parts[index];
+      if (signature === undefined || signature === '') signHere(job);
       else job.resolve(signature);
     });
   });
@@ -97,14 +98,21 @@ function startThread(onEnd: () => void): OtherThread {
         sent.clear();
         post({ kind: 'forget' });
       }
-      for (const { key } of jobs) {
-        if (sent.has(key.kid)) continue;
-        sent.add(key.kid);
-        post({ kind: 'key', kid: key.kid, alg: key.alg, key: key.privateKey });
+      for (const [kid, own] of byKey(jobs)) {
+        if (!sent.has(kid)) {
+          sent.add(kid);
+          post({ kind: 'key', kid, alg: own[0]!.key.alg, key: own[0]!.key.privateKey });
+        }
+        batches.push(own);
+        owed += own.length;
+        post({ kind: 'sign', kid, inputs: own.map((job) => job.input).join(' ') });
       }
-      batches.push(jobs);
-      owed += jobs.length;
-      post({ kind: 'sign', kids: jobs.map((job) => job.key.kid), inputs: jobs.map((job) => job.input) });
     },
   };
+}
+
+/** Jobs by the key they are for; nearly always one. */
+function byKey(jobs: readonly Job[]): ReadonlyMap<string, readonly Job[]> {
+  const { kid } = jobs[0]!.key;
+  return jobs.every((job) => job.key.kid === kid) ? new Map([[kid, jobs]]) : Map.groupBy(jobs, (job) => job.key.kid);
 }
