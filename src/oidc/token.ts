@@ -25,7 +25,7 @@ export function issueTokens(services: Services): Handler {
   return (request, reply) => answerToken(services, request, reply);
 }
 
-async function answerToken(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function answerToken(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<string> {
   // 1 parse
   const parameters = parametersOf(parseForm(request));
   // 2 find the grant
@@ -179,8 +179,10 @@ async function mint(request: TokenRequest, type: TokenGrant, examined: Examined,
   };
 }
 
-function sendTokens(reply: FastifyReply, body: TokenResponse): FastifyReply {
-  return reply.headers(tokenHeaders).send(JSON.stringify(body));
+/** The text is returned, not sent: awaiting a reply costs listeners on its socket. */
+function sendTokens(reply: FastifyReply, body: TokenResponse): string {
+  reply.headers(tokenHeaders);
+  return JSON.stringify(body);
 }
 
 /** RFC 6749 5.1. */

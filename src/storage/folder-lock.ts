@@ -21,9 +21,9 @@ export function lockFolder(folder: string): FolderLock {
   const database = new DatabaseSync(join(folder, 'serve.lock'), { timeout: 0 });
   try {
     database.exec('PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE');
-  } catch (error) {
+  } catch {
     database.close();
-    throw Object.assign(new FolderLocked(folder, readPid(pidFile)), { cause: error });
+    throw new FolderLocked(folder, readPid(pidFile)); // what SQLite says of it adds nothing
   }
   writeFileSync(pidFile, `${process.pid}\n`);
   return { release: () => database.close() };
