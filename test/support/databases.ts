@@ -63,7 +63,7 @@ async function prepare(url: string): Promise<void> {
     await client.query('GRANT SELECT ON test_clock TO gatehouse_service');
     await client.query(
       `CREATE OR REPLACE FUNCTION gatehouse_now_ms() RETURNS BIGINT LANGUAGE sql STABLE AS
-       'SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint + offset_ms FROM test_clock'`,
+       'SELECT (extract(epoch from statement_timestamp()) * 1000)::bigint + offset_ms FROM test_clock'`,
     );
   });
 }

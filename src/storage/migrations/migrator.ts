@@ -75,7 +75,7 @@ async function preparePostgres(database: Database): Promise<void> {
     await prepareServiceRole(queries);
     await sql
       .raw(
-        `CREATE OR REPLACE FUNCTION gatehouse_now_ms() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint'`,
+        `CREATE OR REPLACE FUNCTION gatehouse_now_ms() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT (extract(epoch from statement_timestamp()) * 1000)::bigint'`,
       )
       .execute(queries);
   });
