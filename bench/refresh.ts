@@ -11,7 +11,7 @@ import { createTenant } from './tenant.ts';
 
 const rounds = 5;
 const seconds = 4;
-const families = 64;
+const families = 128;
 
 export const refresh: Bench = async () => {
   requireWrk();
@@ -73,7 +73,7 @@ request = function()
   local token = queue[first]
   queue[first] = nil
   first = first + 1
-  return wrk.format(nil, nil, nil, "grant_type=refresh_token&client_id=${party.clientId}&client_secret=${party.clientSecret}&scope=openid%20offline_access&refresh_token=" .. token)
+  return wrk.format(nil, nil, nil, "grant_type=refresh_token&client_id=${party.clientId}&client_secret=${party.clientSecret}&scope=offline_access&refresh_token=" .. token)
 end
 response = function(status, headers, body)
   local token = string.match(body, '"refresh_token":"([^"]+)"')
