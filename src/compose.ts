@@ -183,7 +183,7 @@ async function composeServices(
   { database, encryption }: Store,
 ): Promise<Services & { setPublicUrl: (url: string) => void }> {
   const state = { publicUrl: config.publicUrl ?? 'http://127.0.0.1' };
-  const cache = createConfigCache(database, log);
+  const cache = createConfigCache(database);
   const refusals = createRefusalRecorder(database, clock, log);
   const mail = await createMail(config.smtpUrl, config.mailFrom);
   const push = givenPush ?? (await composePush(config, clock, log));

@@ -49,7 +49,7 @@ export async function administer(options: Options, work: (administrator: Adminis
       database,
       encryption,
       clock: systemClock,
-      cache: createConfigCache(database, log),
+      cache: createConfigCache(database),
       publicUrl: config.publicUrl ?? stored ?? `http://${config.listenHost}:${config.listenPort}`,
       print: (value, lines) => write(json ? JSON.stringify(value) : typeof lines === 'string' ? lines : lines.join('\n')),
     });

@@ -60,3 +60,36 @@ export interface Client {
 }
 
 export const isConfidential = (client: Client): boolean => client.type === 'confidential';
+
+/** A confidential client with nothing registered yet; callers lay over it what theirs has. */
+export function plainClient(clientId: ClientId, name: string, nowMs: number): Client {
+  return {
+    clientId,
+    name,
+    type: 'confidential',
+    tokenEndpointAuthMethod: 'client_secret_basic',
+    secretHash: undefined,
+    secretEncrypted: undefined,
+    jwks: undefined,
+    jwksUri: undefined,
+    redirectUris: [],
+    postLogoutRedirectUris: [],
+    grantTypes: [],
+    scopes: [],
+    resources: [],
+    requirePkce: true,
+    requirePar: false,
+    requireConsent: false,
+    authorizeErrorDelivery: 'direct',
+    idTokenSignedResponseAlg: 'RS256',
+    backchannelTokenDeliveryMode: undefined,
+    backchannelClientNotificationEndpoint: undefined,
+    backchannelLogoutUri: undefined,
+    accessPolicy: 'everyone',
+    refreshReuseLeewaySeconds: 0,
+    logoUri: undefined,
+    enabled: true,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}

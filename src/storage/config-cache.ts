@@ -3,7 +3,6 @@
 // because each process polls the epochs that configuration writes bump. Token, user and one-time state is never cached.
 import type { TenantId } from '../domain/ids.ts';
 import type { Job } from '../platform/jobs.ts';
-import type { Log } from '../platform/log.ts';
 import type { Database, Queries } from './database.ts';
 import { bumpConfigEpoch, listRecentConfigEpochs } from './instance.ts';
 
@@ -26,7 +25,7 @@ const pollEveryMs = 400;
 /** Epochs of the last 30 s are compared at each poll, so a commit that took that long is still noticed. */
 const epochWindowMs = 30_000;
 
-export function createConfigCache(database: Database, _log: Log): ConfigCache {
+export function createConfigCache(database: Database): ConfigCache {
   const values = new Map<TenantId, Map<string, { readonly value: unknown }>>();
   const generations = new Map<TenantId, number>();
   const seen = new Map<TenantId, number>();

@@ -3,7 +3,7 @@
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import { capabilities } from '../domain/capabilities.ts';
-import { adminClientAuthMethod, type Client } from '../domain/client.ts';
+import { adminClientAuthMethod, type Client, plainClient } from '../domain/client.ts';
 import type { ClientId, TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
@@ -76,32 +76,10 @@ export const randomClientId = (): ClientId => takeRandom(16).toString('base64url
 
 function adminClient(clientId: ClientId, secret: string, nowMs: number): Client {
   return {
-    clientId,
-    name: 'Management',
-    type: 'confidential',
+    ...plainClient(clientId, 'Management', nowMs),
     tokenEndpointAuthMethod: adminClientAuthMethod,
     secretHash: hashSecret(secret),
-    secretEncrypted: undefined,
-    jwks: undefined,
-    jwksUri: undefined,
-    redirectUris: [],
-    postLogoutRedirectUris: [],
     grantTypes: ['client_credentials'],
     scopes: capabilities,
-    resources: [],
-    requirePkce: true,
-    requirePar: false,
-    requireConsent: false,
-    authorizeErrorDelivery: 'direct',
-    idTokenSignedResponseAlg: 'RS256',
-    backchannelTokenDeliveryMode: undefined,
-    backchannelClientNotificationEndpoint: undefined,
-    backchannelLogoutUri: undefined,
-    accessPolicy: 'everyone',
-    refreshReuseLeewaySeconds: 0,
-    logoUri: undefined,
-    enabled: true,
-    createdAtMs: nowMs,
-    updatedAtMs: nowMs,
   };
 }

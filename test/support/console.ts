@@ -41,7 +41,11 @@ export async function openConsole(
   server: TestServer,
   tenant: Managed,
   email: string,
-): Promise<{ readonly visitor: ConsoleVisitor; readonly callback: Response }> {
+): Promise<{
+  readonly visitor: ConsoleVisitor;
+  readonly callback: Response;
+  readonly first: { readonly status: number; readonly text: string };
+}> {
   const jar = new Map<string, string>();
   const keep = (response: Response): Response => {
     for (const line of response.headers.getSetCookie()) {
@@ -59,10 +63,12 @@ export async function openConsole(
   const started = await fetch(authorize, { redirect: 'manual' });
   const finished = await signInByPin(server, loginAt(locationOf(started), started.headers.get('set-cookie') ?? ''), email);
   const callback = await get(finished.href);
-  const csrfOf = async (): Promise<string> => /name="csrf" value="([^"]+)"/.exec(await (await get(console)).text())?.[1] ?? '';
-  const csrf = await csrfOf();
+  const page = await get(console);
+  const first = { status: page.status, text: await page.text() };
+  const csrf = /name="csrf" value="([^"]+)"/.exec(first.text)?.[1] ?? '';
   return {
     callback,
+    first,
     visitor: {
       tenant,
       cookie,

@@ -1,6 +1,6 @@
 // Rows a test needs before it can speak to the server: clients and users, inserted through storage as a management call would.
 import { hashSecret } from '../../src/crypto/secret-hash.ts';
-import type { Client } from '../../src/domain/client.ts';
+import { type Client, plainClient } from '../../src/domain/client.ts';
 import { foldKey } from '../../src/domain/fold.ts';
 import type { UserId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
@@ -15,36 +15,15 @@ export type TestClient = Client & { readonly secret: string };
 /** A confidential code-flow client (client_secret_basic) unless told otherwise. */
 export async function createClient(services: Services, tenant: Tenant, changes: Partial<Client> = {}): Promise<TestClient> {
   const secret = randomSecret();
-  const nowMs = services.clock.nowMs();
   const isPublic = changes.type === 'public';
   const client: Client = {
-    clientId: randomClientId(),
-    name: 'Test client',
-    type: 'confidential',
+    ...plainClient(randomClientId(), 'Test client', services.clock.nowMs()),
     tokenEndpointAuthMethod: isPublic ? 'none' : 'client_secret_basic',
     secretHash: isPublic ? undefined : hashSecret(secret),
-    secretEncrypted: undefined,
-    jwks: undefined,
-    jwksUri: undefined,
     redirectUris: ['https://rp.example/callback'],
     postLogoutRedirectUris: ['https://rp.example/signed-out'],
     grantTypes: ['authorization_code', 'refresh_token'],
     scopes: ['openid', 'profile', 'email', 'phone', 'address', 'offline_access', 'groups'],
-    resources: [],
-    requirePkce: true,
-    requirePar: false,
-    requireConsent: false,
-    authorizeErrorDelivery: 'direct',
-    idTokenSignedResponseAlg: 'RS256',
-    backchannelTokenDeliveryMode: undefined,
-    backchannelClientNotificationEndpoint: undefined,
-    backchannelLogoutUri: undefined,
-    accessPolicy: 'everyone',
-    refreshReuseLeewaySeconds: 0,
-    logoUri: undefined,
-    enabled: true,
-    createdAtMs: nowMs,
-    updatedAtMs: nowMs,
     ...changes,
   };
   await services.cache.write(tenant.id, (queries) => insertClient(queries, tenant.id, client));

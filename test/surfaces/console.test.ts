@@ -184,10 +184,12 @@ for (const database of databases) {
 
     it('a person who is no administrator is told so; the administrator of another tenant is nobody here', async () => {
       const other = await createConsoleTenant(server, { role: 'user' });
-      const { callback, visitor: guest } = await openConsole(server, other.tenant, other.email);
+      const { callback, first, visitor: guest } = await openConsole(server, other.tenant, other.email);
       assert.equal(callback.status, 303);
-      const refused = await openedBy(guest);
-      assert.equal(refused.status, 303); // the refusal ended the session: sign in again
+      assert.equal(first.status, 403);
+      assert.match(first.text, /This console is for administrators/);
+      assert.doesNotMatch(first.text, /<nav/);
+      assert.equal((await guest.page('')).status, 303); // the refusal ended the session: sign in again
       const foreign = await fetch(`${other.tenant.baseUrl}/console`, {
         redirect: 'manual',
         headers: { cookie: visitor.cookie().replaceAll(visitor.tenant.slug, other.tenant.slug) },
@@ -206,8 +208,6 @@ for (const database of databases) {
     });
   });
 }
-
-const openedBy = (visitor: ConsoleVisitor): Promise<Response> => visitor.page('');
 
 /** The fields of a settings form as a browser would send them. */
 function fieldsOf(form: string): Readonly<Record<string, string>> {

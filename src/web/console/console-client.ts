@@ -1,7 +1,7 @@
 // The console as a client of its own tenant: public, PKCE, allowed the Management API and its capabilities. Registered the
 // first time somebody opens the console, and again when the tenant's base URL changed.
 import { capabilities } from '../../domain/capabilities.ts';
-import type { Client } from '../../domain/client.ts';
+import { type Client, plainClient } from '../../domain/client.ts';
 import type { ClientId } from '../../domain/ids.ts';
 import type { Tenant } from '../../domain/tenant.ts';
 import type { Services } from '../../http/services.ts';
@@ -46,32 +46,15 @@ function isAsWanted(client: Client | undefined, wanted: Client): boolean {
 
 function consoleClient(tenant: Tenant, nowMs: number): Client {
   return {
-    clientId: consoleClientId,
-    name: `${tenant.name} console`,
+    ...plainClient(consoleClientId, `${tenant.name} console`, nowMs),
     type: 'public',
     tokenEndpointAuthMethod: 'none',
-    secretHash: undefined,
-    secretEncrypted: undefined,
-    jwks: undefined,
-    jwksUri: undefined,
     redirectUris: [callbackOf(tenant)],
-    postLogoutRedirectUris: [],
     grantTypes: ['authorization_code', 'refresh_token'],
     scopes: consoleScopes,
     resources: [tenant.managementApi],
-    requirePkce: true,
-    requirePar: false,
-    requireConsent: false,
     authorizeErrorDelivery: 'redirect',
     idTokenSignedResponseAlg: 'ES256',
-    backchannelTokenDeliveryMode: undefined,
-    backchannelClientNotificationEndpoint: undefined,
-    backchannelLogoutUri: undefined,
-    accessPolicy: 'everyone',
     refreshReuseLeewaySeconds: refreshLeewaySeconds,
-    logoUri: undefined,
-    enabled: true,
-    createdAtMs: nowMs,
-    updatedAtMs: nowMs,
   };
 }

@@ -1,5 +1,5 @@
 // The frame of every console page: navigation, who is signed in, the content. One style sheet on top of the sign-in pages'
-// colours; nonce CSP; the only script adds a question before destructive forms and is not needed.
+// colours; nonce CSP; no script at all.
 import type { Tenant } from '../../domain/tenant.ts';
 import { brandVariables } from '../../http/pages/brand.ts';
 import type { Page } from '../../http/pages/page.ts';

@@ -1,6 +1,5 @@
 // What the console can list, create, change and delete: one entry per resource of the Management API, from which every
 // page of it is made. Adding a resource is one entry here and one line in console-page.ts.
-import { capabilities } from '../../domain/capabilities.ts';
 import { tokenEndpointAuthMethods } from '../../domain/client.ts';
 import type { FormField } from './form-field.ts';
 
@@ -191,6 +190,3 @@ const serviceProviders: ConsoleResource = {
 };
 
 export const consoleResources: readonly ConsoleResource[] = [clients, resources, users, groups, serviceProviders];
-
-/** Capabilities, for the wizard that makes a SCIM client. */
-export const scimCapabilities = capabilities.filter((capability) => capability.startsWith('scim:'));

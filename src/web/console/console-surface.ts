@@ -41,7 +41,7 @@ export function registerConsole(app: FastifyInstance, services: Services): void 
         visitor(app, services, (visit) => take(visit, typedOf(visit), visit.request.params as Params));
       route('', { GET: page(overviewPage) });
       route('/callback', { GET: (request, reply) => callback(app, services, request, reply) });
-      route('/sign-out', { POST: form((visit, typed) => leave(visit, typed)) });
+      route('/sign-out', { POST: form(leave) });
       route('/signing-keys', { GET: page((visit) => keysPage(visit)), POST: form(rotateKey) });
       route('/settings', { GET: page((visit) => settingsPage(visit)), POST: form(changeSettings) });
       route('/events', { GET: page(eventsPage) });
@@ -115,7 +115,7 @@ function typedOf({ request, session }: Visit): Typed {
   return typed;
 }
 
-async function leave(visit: Visit, _typed: Typed): Promise<FastifyReply> {
+async function leave(visit: Visit): Promise<FastifyReply> {
   const { app, request, reply, session } = visit;
   await signOut(app, request, reply, session);
   const page = consolePage(
