@@ -153,7 +153,8 @@ if (hasChromium)
     it('by keyboard alone, from the identifier to the client', async () => {
       const user = await createUser(server.gatehouse.services, tenant);
       const { page, context, seen } = await open();
-      await page.keyboard.type(user.email); // the field has the focus
+      await page.waitForFunction(`document.activeElement?.id === 'identifier'`); // the field has the focus
+      await page.keyboard.type(user.email);
       await page.keyboard.press('Enter');
       await page.waitForSelector('#use-email');
       const focusOn = async (id: string): Promise<void> => {
@@ -165,7 +166,7 @@ if (hasChromium)
       };
       await focusOn('use-email');
       await page.keyboard.press('Enter');
-      await page.waitForSelector('#pin');
+      await page.waitForFunction(`document.activeElement?.id === 'pin'`);
       await page.keyboard.type(await pinOf(server, user.email));
       await page.keyboard.press('Enter');
       await page.waitForURL(`${redirectUri}?code=*`);

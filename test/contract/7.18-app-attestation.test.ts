@@ -233,7 +233,7 @@ for (const database of databases) {
       let step = 0;
       const send = (counter: number, over: Partial<Parameters<typeof requestText>[0]> = {}): Promise<Response> => {
         step += 1;
-        const timestamp = String(server.clock.nowMs() + step);
+        const timestamp = String(server.clock.nowMs() - 5_000 + step); // never that of a call the phone stamps itself
         const request = { protocolVersion: '1', issuer: phone.baseUrl, method: 'GET', path: '/v1/device/self', query: '', timestamp };
         const text = requestText({ ...request, deviceId: phone.deviceId, keyId: phone.keys.pop.keyId, body: Buffer.alloc(0), ...over });
         return phone.get('/self', { timestamp, headers: { 'X-App-Assertion': key.assert(text, counter).toString('base64') } });

@@ -101,8 +101,9 @@ function readAttestationObject(bytes: Uint8Array): {
   const map = expectCborMap(readCbor(bytes));
   demand(map.size === 3 && map.get('fmt') === 'apple-appattest', 'format_mismatch');
   const statement = expectCborMap(map.get('attStmt'));
-  // The receipt is for Apple's fraud service; nothing here rests on it, so it is not verified and may be absent.
+  // The receipt is for Apple's fraud service; nothing here rests on it, so its content is not judged and it may be absent.
   demand(statement.size === (statement.has('receipt') ? 2 : 1), 'statement_shape');
+  if (statement.has('receipt')) expectCborBytes(statement.get('receipt'));
   const chain = expectCborArray(statement.get('x5c')).map((item: CborValue) => expectCborBytes(item));
   return { chain, authData: expectCborBytes(map.get('authData')) };
 }
