@@ -13,8 +13,9 @@ import { presentErrorPage } from '../http/pages/status-page.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Services } from '../http/services.ts';
 import { registerSurface, sharedError } from '../http/surface.ts';
-import { html, trusted } from '../platform/html.ts';
+import { html } from '../platform/html.ts';
 import { badField, readField, readOptionalField, refuseForeignOrigin, wantsJson } from './login-request.ts';
+import { qrCode } from './qr-code.ts';
 
 const tokenCharsMax = 100;
 
@@ -115,8 +116,7 @@ ${alert !== undefined && html`<div class="alert" role="alert" id="alert">${alert
 }
 
 async function donePage(tenant: Tenant, { qrUri }: SetUp): Promise<Page> {
-  const { toString: qrCode } = await import('qrcode');
-  const svg = await qrCode(qrUri, { type: 'svg', margin: 1 });
+  const code = await qrCode(qrUri, 'QR code of the enrolment link');
   const byMail = tenant.settings.login_methods.includes('email_pin');
   return renderPage({
     language: 'en',
@@ -124,7 +124,7 @@ async function donePage(tenant: Tenant, { qrUri }: SetUp): Promise<Page> {
     title: 'The administrator is set up',
     body: html`<div class="center"><div class="badge good">${icons.check}</div><h1>You are the administrator</h1>
 <p class="lead">Enrol your phone: scan this with the app. It works once.</p>
-<p id="qr">${trusted(svg)}</p></div>
+<p id="qr">${code}</p></div>
 <p><a id="enroll" href="${qrUri}">Enrol on this phone</a></p>
 ${byMail && html`<p>You can also sign in with a code sent to your email.</p>`}`,
   });
