@@ -32,6 +32,13 @@ export const pinCharsMax = 64;
 export const loginBodyBytesMax = 16 * 1024;
 export const loginEventStreamsMax = 2000;
 
+// Passkeys
+export const passkeysPerUserMax = 8; // what the allow list of a sign-in always holds; security keys take 8 at a time
+export const passkeyTextCharsMax = 8 * 1024; // each base64url text of a response
+export const passkeyCredentialIdBytesMax = 1023; // WebAuthn 4
+export const passkeyTransportsMax = 10;
+export const passkeyNameCharsMax = 60;
+
 // Console forms
 export const consoleBodyBytesMax = 64 * 1024;
 

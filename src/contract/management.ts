@@ -12,5 +12,6 @@ export const managementRows = defineRows({
   'login.not_found': { ...row, status: 404, opaque: true, code: 'not_found', text: 'Not found.', when: 'Unknown transaction, or without its cookie.' },
   'login.conflict': { ...row, status: 409, opaque: true, code: 'conflict', text: 'The sign-in is not at this step.', when: 'A step out of order.' },
   'login.forbidden': { ...row, status: 403, opaque: true, code: 'forbidden', text: 'The request did not come from the sign-in page.', when: 'A post from another origin.' },
+  'login.passkey_refused': { ...row, status: 401, opaque: true, code: 'unauthorized', text: 'The passkey was not accepted.', when: 'Any failure of a passkey: unknown, of another person or tenant, wrong signature, challenge, origin or counter, expired, or the person may not sign in.' },
   'login.invalid_request': { ...row, status: 400, code: 'invalid_request', when: 'A field of the step is missing or wrong.' },
 });

@@ -91,7 +91,8 @@ function writeInteger(out: Uint8Array, at: number, source: Uint8Array, from: num
   return at + 2 + pad + end - start;
 }
 
-function isStrictEcdsaDer(bytes: Uint8Array): boolean {
+/** Whether the bytes are the one DER encoding of an ES256 signature (RFC 3279 section 2.2.3). */
+export function isStrictEcdsaDer(bytes: Uint8Array): boolean {
   if (bytes.byteLength < 8 || bytes.byteLength > 72) return false;
   if (bytes[0] !== 0x30 || bytes[1] !== bytes.byteLength - 2) return false;
   const second = strictIntegerEnd(bytes, 2);

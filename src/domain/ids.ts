@@ -13,3 +13,4 @@ export type ServiceProviderId = Branded<'ServiceProviderId'>;
 export type ApprovalId = Branded<'ApprovalId'>;
 export type TransactionId = Branded<'TransactionId'>;
 export type DeviceId = Branded<'DeviceId'>;
+export type PasskeyId = Branded<'PasskeyId'>;

@@ -131,7 +131,7 @@ export async function updateProvisionedUser(queries: Queries, tenant: TenantId, 
 
 /** Forgets a user: names, emails, values and memberships go, the row stays so that its id is never another's. */
 export async function deleteProvisionedUser(queries: Queries, tenant: TenantId, id: UserId, columns: readonly string[]): Promise<void> {
-  for (const table of ['user_emails', 'user_values', 'user_addresses', 'access_assignments'] as const) {
+  for (const table of ['user_emails', 'user_values', 'user_addresses', 'access_assignments', 'passkeys'] as const) {
     await queries.deleteFrom(table).where('tenant_id', '=', tenant).where('user_id', '=', id).execute();
   }
   await queries

@@ -44,6 +44,7 @@ export const expiring: readonly Expiring[] = [
   { table: 'device_requests', column: 'expires_at', key: 'digest', keptMs: replayMs },
   { table: 'device_registrations', column: 'purge_at', key: 'id', keptMs: 0 },
   { table: 'attestation_challenges', column: 'expires_at', key: 'challenge', keptMs: hourMs },
+  { table: 'passkey_challenges', column: 'expires_at', key: 'subject', keptMs: 0 },
   { table: 'enrollment_tokens', column: 'expires_at', key: 'token_hash', keptMs: 7 * dayMs }, // a late scan still hears token_expired
   { table: 'setup_tokens', column: 'expires_at', key: 'token_hash', keptMs: dayMs },
   { table: 'saml_sessions', column: 'expires_at', key: 'session_hash', keptMs: hourMs },

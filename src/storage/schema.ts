@@ -22,6 +22,7 @@ import type { ConfigEpochTable, InstanceTable } from './instance.ts';
 import type { LoginTransactionTable } from './login-transactions.ts';
 import type { LogoutNoticeTable } from './logout-notices.ts';
 import type { OutboxMessageTable } from './outbox-messages.ts';
+import type { PasskeyChallengeTable, PasskeyTable } from './passkeys.ts';
 import type { PinMailboxTable, PinTable } from './pins.ts';
 import type { GroupSearchTable } from './provisioned-groups.ts';
 import type { PushMessageTable } from './push-messages.ts';
@@ -73,6 +74,8 @@ export interface Schema {
   device_rotations: DeviceRotationTable;
   attestation_challenges: AttestationChallengeTable;
   enrollment_tokens: EnrollmentTokenTable;
+  passkeys: PasskeyTable;
+  passkey_challenges: PasskeyChallengeTable;
   client_assertions: ClientAssertionTable;
   ciba_requests: CibaRequestTable;
   ciba_deliveries: CibaDeliveryTable;

@@ -214,10 +214,10 @@ export async function setUserState(
 }
 
 /** What else is known about a person, by table; emptied when the user is deleted. */
-const personalTables = ['user_emails', 'user_values', 'user_addresses', 'group_members', 'access_assignments'] as const;
+const personalTables = ['user_emails', 'user_values', 'user_addresses', 'group_members', 'access_assignments', 'passkeys'] as const;
 
 /**
- * Deletes a user: names, emails, memberships and assignments go, grants end, devices count as revoked; the row stays so
+ * Deletes a user: names, emails, memberships and assignments and passkeys go, grants end, devices count as revoked; the row stays so
  * that its id is never another's. Gives false when there is no such live user.
  */
 export async function deleteUser(queries: Queries, tenant: TenantId, id: string): Promise<boolean> {

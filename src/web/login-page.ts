@@ -11,6 +11,7 @@ import { type Page, renderPage } from '../http/pages/page.ts';
 import { type Html, html } from '../platform/html.ts';
 import { loginScript } from './login-script.ts';
 import type { LoginNow, LoginState } from './login-view.ts';
+import { passkeySignInScript } from './passkey-script.ts';
 
 interface Context {
   readonly login: LoginNow;
@@ -24,6 +25,8 @@ interface Content {
   readonly title: string;
   readonly body: Html;
   readonly reloadSeconds?: number;
+  /** True: the page needs the script that speaks to the authenticator. */
+  readonly withPasskey?: boolean;
 }
 
 /** The page of the state a sign-in is in. `?step=identify` and `?step=choose` go back without losing anything. */
@@ -45,14 +48,18 @@ function render(request: FastifyRequest, login: LoginNow, alert: string | undefi
   const path = `${new URL(login.tenant.baseUrl).pathname.replace(/\/$/, '')}/login/${login.row.id}`;
   const context: Context = { login, messages: messagesOf(language), language, path, alert };
   const { step } = request.query as { step?: unknown }; // a parsed query string; compared below
-  const content = bodies[shownState(login.state, step)](context);
-  return renderPage({ ...content, language, tenant: login.tenant, script: loginScript });
+  const content = bodies[shownState(login, step)](context);
+  const script = content.withPasskey === true ? `${loginScript}${passkeySignInScript}` : loginScript;
+  return renderPage({ ...content, language, tenant: login.tenant, script });
 }
 
-function shownState(state: LoginState, step: unknown): LoginState {
+type ShownState = LoginState | 'passkey';
+
+function shownState({ state, row }: LoginNow, step: unknown): ShownState {
   const mayGoBack = state === 'choose' || state === 'waiting' || state === 'pin';
   if (mayGoBack && step === 'identify') return 'identify';
-  return mayGoBack && step === 'choose' ? 'choose' : state;
+  if (mayGoBack && step === 'choose') return 'choose';
+  return state === 'choose' && row.step === 'passkey' ? 'passkey' : state;
 }
 
 function alertOf(messages: Messages, { body, headers, status }: Answer): string {
@@ -64,22 +71,31 @@ function alertOf(messages: Messages, { body, headers, status }: Answer): string 
       return messages.lockedPin;
     case 'pin_expired':
       return messages.expiredPin;
+    case 'unauthorized':
+      return messages.passkeyRefused;
     case 'cooldown_active':
       return messages.cooldown(seconds);
     case 'rate_limited':
       return messages.waitSeconds(seconds);
     case 'invalid_request':
-      return body['kind'] === 'identifier' ? messages.badIdentifier : body['kind'] === 'pin' ? messages.badPin : messages.errorClient;
+      return badFieldText(messages, body['kind']);
     default:
       return status === 403 ? messages.errorForbidden : messages.errorServer;
   }
 }
 
-const bodies: Readonly<Record<LoginState, (context: Context) => Content>> = {
+function badFieldText(messages: Messages, field: unknown): string {
+  if (field === 'identifier') return messages.badIdentifier;
+  if (field === 'pin') return messages.badPin;
+  return field === 'response' ? messages.passkeyRefused : messages.errorClient;
+}
+
+const bodies: Readonly<Record<ShownState, (context: Context) => Content>> = {
   identify: identifyBody,
   choose: chooseBody,
   waiting: waitingBody,
   pin: pinBody,
+  passkey: passkeyBody,
   approved: approvedBody,
   denied: deniedBody,
   expired: expiredBody,
@@ -133,17 +149,47 @@ function chooseBody(context: Context): Content {
   };
   const choice = (method: LoginMethod): Html => {
     const { id, icon, text, hint } = choices[method];
-    return html`<form method="post" action="${path}/method"><input type="hidden" name="method" value="${method}"><button class="choice" id="${id}">${icon}<span>${text}<small>${hint}</small></span></button></form>`;
+    const passkey = method === 'passkey' && passkeyMarks(messages);
+    return html`<form method="post" action="${path}/method"${passkey}><input type="hidden" name="method" value="${method}"><button class="choice" id="${id}">${icon}<span>${text}<small>${hint}</small></span></button></form>`;
   };
+  const withPasskey = login.methods.includes('passkey');
   return {
     title: messages.chooseTitle,
+    withPasskey,
     body: html`<h1>${messages.chooseTitle}</h1>
 <p class="lead">${withName(messages.toContinueTo, login.clientName)}</p>
 ${whoLine(context)}
 ${alertBox(context)}
+${withPasskey && passkeyParts(context)}
 ${login.methods.length === 0 && html`<div class="alert" role="alert">${messages.noMethod}</div>`}
 <div class="stack">${login.methods.map(choice)}</div>
 <div class="foot">${cancelForm(context)}</div>`,
+  };
+}
+
+/** What the script reads from the form that starts it. */
+const passkeyMarks = (messages: Messages): Html =>
+  html` data-passkey data-unsupported="${messages.passkeyUnsupported}" data-failed="${messages.passkeyFailed}"`;
+
+/** Where the script says what went wrong, and the form that carries the browser's response. */
+const passkeyParts = ({ path }: Context): Html =>
+  html`<div class="alert" id="passkey-alert" role="alert" hidden></div>
+<form method="post" action="${path}/passkey" id="passkey-response" hidden><input type="hidden" name="response"></form>`;
+
+function passkeyBody(context: Context): Content {
+  const { messages, path } = context;
+  return {
+    title: messages.passkeyTitle,
+    withPasskey: true,
+    body: html`<div class="center"><div class="badge">${icons.key}</div>
+<h1>${messages.passkeyTitle}</h1>
+<p class="lead">${messages.passkeyText}</p></div>
+${whoLine(context)}
+${alertBox(context)}
+${passkeyParts(context)}
+<noscript><div class="alert" role="alert">${messages.passkeyNoScript}</div></noscript>
+<form method="post" action="${path}/method"${passkeyMarks(messages)}><input type="hidden" name="method" value="passkey"><button id="use-passkey" autofocus>${messages.continue}</button></form>
+<div class="foot">${otherWay(context)}${cancelForm(context)}</div>`,
   };
 }
 

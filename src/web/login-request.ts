@@ -53,6 +53,17 @@ export function readOptionalField(request: FastifyRequest, name: string, charsMa
   return value === undefined || value === '' ? undefined : readField(request, name, charsMax);
 }
 
+/** The one object a step takes: a member of the JSON body, or the same as JSON text in a form field. Undefined for neither. */
+export function readObjectField(request: FastifyRequest, name: string): unknown {
+  const { body } = request;
+  const isForm = typeof body === 'string';
+  const value: unknown = isForm ? formFields(body).get(name) : jsonMembers((body as Buffer | null) ?? Buffer.alloc(0)).get(name); // as fieldsOf
+  if (value === undefined || value === '') throw badField(name, 'required');
+  if (!isForm) return value;
+  const parsed = parseStrictJson(Buffer.from(String(value)));
+  return parsed.ok ? parsed.value : undefined;
+}
+
 export function badField(name: string, reason: string, expected = 'a value'): Error {
   return reject('login.invalid_request', { reason: `${name}_${reason}`, expected }, { kind: name, text: `${name}: expected ${expected}.` });
 }
@@ -64,17 +75,21 @@ function fieldsOf(request: FastifyRequest): ReadonlyMap<string, string> {
 }
 
 function jsonFields(body: Buffer): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const [name, value] of jsonMembers(body)) {
+    if (typeof value === 'string') fields.set(name, value);
+    else throw badField(name, 'not_text', 'text');
+  }
+  return fields;
+}
+
+function jsonMembers(body: Buffer): ReadonlyMap<string, unknown> {
   if (body.length === 0) return new Map();
   const parsed = parseStrictJson(body);
   if (!parsed.ok) throw reject('management.malformed', parsed.reason);
   if (typeof parsed.value !== 'object' || parsed.value === null || Array.isArray(parsed.value))
     throw reject('management.malformed', 'not_an_object');
-  const fields = new Map<string, string>();
-  for (const [name, value] of Object.entries(parsed.value)) {
-    if (typeof value === 'string') fields.set(name, value);
-    else throw badField(name, 'not_text', 'text');
-  }
-  return fields;
+  return new Map(Object.entries(parsed.value));
 }
 
 function formFields(body: string): ReadonlyMap<string, string> {

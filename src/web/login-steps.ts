@@ -4,7 +4,7 @@
 import type { FastifyRequest } from 'fastify';
 import { createApproval, subjectKeyOf } from '../approvals/approval.ts';
 import { examinePin, loadPinPepper, redeemPin, sendPin } from '../approvals/pin.ts';
-import { resolveApproval, withdrawApproval } from '../approvals/resolve-approval.ts';
+import { resolveApproval } from '../approvals/resolve-approval.ts';
 import { type StartedLogin, startLogin } from '../approvals/start-login.ts';
 import { reject } from '../contract/contract-error.ts';
 import { identifierCharsMax, pinCharsMax } from '../contract/limits.ts';
@@ -20,12 +20,9 @@ import type { Queries } from '../storage/database.ts';
 import { identifyLogin, setLoginStep } from '../storage/login-transactions.ts';
 import { findUserByIdentifier, listUserEmails } from '../storage/users.ts';
 import { badField, readField } from './login-request.ts';
+import { approvalFacts, conflict, type StepAnswer, undo, undoable, withdrawEarlier } from './login-step.ts';
 import { type LoginNow, offeredMethods } from './login-view.ts';
-
-export type StepAnswer = Readonly<Record<string, unknown>>;
-
-const conflict = (login: LoginNow, step: string): Error =>
-  reject('login.conflict', { reason: 'wrong_state', received: login.state, expected: step });
+import { choosePasskey } from './passkey-steps.ts';
 
 const isOpen = ({ state }: LoginNow): boolean => state === 'identify' || state === 'choose' || state === 'waiting' || state === 'pin';
 
@@ -83,6 +80,7 @@ export async function chooseMethod(services: Services, request: FastifyRequest, 
 }
 
 async function choose(services: Services, request: FastifyRequest, login: LoginNow, method: LoginMethod): Promise<StepAnswer> {
+  if (method === 'passkey') return choosePasskey(services, login);
   return method === 'phone' ? choosePhone(services, login) : chooseEmailPin(services, request, login);
 }
 
@@ -109,18 +107,6 @@ async function choosePhone(services: Services, login: LoginNow): Promise<StepAns
     );
   return { state: 'waiting', number: outcome.number };
 }
-
-const approvalFacts = ({ row }: LoginNow) => ({
-  kind: row.kind === 'saml' ? ('saml_login' as const) : ('oidc_login' as const),
-  userId: row.user_id ?? undefined,
-  subjectKey: row.subject_key ?? '',
-  clientId: row.client_id ?? undefined,
-  serviceProviderId: row.service_provider_id ?? undefined,
-  scope: row.scope ?? undefined,
-  initiatedIp: row.initiated_ip ?? undefined,
-  initiatedUserAgent: row.initiated_user_agent ?? undefined,
-  expiresAtMs: row.expires_at,
-});
 
 async function chooseEmailPin(services: Services, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
   const pepper = await loadPinPepper(services, login.tenant);
@@ -172,19 +158,6 @@ async function mailPin(queries: Queries, services: Services, request: FastifyReq
     purposeName: login.clientName,
     language: negotiateLanguage(row.ui_locales, request.headers['accept-language']),
   });
-}
-
-/** Thrown inside a transaction that must leave nothing behind, because the sign-in is not at this step any more. */
-const undo = new Error('the sign-in is not at this step');
-
-/** One transaction; undefined when it was undone. */
-async function undoable<T>(services: Services, { tenant }: LoginNow, work: (queries: Queries) => Promise<T>): Promise<T | undefined> {
-  try {
-    return await services.database.write(tenant.id, work);
-  } catch (error) {
-    if (error === undo) return undefined;
-    throw error;
-  }
 }
 
 /** The PIN of the mail (contract 7.17). Right: the approval is approved. */
@@ -272,9 +245,4 @@ async function primaryEmail(
   const emails = await listUserEmails(queries, tenant.id, userId ?? nobody);
   const email = emails.find((candidate) => candidate.is_primary === 1) ?? emails[0];
   return email === undefined ? undefined : { value: email.value, key: email.value_key };
-}
-
-/** False when the approval so far was decided in the meantime: then there is nothing to choose any more. */
-async function withdrawEarlier(queries: Queries, { tenant, row }: LoginNow): Promise<boolean> {
-  return row.approval_id === null || withdrawApproval(queries, tenant, row.approval_id);
 }

@@ -10,8 +10,10 @@ import { type Handler, registerSurface } from '../http/surface.ts';
 import { createLoginEvents } from './login-events.ts';
 import { loginErrorPage, loginPage } from './login-page.ts';
 import { openedLogin, openLogin, wantsJson } from './login-request.ts';
-import { chooseMethod, identify, resendPin, restart, type StepAnswer, verifyPin } from './login-steps.ts';
+import type { StepAnswer } from './login-step.ts';
+import { chooseMethod, identify, resendPin, restart, verifyPin } from './login-steps.ts';
 import { type LoginNow, loginJson } from './login-view.ts';
+import { verifyPasskey } from './passkey-steps.ts';
 
 type Step = (services: Services, request: FastifyRequest, login: LoginNow) => Promise<StepAnswer>;
 
@@ -40,6 +42,7 @@ export function registerLogin(app: FastifyInstance, services: Services): void {
       route('/:transaction/method', step(chooseMethod));
       route('/:transaction/pin', step(verifyPin));
       route('/:transaction/pin/resend', step(resendPin));
+      route('/:transaction/passkey', step(verifyPasskey));
       route('/:transaction/status', {
         GET: async (request, reply) => sendJson(reply, { state: (await openLogin(services, request)).state }),
       });

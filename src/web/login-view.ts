@@ -48,18 +48,14 @@ export function stateOf(row: LoginTransactionNow): LoginState {
   if (row.expires_at <= row.now_ms) return 'expired';
   if (row.approval_state === 'approved') return 'approved';
   if (row.approval_state === 'denied') return 'denied';
-  if (row.step === 'passkey') return 'choose';
+  if (row.step === 'passkey') return 'choose'; // the response may come, and another method may still be chosen
   return row.step as LoginState; // a constraint of the table; the steps are states too
 }
-
-/** Methods that work on this server; a user's passkeys join through login-methods when there are any. */
-const workingMethods: ReadonlySet<LoginMethod> = new Set(['phone', 'email_pin']);
 
 /** What a sign-in offers: the same for everybody, so that nobody learns who exists or what they have. */
 export function offeredMethods(tenant: Tenant, acrValues: string | null): readonly LoginMethod[] {
   return loginMethods.filter(
-    (method) =>
-      workingMethods.has(method) && tenant.settings.login_methods.includes(method) && satisfiesAcrValues(method, acrValues ?? undefined),
+    (method) => tenant.settings.login_methods.includes(method) && satisfiesAcrValues(method, acrValues ?? undefined),
   );
 }
 

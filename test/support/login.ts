@@ -20,7 +20,7 @@ export interface TestLogin {
   /** GET as a browser asks for a page. */
   readonly page: (path?: string) => Promise<Response>;
   /** POST `{location}/{step}` as JSON. */
-  readonly post: (step: string, fields?: Fields, headers?: Fields) => Promise<Response>;
+  readonly post: (step: string, fields?: Readonly<Record<string, unknown>>, headers?: Fields) => Promise<Response>;
   /** POST as a browser submits a form. */
   readonly submit: (step: string, fields?: Fields, headers?: Fields) => Promise<Response>;
 }

@@ -34,7 +34,7 @@ for (const database of databases) {
         {
           state: 'identify',
           client: { name: 'Acme <Portal>', logo_uri: 'https://rp.example/logo.png' },
-          methods: ['phone', 'email_pin'],
+          methods: ['phone', 'passkey', 'email_pin'],
           expires_at: '',
         },
       );
@@ -50,7 +50,7 @@ for (const database of databases) {
       answers.push(await (await login.post('pin', { pin: await pinOf(server, user.email) })).json());
       answers.push(await (await login.get('/status')).json());
       assert.deepEqual(answers, [
-        { state: 'choose', methods: ['phone', 'email_pin'] },
+        { state: 'choose', methods: ['phone', 'passkey', 'email_pin'] },
         { state: 'pin' },
         { state: 'pin' },
         { state: 'approved' },
@@ -151,7 +151,7 @@ for (const database of databases) {
       await assertRefusal(await login.post('identify', { identifier: 'x'.repeat(321) }), 'login.invalid_request', kind('identifier'));
       assert.equal((await login.post('identify', { identifier: 'x'.repeat(320) })).status, 200);
       await assertRefusal(await login.post('method'), 'login.invalid_request', kind('method'));
-      await assertRefusal(await login.post('method', { method: 'passkey' }), 'login.invalid_request', kind('method'));
+      await assertRefusal(await login.post('method', { method: 'password' }), 'login.invalid_request', kind('method'));
       await login.post('method', { method: 'email_pin' });
       await assertRefusal(await login.post('pin'), 'login.invalid_request', kind('pin'));
       await assertRefusal(await login.post('pin', { pin: '1'.repeat(65) }), 'login.invalid_request', kind('pin'));

@@ -8,6 +8,7 @@ import { saml } from './0006-saml.ts';
 import { provisioning } from './0008-provisioning.ts';
 import { push } from './0009-push.ts';
 import { oidcClients } from './0040-oidc-clients.ts';
+import { passkeys } from './0050-passkeys.ts';
 import type { MigrationContext } from './table.ts';
 
 export interface Migration {
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   { number: 8, name: 'provisioning', apply: provisioning },
   { number: 9, name: 'push', apply: push },
   { number: 40, name: 'oidc-clients', apply: oidcClients },
+  { number: 50, name: 'passkeys', apply: passkeys },
 ];

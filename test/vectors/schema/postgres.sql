@@ -40,6 +40,8 @@ CREATE INDEX logout_notices_by_grant_id ON public.logout_notices USING btree (gr
 CREATE INDEX outbox_messages_by_expires_at ON public.outbox_messages USING btree (expires_at)
 CREATE INDEX outbox_messages_by_next_attempt_at ON public.outbox_messages USING btree (next_attempt_at) WHERE (state = 'waiting'::text)
 CREATE INDEX outbox_messages_by_recipient_key_id ON public.outbox_messages USING btree (recipient_key, id)
+CREATE INDEX passkey_challenges_by_expires_at ON public.passkey_challenges USING btree (tenant_id, expires_at)
+CREATE INDEX passkeys_by_user_id ON public.passkeys USING btree (tenant_id, user_id)
 CREATE INDEX pin_mailboxes_by_expires_at ON public.pin_mailboxes USING btree (tenant_id, expires_at)
 CREATE INDEX pins_by_expires_at ON public.pins USING btree (tenant_id, expires_at)
 CREATE INDEX pins_by_purpose_subject_id ON public.pins USING btree (tenant_id, purpose, subject_id)
@@ -124,6 +126,9 @@ CREATE UNIQUE INDEX instance_pkey ON public.instance USING btree (key)
 CREATE UNIQUE INDEX login_transactions_pkey ON public.login_transactions USING btree (tenant_id, id)
 CREATE UNIQUE INDEX logout_notices_pkey ON public.logout_notices USING btree (tenant_id, grant_id)
 CREATE UNIQUE INDEX outbox_messages_pkey ON public.outbox_messages USING btree (id)
+CREATE UNIQUE INDEX passkey_challenges_pkey ON public.passkey_challenges USING btree (tenant_id, subject)
+CREATE UNIQUE INDEX passkeys_pkey ON public.passkeys USING btree (tenant_id, id)
+CREATE UNIQUE INDEX passkeys_tenant_id_credential_id_key ON public.passkeys USING btree (tenant_id, credential_id)
 CREATE UNIQUE INDEX pin_mailboxes_pkey ON public.pin_mailboxes USING btree (tenant_id, mail_key)
 CREATE UNIQUE INDEX pins_pkey ON public.pins USING btree (tenant_id, id)
 CREATE UNIQUE INDEX push_messages_pkey ON public.push_messages USING btree (id)
@@ -503,6 +508,29 @@ outbox_messages.state text NOT NULL DEFAULT 'waiting'::text COLLATE C
 outbox_messages.subject text NOT NULL COLLATE C
 outbox_messages.tenant_id text NOT NULL COLLATE C
 outbox_messages.text text NOT NULL COLLATE C
+passkey_challenges POLICY tenant_rows ALL (tenant_id = current_setting('gatehouse.tenant'::text, true)) (tenant_id = current_setting('gatehouse.tenant'::text, true))
+passkey_challenges.challenge_hash text NOT NULL COLLATE C
+passkey_challenges.expires_at bigint NOT NULL
+passkey_challenges.subject text NOT NULL COLLATE C
+passkey_challenges.tenant_id text NOT NULL COLLATE C
+passkey_challenges.used_at bigint
+passkeys POLICY tenant_rows ALL (tenant_id = current_setting('gatehouse.tenant'::text, true)) (tenant_id = current_setting('gatehouse.tenant'::text, true))
+passkeys passkeys_backed_up_check CHECK ((backed_up = ANY (ARRAY[(0)::bigint, (1)::bigint])))
+passkeys passkeys_backup_eligible_check CHECK ((backup_eligible = ANY (ARRAY[(0)::bigint, (1)::bigint])))
+passkeys passkeys_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE
+passkeys.aaguid text NOT NULL COLLATE C
+passkeys.backed_up bigint NOT NULL
+passkeys.backup_eligible bigint NOT NULL
+passkeys.counter bigint NOT NULL
+passkeys.created_at bigint NOT NULL
+passkeys.credential_id text NOT NULL COLLATE C
+passkeys.id text NOT NULL COLLATE C
+passkeys.last_used_at bigint
+passkeys.name text NOT NULL COLLATE C
+passkeys.public_key text NOT NULL COLLATE C
+passkeys.tenant_id text NOT NULL COLLATE C
+passkeys.transports text NOT NULL DEFAULT '[]'::text COLLATE C
+passkeys.user_id text NOT NULL COLLATE C
 pin_mailboxes POLICY tenant_rows ALL (tenant_id = current_setting('gatehouse.tenant'::text, true)) (tenant_id = current_setting('gatehouse.tenant'::text, true))
 pin_mailboxes.expires_at bigint NOT NULL
 pin_mailboxes.failures bigint NOT NULL DEFAULT 0

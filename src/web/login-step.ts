@@ -1,0 +1,47 @@
+// What every step of a sign-in is made from: the facts of its approval, the withdrawal of an earlier choice, the refusal of a
+// step out of order. Used by the steps' own files.
+import { withdrawApproval } from '../approvals/resolve-approval.ts';
+import { reject } from '../contract/contract-error.ts';
+import type { Services } from '../http/services.ts';
+import type { Queries } from '../storage/database.ts';
+import type { LoginNow } from './login-view.ts';
+
+export type StepAnswer = Readonly<Record<string, unknown>>;
+
+export const conflict = (login: LoginNow, step: string): Error =>
+  reject('login.conflict', { reason: 'wrong_state', received: login.state, expected: step });
+
+/** What the approval of a sign-in says about it. */
+export const approvalFacts = ({ row }: LoginNow) => ({
+  kind: row.kind === 'saml' ? ('saml_login' as const) : ('oidc_login' as const),
+  userId: row.user_id ?? undefined,
+  subjectKey: row.subject_key ?? '',
+  clientId: row.client_id ?? undefined,
+  serviceProviderId: row.service_provider_id ?? undefined,
+  scope: row.scope ?? undefined,
+  initiatedIp: row.initiated_ip ?? undefined,
+  initiatedUserAgent: row.initiated_user_agent ?? undefined,
+  expiresAtMs: row.expires_at,
+});
+
+/** False when the approval so far was decided in the meantime: then there is nothing to choose any more. */
+export async function withdrawEarlier(queries: Queries, { tenant, row }: LoginNow): Promise<boolean> {
+  return row.approval_id === null || withdrawApproval(queries, tenant, row.approval_id);
+}
+
+/** Thrown inside a transaction that must leave nothing behind, because the sign-in is not at this step any more. */
+export const undo = new Error('the sign-in is not at this step');
+
+/** One transaction; undefined when it was undone. */
+export async function undoable<T>(
+  services: Services,
+  { tenant }: LoginNow,
+  work: (queries: Queries) => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await services.database.write(tenant.id, work);
+  } catch (error) {
+    if (error === undo) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+// The scripts that speak to the browser's authenticator, inlined under a page's nonce where a page offers a passkey. They only
+// carry options in and a response out; without them the page says to choose another way.
+
+/** base64url to bytes (`u`) and back (`b`): extensions that stand in for an authenticator lack the browser's own toJSON. */
+export const passkeyCodec = `const u=s=>Uint8Array.from(atob(s.replace(/-/g,'+').replace(/_/g,'/')),c=>c.charCodeAt(0)),b=a=>btoa(String.fromCharCode(...new Uint8Array(a))).replace(/\\+/g,'-').replace(/\\//g,'_').replace(/=+$/,'');`;
+
+/** Signs in: `form[data-passkey]` asks for options, the browser answers, `#passkey-response` carries the answer as a form. */
+export const passkeySignInScript = `(()=>{${passkeyCodec}
+const d=document,f=d.querySelector('form[data-passkey]'),to=d.querySelector('#passkey-response'),note=d.querySelector('#passkey-alert');
+const say=t=>{note.textContent=t;note.hidden=!t};
+f.addEventListener('submit',async e=>{e.preventDefault();e.stopPropagation();if(f.dataset.busy)return;
+if(!window.PublicKeyCredential){say(f.dataset.unsupported);return}
+f.dataset.busy='1';say('');
+try{const r=await fetch(f.action,{method:'POST',headers:{accept:'application/json','content-type':'application/json'},body:'{"method":"passkey"}'});
+if(r.status===409){location.reload();return}
+if(!r.ok)throw r;
+const o=(await r.json()).options;o.challenge=u(o.challenge);o.allowCredentials=o.allowCredentials.map(c=>({...c,id:u(c.id)}));
+const c=await navigator.credentials.get({publicKey:o}),a=c.response;
+to.response.value=JSON.stringify({id:c.id,rawId:b(c.rawId),type:c.type,response:{clientDataJSON:b(a.clientDataJSON),authenticatorData:b(a.authenticatorData),signature:b(a.signature),userHandle:a.userHandle?b(a.userHandle):null},clientExtensionResults:{}});
+to.submit()}catch{delete f.dataset.busy;say(f.dataset.failed)}});
+addEventListener('pageshow',()=>delete f.dataset.busy)
+})();`;

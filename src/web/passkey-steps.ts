@@ -1,0 +1,76 @@
+// The passkey steps of a sign-in: the options for the browser, and its response, which approves. Every failure of a response
+// is one answer; the reason goes to the audit record. A person nobody knows gets options of the same shape.
+import type { FastifyRequest } from 'fastify';
+import { createApproval } from '../approvals/approval.ts';
+import { examinePasskey, loadDecoyKey, redeemPasskey, startPasskeySignIn } from '../approvals/passkeys.ts';
+import { resolveApproval } from '../approvals/resolve-approval.ts';
+import { reject } from '../contract/contract-error.ts';
+import { parseAssertion } from '../crypto/webauthn.ts';
+import type { ApprovalId } from '../domain/ids.ts';
+import { addressBlock } from '../http/client-address.ts';
+import { enforceRateLimit } from '../http/rate-limits.ts';
+import type { Services } from '../http/services.ts';
+import { insertAuditEvent } from '../storage/audit-events.ts';
+import { setLoginStep } from '../storage/login-transactions.ts';
+import { badField, readObjectField } from './login-request.ts';
+import { approvalFacts, conflict, type StepAnswer, undo, undoable, withdrawEarlier } from './login-step.ts';
+import type { LoginNow } from './login-view.ts';
+
+const subjectOf = ({ row }: LoginNow): string => `login:${row.id}`;
+
+/** Somebody picks the passkey: a challenge of this sign-in, the ones before no longer work. */
+export async function choosePasskey(services: Services, login: LoginNow): Promise<StepAnswer> {
+  const { tenant, row } = login;
+  const decoyKey = await loadDecoyKey(services, tenant);
+  const subject = { subject: subjectOf(login), userId: row.user_id ?? undefined, subjectKey: row.subject_key ?? '' };
+  const options = await undoable(services, login, async (queries) => {
+    if (!(await withdrawEarlier(queries, login))) throw undo;
+    const created = await createApproval(queries, tenant, { ...approvalFacts(login), onDevices: false, withNumber: false });
+    if (!created.ok || !(await setLoginStep(queries, tenant.id, row.id, 'passkey', created.approvalId))) throw undo;
+    return startPasskeySignIn(queries, tenant, decoyKey, subject);
+  });
+  if (options === undefined) throw conflict(login, 'choose');
+  return { state: 'passkey', options };
+}
+
+/** The browser's response (WebAuthn 7.2). Right: the approval is approved. */
+export async function verifyPasskey(services: Services, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
+  const { tenant, row } = login;
+  const assertion = parseAssertion(readObjectField(request, 'response'));
+  if (assertion === undefined) throw badField('response', 'malformed', 'an AuthenticationResponseJSON');
+  await enforceRateLimit(services.rateLimiter, tenant, 'management', 'pin_attempts_per_ip', addressBlock(request.clientAddress));
+  if (login.state !== 'choose' || row.step !== 'passkey' || row.approval_id === null) throw conflict(login, 'passkey');
+  const approvalId: ApprovalId = row.approval_id;
+  const examined = await examinePasskey(
+    services.database,
+    tenant,
+    { subject: subjectOf(login), userId: row.user_id ?? undefined },
+    assertion,
+  );
+  if (!examined.ok) throw await refused(services, request, login, examined.reason);
+  const outcome = await services.database.write(tenant.id, async (queries) => {
+    const redeemed = await redeemPasskey(queries, tenant, examined.passkey);
+    if (!redeemed.ok) return redeemed.reason;
+    const context = { nowMs: services.clock.nowMs(), requestId: request.id };
+    const resolved = await resolveApproval(queries, tenant, approvalId, { verdict: 'approve', method: 'passkey' }, context);
+    return resolved.ok ? 'approved' : 'used';
+  });
+  if (outcome === 'refused') throw await refused(services, request, login, outcome);
+  if (outcome === 'used') throw conflict(login, 'passkey');
+  return { state: 'approved' };
+}
+
+/** Writes the audit record of a response that was not accepted, and makes the one answer. */
+async function refused(services: Services, request: FastifyRequest, { tenant, row }: LoginNow, reason: string): Promise<Error> {
+  await services.database.write(tenant.id, (queries) =>
+    insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
+      type: 'passkey.failed',
+      requestId: request.id,
+      actor: row.user_id === null ? undefined : `user:${row.user_id}`,
+      target: `login:${row.id}`,
+      reason,
+      data: { ip: request.clientAddress },
+    }),
+  );
+  return reject('login.passkey_refused', reason);
+}
