@@ -9,6 +9,7 @@ import { registerOidc } from './oidc/routes.ts';
 import { registerUserInfo } from './oidc/userinfo.ts';
 import { registerSaml } from './saml/surface.ts';
 import { registerScim } from './scim/routes.ts';
+import { registerAccount } from './web/account/account-surface.ts';
 import { registerConsole } from './web/console/console-surface.ts';
 import { registerEnrollPage } from './web/enroll-page.ts';
 import { registerLogin } from './web/login-surface.ts';
@@ -22,6 +23,7 @@ export function registerSurfaces(app: FastifyInstance, services: Services): void
   registerMailedApproval(app, services);
   registerSetup(app, services);
   registerConsole(app, services);
+  registerAccount(app, services);
   registerUserInfo(app, services);
   registerDiscovery(app, services);
   registerDevice(app, services);

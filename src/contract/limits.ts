@@ -42,6 +42,13 @@ export const passkeyNameCharsMax = 60;
 // Console forms
 export const consoleBodyBytesMax = 64 * 1024;
 
+// Account page
+export const accountBodyBytesMax = 64 * 1024;
+/** A session of the account page ends this long after the sign-in. */
+export const accountSessionSeconds = 12 * 3600;
+/** A way of signing in may be added this long after the sign-in; later one signs in again first. */
+export const accountFreshSeconds = 900;
+
 // Management
 export const managementBodyBytesMax = 256 * 1024;
 export const listLimitDefault = 50;

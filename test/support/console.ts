@@ -1,23 +1,7 @@
-// An administrator at the console, without a browser: cookies, forms and the sign-in by the PIN of the mail.
-import assert from 'node:assert/strict';
-import { loginAt, signInByPin } from './login.ts';
+// An administrator at the console, without a browser: a tenant with one, and the sign-in.
 import { createTestTenant, type Json, type Managed } from './management.ts';
+import { openApp } from './own-app.ts';
 import type { TestServer } from './server.ts';
-
-export interface ConsoleVisitor {
-  readonly tenant: Managed;
-  readonly cookie: () => string;
-  /** GET of a page below /console. */
-  readonly page: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>;
-  /** POST of a form with the session's token, or another one. */
-  readonly submit: (
-    path: string,
-    fields: Readonly<Record<string, string>>,
-    changes?: { readonly csrf?: string; readonly origin?: string },
-  ) => Promise<Response>;
-}
-
-const html = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8';
 
 /** A tenant with email PIN sign-in and a person of that role in it. */
 export async function createConsoleTenant(
@@ -36,58 +20,6 @@ export async function createConsoleTenant(
   return { tenant, email };
 }
 
-/** Signs a person in to the console of the tenant; gives how they go on, and the answer of the callback. */
-export async function openConsole(
-  server: TestServer,
-  tenant: Managed,
-  email: string,
-): Promise<{
-  readonly visitor: ConsoleVisitor;
-  readonly callback: Response;
-  readonly first: { readonly status: number; readonly text: string };
-}> {
-  const jar = new Map<string, string>();
-  const keep = (response: Response): Response => {
-    for (const line of response.headers.getSetCookie()) {
-      const [name, value] = line.split(';', 1)[0]!.split('=', 2) as [string, string]; // a Set-Cookie line has both
-      if (/Max-Age=0\b/.test(line)) jar.delete(name);
-      else jar.set(name, value);
-    }
-    return response;
-  };
-  const cookie = (): string => [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
-  const get = async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-    keep(await fetch(url, { redirect: 'manual', headers: { accept: html, cookie: cookie(), ...headers } }));
-  const console = `${tenant.baseUrl}/console`;
-  const authorize = locationOf(await get(console));
-  const started = await fetch(authorize, { redirect: 'manual' });
-  const finished = await signInByPin(server, loginAt(locationOf(started), started.headers.get('set-cookie') ?? ''), email);
-  const callback = await get(finished.href);
-  const page = await get(console);
-  const first = { status: page.status, text: await page.text() };
-  const csrf = /name="csrf" value="([^"]+)"/.exec(first.text)?.[1] ?? '';
-  return {
-    callback,
-    first,
-    visitor: {
-      tenant,
-      cookie,
-      page: (path, headers) => get(`${console}${path}`, headers),
-      submit: async (path, fields, changes = {}) =>
-        keep(
-          await fetch(`${console}${path}`, {
-            method: 'POST',
-            redirect: 'manual',
-            headers: { accept: html, cookie: cookie(), origin: changes.origin ?? new URL(console).origin },
-            body: new URLSearchParams({ csrf: changes.csrf ?? csrf, ...fields }),
-          }),
-        ),
-    },
-  };
-}
-
-function locationOf(response: Response): string {
-  const location = response.headers.get('location');
-  assert.ok(location, `expected a redirect, found ${response.status}`);
-  return location;
-}
+/** Signs a person in to the console of the tenant. */
+export const openConsole = (server: TestServer, tenant: Managed, email: string): ReturnType<typeof openApp> =>
+  openApp(server, 'console', tenant, email);

@@ -1,8 +1,9 @@
 // The console over HTTP: who gets in, what its forms do through the Management API, and what forged ones do not.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type ConsoleVisitor, createConsoleTenant, openConsole } from '../support/console.ts';
+import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
+import type { AppVisitor } from '../support/own-app.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const pages = [
@@ -23,7 +24,7 @@ const pages = [
 for (const database of databases) {
   describe(`console on ${database}`, () => {
     let server: TestServer;
-    let visitor: ConsoleVisitor;
+    let visitor: AppVisitor;
     before(async () => {
       server = await startTestServer(database);
       const { tenant, email } = await createConsoleTenant(server);

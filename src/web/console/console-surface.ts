@@ -1,20 +1,20 @@
 // {base_url}/console: the tenant's administrators at work (design 04, Console). Server-rendered pages; every post carries the
 // session's token against forgery and an Origin of ours. All data goes through the Management API (console-api.ts).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { reject } from '../../contract/contract-error.ts';
 import { consoleBodyBytesMax } from '../../contract/limits.ts';
-import { equalText } from '../../crypto/secret-hash.ts';
 import { presentErrorPage } from '../../http/pages/status-page.ts';
 import type { Services } from '../../http/services.ts';
 import { type Handler, registerSurface } from '../../http/surface.ts';
 import { html } from '../../platform/html.ts';
+import { readForm, type Typed } from '../own-app/app-form.ts';
+import { clearCookie } from '../own-app/app-session.ts';
+import { currentSession, endSignIn, redirect, type SignInEnd, signOut, startSignIn } from '../own-app/app-sign-in.ts';
+import { appPathOf } from '../own-app/own-app.ts';
+import { consoleApp } from './console-client.ts';
 import { consolePage, consolePath } from './console-page.ts';
 import { consoleResources } from './console-resources.ts';
-import { clearCookie } from './console-session.ts';
-import { currentSession, endSignIn, redirect, signOut, startSignIn } from './console-sign-in.ts';
 import { SessionEnded, type Visit } from './console-visit.ts';
 import { eventsPage, explainPage } from './event-pages.ts';
-import type { Typed } from './form-field.ts';
 import { act, change, create, detailPage, listPage, newPage } from './resource-pages.ts';
 import { changeSettings, keysPage, overviewPage, rotateKey, settingsPage } from './tenant-pages.ts';
 
@@ -38,7 +38,7 @@ export function registerConsole(app: FastifyInstance, services: Services): void 
     (route) => {
       const page = (show: ShowPage): Handler => visitor(app, services, (visit) => show(visit, visit.request.params as Params)); // string parameters of the path
       const form = (take: TakeForm): Handler =>
-        visitor(app, services, (visit) => take(visit, typedOf(visit), visit.request.params as Params));
+        visitor(app, services, (visit) => take(visit, readForm(visit.request, visit.session), visit.request.params as Params));
       route('', { GET: page(overviewPage) });
       route('/callback', { GET: (request, reply) => callback(app, services, request, reply) });
       route('/sign-out', { POST: form(leave) });
@@ -70,9 +70,10 @@ function visitor(app: FastifyInstance, services: Services, work: (visit: Visit) 
   return async (request, reply) => {
     const { tenant } = request;
     const url = new URL(request.url, tenant.baseUrl);
-    const at = url.pathname.replace(/^\/console/, '');
-    const session = await currentSession(app, services, request, reply);
-    if (session === undefined) return startSignIn(services, request, reply, request.method === 'GET' ? `${at}${url.search}` : '');
+    const at = appPathOf(consoleApp, url);
+    const session = await currentSession(app, services, consoleApp, request, reply);
+    if (session === undefined)
+      return startSignIn(services, consoleApp, request, reply, request.method === 'GET' ? `${at}${url.search}` : '');
     try {
       return await work({ app, services, request, reply, session, at, query: url.searchParams });
     } catch (error) {
@@ -90,34 +91,34 @@ function showRefused(request: FastifyRequest, reply: FastifyReply): FastifyReply
     'This console is for administrators',
     html`<p>You are signed in, but not as an administrator of ${tenant.name}, or your session was ended.</p><p><a class="button" id="sign-in" href="${consolePath(tenant, '')}">Sign in as somebody else</a></p>`,
   );
-  return reply.code(403).headers(page.headers).header('set-cookie', clearCookie(tenant, 'session')).send(page.markup);
+  return reply
+    .code(403)
+    .headers(page.headers)
+    .header('set-cookie', clearCookie(consoleApp, tenant, 'session'))
+    .send(page.markup);
 }
+
+const notSignedIn: Readonly<Record<Extract<SignInEnd, { readonly ok: false }>['reason'], string>> = {
+  not_started: 'The sign-in was not started in this browser, or took too long.',
+  cancelled: 'The sign-in was cancelled.',
+  not_completed: 'The sign-in could not be completed.',
+};
 
 async function callback(app: FastifyInstance, services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { tenant } = request;
-  const end = await endSignIn(app, services, request);
+  const end = await endSignIn(app, services, consoleApp, request);
   if (end.ok) return redirect(reply.header('set-cookie', [...end.cookies]), consolePath(tenant, end.returnTo));
   const page = consolePage(
     { tenant, person: undefined, csrf: '', at: '' },
     'Not signed in',
-    html`<p>${end.reason}</p><p><a class="button" id="sign-in" href="${consolePath(tenant, '')}">Sign in</a></p>`,
+    html`<p>${notSignedIn[end.reason]}</p><p><a class="button" id="sign-in" href="${consolePath(tenant, '')}">Sign in</a></p>`,
   );
   return reply.code(400).headers(page.headers).send(page.markup);
 }
 
-/** The fields of a post, after the checks against forged ones. @throws login.forbidden */
-function typedOf({ request, session }: Visit): Typed {
-  const { origin } = request.headers;
-  if (origin !== undefined && origin !== new URL(request.tenant.baseUrl).origin)
-    throw reject('login.forbidden', { reason: 'foreign_origin', received: origin });
-  const typed = new URLSearchParams(typeof request.body === 'string' ? request.body : '');
-  if (!equalText(typed.get('csrf') ?? '', session.csrf)) throw reject('login.forbidden', 'csrf_token');
-  return typed;
-}
-
 async function leave(visit: Visit): Promise<FastifyReply> {
   const { app, request, reply, session } = visit;
-  await signOut(app, request, reply, session);
+  await signOut(app, consoleApp, request, reply, session);
   const page = consolePage(
     { tenant: request.tenant, person: undefined, csrf: '', at: '' },
     'Signed out',

@@ -2,23 +2,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Services } from '../../http/services.ts';
 import type { Html } from '../../platform/html.ts';
-import { type ApiAnswer, type ApiCall, callApi } from './console-api.ts';
-import { consolePage, consolePath, type Frame } from './console-page.ts';
-import type { ConsoleSession } from './console-session.ts';
-import { redirect } from './console-sign-in.ts';
+import { type ApiAnswer, type ApiCall, callApi } from '../own-app/app-api.ts';
+import type { Notice } from '../own-app/app-page.ts';
+import type { AppSession } from '../own-app/app-session.ts';
+import { redirect } from '../own-app/app-sign-in.ts';
+import { type ConsoleFrame, consolePage, consolePath } from './console-page.ts';
 
 export interface Visit {
   readonly app: FastifyInstance;
   readonly services: Services;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly session: ConsoleSession;
+  readonly session: AppSession;
   /** Path below /console. */
   readonly at: string;
   readonly query: URLSearchParams;
 }
-
-export type Notice = NonNullable<Frame['notice']>;
 
 /** The person's access token stopped working in the middle of a visit: sign in again. */
 export class SessionEnded extends Error {}
@@ -33,7 +32,7 @@ export async function callAs(visit: Visit, call: Omit<ApiCall, 'bearer'>): Promi
 export const manage = (visit: Visit, method: ApiCall['method'], path: string, json?: unknown): Promise<ApiAnswer> =>
   callAs(visit, { method, path: `/v1/management${path}`, ...(json === undefined ? {} : { json }) });
 
-export function frameOf(visit: Visit, notice?: Notice): Frame {
+export function frameOf(visit: Visit, notice?: Notice): ConsoleFrame {
   return { tenant: visit.request.tenant, person: visit.session.name, csrf: visit.session.csrf, at: visit.at, notice };
 }
 

@@ -3,7 +3,8 @@
 import type { FastifyReply } from 'fastify';
 import { catalogue, type RowId } from '../../contract/catalogue.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { consolePath, table } from './console-page.ts';
+import { table } from '../own-app/app-page.ts';
+import { consolePath } from './console-page.ts';
 import { itemsOf, manage, refusalText, showPage, type Visit } from './console-visit.ts';
 
 type Json = Readonly<Record<string, unknown>>;

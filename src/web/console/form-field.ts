@@ -1,6 +1,7 @@
 // Fields of console forms: how a value of the Management API is shown in a form and read back from it. A form keeps what was
 // typed when the API refuses it. Every kind is one entry.
 import { type Html, html } from '../../platform/html.ts';
+import type { Typed } from '../own-app/app-form.ts';
 
 export interface FormField {
   /** Path in the JSON of the API, e.g. `name.given_name`. */
@@ -15,7 +16,6 @@ export interface FormField {
 }
 
 type Json = Readonly<Record<string, unknown>>;
-export type Typed = URLSearchParams;
 
 /** The value at a dotted path. */
 export function valueAt(json: Json, path: string): unknown {

@@ -2,10 +2,12 @@
 // change is a call on the Management API, and a refusal keeps the form as it was typed.
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../../platform/html.ts';
-import { consolePath, csrfField, table } from './console-page.ts';
+import type { Typed } from '../own-app/app-form.ts';
+import { csrfField, type Notice, table } from '../own-app/app-page.ts';
+import { consolePath } from './console-page.ts';
 import type { ConsoleResource } from './console-resources.ts';
-import { frameOf, goTo, itemsOf, manage, type Notice, refusalText, showPage, type Visit } from './console-visit.ts';
-import { readFields, renderField, type Typed } from './form-field.ts';
+import { frameOf, goTo, itemsOf, manage, refusalText, showPage, type Visit } from './console-visit.ts';
+import { readFields, renderField } from './form-field.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 const pageSize = 25;

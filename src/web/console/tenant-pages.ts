@@ -1,9 +1,11 @@
 // Console pages about the tenant itself: overview, signing keys, settings.
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../../platform/html.ts';
-import { consolePath, csrfField, table } from './console-page.ts';
-import { frameOf, goTo, itemsOf, manage, type Notice, refusalText, showPage, type Visit } from './console-visit.ts';
-import { type FormField, readFields, renderField, type Typed } from './form-field.ts';
+import type { Typed } from '../own-app/app-form.ts';
+import { csrfField, type Notice, table } from '../own-app/app-page.ts';
+import { consolePath } from './console-page.ts';
+import { frameOf, goTo, itemsOf, manage, refusalText, showPage, type Visit } from './console-visit.ts';
+import { type FormField, readFields, renderField } from './form-field.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 const refusalsCounted = 200;

@@ -1,68 +1,70 @@
-// Signing in to the console: the authorization code flow with PKCE against the console's own tenant, refresh, and sign-out.
+// Signing in to one of our own applications: the authorization code flow with PKCE against its own tenant, refresh, sign-out.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseJwt } from '../../crypto/jwt.ts';
 import { equalText } from '../../crypto/secret-hash.ts';
+import type { GrantId } from '../../domain/ids.ts';
 import type { Services } from '../../http/services.ts';
 import { randomId, randomSecret } from '../../platform/random.ts';
-import { callApi } from './console-api.ts';
-import { callbackOf, consoleClientId, consoleScopes, ensureConsoleClient } from './console-client.ts';
-import { type ConsoleSession, clearCookie, openSession, openSignIn, sealSession, sealSignIn } from './console-session.ts';
+import { callApi } from './app-api.ts';
+import { type AppSession, clearCookie, openSession, openSignIn, sealSession, sealSignIn } from './app-session.ts';
+import { callbackOf, ensureAppClient, type OwnApp } from './own-app.ts';
 
 /** Seconds before its expiry at which the access token is renewed. */
 const renewSeconds = 30;
 
-/** Sends the browser to the tenant's own sign-in. `returnTo` is a path of the console. */
+/** Sends the browser to the tenant's own sign-in. `returnTo` is a path of the application. */
 export async function startSignIn(
   services: Services,
+  own: OwnApp,
   request: FastifyRequest,
   reply: FastifyReply,
   returnTo: string,
 ): Promise<FastifyReply> {
   const { tenant } = request;
-  await ensureConsoleClient(services, tenant, request.id);
+  await ensureAppClient(services, own, tenant, request.id);
+  const resource = own.resourceOf(tenant);
   const pending = { state: randomSecret(), nonce: randomSecret(), codeVerifier: randomSecret(), returnTo };
   const query = new URLSearchParams({
     response_type: 'code',
-    client_id: consoleClientId,
-    redirect_uri: callbackOf(tenant),
-    scope: consoleScopes.join(' '),
-    resource: tenant.managementApi,
+    client_id: own.clientId,
+    redirect_uri: callbackOf(own, tenant),
+    scope: own.scopes.join(' '),
+    ...(resource === undefined ? {} : { resource }),
     state: pending.state,
     nonce: pending.nonce,
     code_challenge: createHash('sha256').update(pending.codeVerifier).digest('base64url'),
     code_challenge_method: 'S256',
   });
   return redirect(
-    reply.header('set-cookie', sealSignIn(services.encryption, tenant, pending)),
+    reply.header('set-cookie', sealSignIn(services.encryption, own, tenant, pending)),
     `${tenant.baseUrl}/v1/idp/oidc/authorize?${query}`,
   );
 }
 
 export type SignInEnd =
   | { readonly ok: true; readonly returnTo: string; readonly cookies: readonly string[] }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly reason: 'not_started' | 'cancelled' | 'not_completed' };
 
 /** Exchanges the code of a callback. Fails when it is not the answer to this browser's own sign-in. */
-export async function endSignIn(app: FastifyInstance, services: Services, request: FastifyRequest): Promise<SignInEnd> {
+export async function endSignIn(app: FastifyInstance, services: Services, own: OwnApp, request: FastifyRequest): Promise<SignInEnd> {
   const { tenant } = request;
   const query = new URL(request.url, tenant.baseUrl).searchParams;
-  const pending = openSignIn(services.encryption, request);
-  if (pending === undefined || !equalText(query.get('state') ?? '', pending.state))
-    return { ok: false, reason: 'The sign-in was not started in this browser, or took too long.' };
+  const pending = openSignIn(services.encryption, own, request);
+  if (pending === undefined || !equalText(query.get('state') ?? '', pending.state)) return { ok: false, reason: 'not_started' };
   const code = query.get('code');
-  if (code === null || query.get('iss') !== tenant.baseUrl) return { ok: false, reason: 'The sign-in was cancelled.' };
-  const session = await requestTokens(app, services, request, {
+  if (code === null || query.get('iss') !== tenant.baseUrl) return { ok: false, reason: 'cancelled' };
+  const session = await requestTokens(app, services, own, request, {
     grant_type: 'authorization_code',
     code,
-    redirect_uri: callbackOf(tenant),
+    redirect_uri: callbackOf(own, tenant),
     code_verifier: pending.codeVerifier,
   });
-  if (session === undefined || session.nonce !== pending.nonce) return { ok: false, reason: 'The sign-in could not be completed.' };
+  if (session === undefined || session.nonce !== pending.nonce) return { ok: false, reason: 'not_completed' };
   return {
     ok: true,
     returnTo: pending.returnTo,
-    cookies: [sealSession(services.encryption, tenant, session.session), clearCookie(tenant, 'sign-in')],
+    cookies: [sealSession(services.encryption, own, tenant, session.session), clearCookie(own, tenant, 'sign-in')],
   };
 }
 
@@ -70,46 +72,55 @@ export async function endSignIn(app: FastifyInstance, services: Services, reques
 export async function currentSession(
   app: FastifyInstance,
   services: Services,
+  own: OwnApp,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<ConsoleSession | undefined> {
-  const session = openSession(services.encryption, request);
+): Promise<AppSession | undefined> {
+  const session = openSession(services.encryption, own, request);
   if (session === undefined) return undefined;
   if (session.expiresAtMs - renewSeconds * 1000 > services.clock.nowMs()) return session;
   if (session.refreshToken === undefined) return undefined;
   const renewed = await requestTokens(
     app,
     services,
+    own,
     request,
     { grant_type: 'refresh_token', refresh_token: session.refreshToken },
     session,
   );
   if (renewed === undefined) return undefined;
-  reply.header('set-cookie', sealSession(services.encryption, request.tenant, renewed.session));
+  reply.header('set-cookie', sealSession(services.encryption, own, request.tenant, renewed.session));
   return renewed.session;
 }
 
 /** Revokes the grant and clears the cookie. */
-export async function signOut(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply, session: ConsoleSession): Promise<void> {
+export async function signOut(
+  app: FastifyInstance,
+  own: OwnApp,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  session: AppSession,
+): Promise<void> {
   await callApi(app, request, {
     method: 'POST',
     path: '/v1/idp/oidc/revoke',
-    form: { client_id: consoleClientId, token: session.refreshToken ?? session.accessToken },
+    form: { client_id: own.clientId, token: session.refreshToken ?? session.accessToken },
   });
-  reply.header('set-cookie', clearCookie(request.tenant, 'session'));
+  reply.header('set-cookie', clearCookie(own, request.tenant, 'session'));
 }
 
 async function requestTokens(
   app: FastifyInstance,
   services: Services,
+  own: OwnApp,
   request: FastifyRequest,
   form: Readonly<Record<string, string>>,
-  before?: ConsoleSession,
-): Promise<{ readonly session: ConsoleSession; readonly nonce: unknown } | undefined> {
+  before?: AppSession,
+): Promise<{ readonly session: AppSession; readonly nonce: unknown } | undefined> {
   const { status, body } = await callApi(app, request, {
     method: 'POST',
     path: '/v1/idp/oidc/token',
-    form: { client_id: consoleClientId, ...form },
+    form: { client_id: own.clientId, ...form },
   });
   if (status !== 200) return undefined;
   // A 200 of our own token endpoint has these members; the ID token came from it directly, so its claims need no signature check.
@@ -120,7 +131,10 @@ async function requestTokens(
     id_token: idToken,
   } = body as { access_token: string; refresh_token?: string; expires_in: number; id_token?: string };
   const claims = idToken === undefined ? undefined : parseJwt(idToken)?.claims;
-  const session = {
+  const sid = before?.grantId ?? claims?.['sid'];
+  if (typeof sid !== 'string') return undefined;
+  const session: AppSession = {
+    grantId: sid as GrantId, // our own token endpoint's claim
     accessToken,
     refreshToken,
     expiresAtMs: services.clock.nowMs() + seconds * 1000,

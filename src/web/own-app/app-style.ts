@@ -1,4 +1,4 @@
-// The console's style sheet: desktop with a side navigation, phone with a scrolling one, light and dark by the system.
+// The style sheet of our own applications: desktop with a side navigation, phone with a scrolling one, light and dark by the system.
 
 const rules = `
 :root{color-scheme:light dark;--page:#f3f4f9;--card:#fff;--ink:#171927;--muted:#565b72;--line:#d5d9e6;--soft:#eceef8;--strong:#6f7590;--bad:#a8201a;--bad-soft:#fdeeed;--good:#0f5f43;--good-soft:#e6f5ee}
@@ -58,4 +58,4 @@ dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}
 @media (max-width:48rem){body{grid-template:"head" auto "nav" auto "main" 1fr / minmax(0,1fr)}nav{padding:.5rem .8rem;overflow-x:auto;background:var(--card);border-bottom:1px solid var(--line)}nav ul{display:flex}nav a{white-space:nowrap}main{padding:1.2rem 1rem 3rem}header{padding:.7rem 1rem}header form span{display:none}.chart li{grid-template-columns:minmax(0,1fr) 3rem}.chart meter{grid-column:1/-1;grid-row:2}dl{grid-template-columns:minmax(0,1fr);gap:.1rem}dd{margin-bottom:.6rem}}
 `;
 
-export const consoleStyle = rules.replaceAll('\n', '');
+export const appStyle = rules.replaceAll('\n', '');

@@ -1,5 +1,5 @@
-// How the console does everything: calls on its own tenant's endpoints over HTTP semantics, inside the process, with the
-// bearer token of the person who is signed in. It has no other way to data.
+// Calls of our own applications (console, account page) on their tenant's endpoints over HTTP semantics, inside the process.
+// The sign-in of both is made of them; for the console they are the only way to data.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Tenant } from '../../domain/tenant.ts';
 

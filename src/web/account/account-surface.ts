@@ -1,0 +1,86 @@
+// {base_url}/account: every person of a tenant about themselves (design 04, Pages). Server-rendered, works without scripts; a
+// post carries the session's token against forgery and no foreign Origin. Decides nothing: each page has its file.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { accountBodyBytesMax } from '../../contract/limits.ts';
+import { presentErrorPage } from '../../http/pages/status-page.ts';
+import type { Services } from '../../http/services.ts';
+import { type Handler, registerSurface } from '../../http/surface.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { readForm, type Typed } from '../own-app/app-form.ts';
+import { appPage } from '../own-app/app-page.ts';
+import { endSignIn, redirect, type SignInEnd, signOut } from '../own-app/app-sign-in.ts';
+import { appPath } from '../own-app/own-app.ts';
+import { accountApp } from './account-client.ts';
+import { type AccountVisit, frameBefore, languageOf, openVisit, signInFirst } from './account-visit.ts';
+import { overviewPage } from './overview-page.ts';
+import { type AccountWords, accountWordsOf } from './words.ts';
+
+type Params = Readonly<Record<string, string>>;
+type ShowPage = (visit: AccountVisit, params: Params) => Promise<FastifyReply> | FastifyReply;
+type TakeForm = (visit: AccountVisit, typed: Typed, params: Params) => Promise<FastifyReply> | FastifyReply;
+
+export function registerAccount(app: FastifyInstance, services: Services): void {
+  registerSurface(
+    app,
+    services,
+    {
+      name: 'account',
+      envelope: 'management',
+      prefix: '/account',
+      bodies: { 'application/x-www-form-urlencoded': 'form' },
+      bodyBytesMax: accountBodyBytesMax,
+      ofTenant: true,
+      present: presentErrorPage,
+    },
+    (route) => {
+      const visitor =
+        (work: (visit: AccountVisit) => Promise<FastifyReply> | FastifyReply): Handler =>
+        async (request, reply) => {
+          const visit = await openVisit(app, services, request, reply);
+          return visit === undefined ? signInFirst(services, request, reply) : work(visit);
+        };
+      const page = (show: ShowPage): Handler => visitor((visit) => show(visit, visit.request.params as Params)); // string parameters of the path
+      const form = (take: TakeForm): Handler =>
+        visitor((visit) => take(visit, readForm(visit.request, visit.session), visit.request.params as Params));
+      route('', { GET: page(overviewPage) });
+      route('/callback', { GET: (request, reply) => callback(app, services, request, reply) });
+      route('/sign-out', { POST: form(leave) });
+    },
+  );
+}
+
+const notSignedIn: Readonly<Record<Extract<SignInEnd, { readonly ok: false }>['reason'], keyof AccountWords & string>> = {
+  not_started: 'notStarted',
+  cancelled: 'cancelled',
+  not_completed: 'notCompleted',
+};
+
+async function callback(app: FastifyInstance, services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { tenant } = request;
+  const end = await endSignIn(app, services, accountApp, request);
+  if (end.ok) return redirect(reply.header('set-cookie', [...end.cookies]), appPath(accountApp, tenant, end.returnTo));
+  const words = accountWordsOf(languageOf(request));
+  return showSignIn(request, reply.code(400), words.notSignedInTitle, words.signIn, html`<p>${words[notSignedIn[end.reason]]}</p>`);
+}
+
+async function leave({ app, request, reply, session, user, words }: AccountVisit): Promise<FastifyReply> {
+  await signOut(app, accountApp, request, reply, session);
+  return showSignIn(request, reply, words.signedOutTitle, words.signInAgain, html``, languageOf(request, user));
+}
+
+/** A page before the sign-in, with a link to it. */
+function showSignIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  title: string,
+  link: string,
+  content: Html,
+  language = languageOf(request),
+): FastifyReply {
+  const page = appPage(
+    frameBefore(request, language),
+    title,
+    html`${content}<p><a class="button" id="sign-in" href="${appPath(accountApp, request.tenant, '')}">${link}</a></p>`,
+  );
+  return reply.headers(page.headers).send(page.markup);
+}

@@ -1,0 +1,138 @@
+// One request of a person at the account page: who they are by the grant behind their session, checked at every request, and
+// how a page or a redirect answers them. Everything a page does is done for `visit.user` and nobody else.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { By } from '../../administration/administration.ts';
+import { accountFreshSeconds, accountSessionSeconds } from '../../contract/limits.ts';
+import type { GrantId, TenantId } from '../../domain/ids.ts';
+import { type Language, negotiateLanguage } from '../../domain/language.ts';
+import type { Services } from '../../http/services.ts';
+import type { Html } from '../../platform/html.ts';
+import type { Queries } from '../../storage/database.ts';
+import { findGrant } from '../../storage/grants.ts';
+import { findUser, type UserTable } from '../../storage/users.ts';
+import { appPage, type Frame, type Notice } from '../own-app/app-page.ts';
+import type { AppSession } from '../own-app/app-session.ts';
+import { currentSession, redirect, startSignIn } from '../own-app/app-sign-in.ts';
+import { appPath, appPathOf } from '../own-app/own-app.ts';
+import { accountApp } from './account-client.ts';
+import { type AccountWords, accountWordsOf } from './words.ts';
+
+export interface AccountSession extends AppSession {
+  /** How the person signed in (RFC 8176). */
+  readonly amr: readonly string[];
+  readonly acr: string | undefined;
+  /** When, in seconds since the epoch. */
+  readonly authTimeSeconds: number;
+}
+
+export interface AccountVisit {
+  readonly app: FastifyInstance;
+  readonly services: Services;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly session: AccountSession;
+  /** The person; their id is the only one a page may act for. */
+  readonly user: UserTable;
+  readonly language: Language;
+  readonly words: AccountWords;
+  /** Path below /account. */
+  readonly at: string;
+  readonly query: URLSearchParams;
+}
+
+/** The visit of whoever is signed in; undefined: nobody is, or their session ended. */
+export async function openVisit(
+  app: FastifyInstance,
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<AccountVisit | undefined> {
+  const { tenant } = request;
+  const tokens = await currentSession(app, services, accountApp, request, reply);
+  if (tokens === undefined) return undefined;
+  const holder = await services.database.read(tenant.id, (queries) => findHolder(queries, tenant.id, tokens.grantId));
+  if (holder === undefined) return undefined;
+  const { user, amr, acr, authTimeSeconds } = holder;
+  if (services.clock.nowMs() / 1000 - authTimeSeconds > accountSessionSeconds) return undefined;
+  request.auditActor = `user:${user.id}`;
+  const language = languageOf(request, user);
+  const url = new URL(request.url, tenant.baseUrl);
+  const session = { ...tokens, amr, acr, authTimeSeconds };
+  const words = accountWordsOf(language);
+  return { app, services, request, reply, session, user, language, words, at: appPathOf(accountApp, url), query: url.searchParams };
+}
+
+async function findHolder(
+  queries: Queries,
+  tenant: TenantId,
+  grantId: GrantId,
+): Promise<({ readonly user: UserTable } & Pick<AccountSession, 'amr' | 'acr' | 'authTimeSeconds'>) | undefined> {
+  const grant = await findGrant(queries, tenant, grantId);
+  if (grant === undefined || grant.revoked_at !== null || grant.client_id !== accountApp.clientId) return undefined;
+  const user = await findUser(queries, tenant, grant.user_id);
+  return user?.state === 'active'
+    ? { user, amr: JSON.parse(grant.amr), acr: grant.acr ?? undefined, authTimeSeconds: grant.auth_time }
+    : undefined;
+}
+
+/** The language of the person, else of the request, else English. */
+export const languageOf = (request: FastifyRequest, user?: UserTable): Language =>
+  negotiateLanguage(user?.preferred_language, user?.locale, request.headers['accept-language']);
+
+/** Sends the browser to sign in and back to the page it asked for; a post is not repeated. */
+export function signInFirst(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const url = new URL(request.url, request.tenant.baseUrl);
+  return startSignIn(services, accountApp, request, reply, request.method === 'GET' ? `${appPathOf(accountApp, url)}${url.search}` : '');
+}
+
+/** Whether the person signed in lately enough to add another way of signing in. */
+export const isFresh = ({ services, session }: AccountVisit): boolean =>
+  services.clock.nowMs() / 1000 - session.authTimeSeconds <= accountFreshSeconds;
+
+/** Who does it, for audit records. */
+export const byOf = ({ user, request }: AccountVisit): By => ({ actor: `user:${user.id}`, requestId: request.id });
+
+export const pathTo = ({ request }: AccountVisit, path: string): string => appPath(accountApp, request.tenant, path);
+
+export const displayNameOf = (user: UserTable): string =>
+  user.display_name ?? ([user.given_name, user.family_name].filter(Boolean).join(' ') || (user.user_name ?? user.id));
+
+/** Answers with a page. A bad notice makes it 400; `?done=` of the address says what a post before did. */
+export function showPage(
+  visit: AccountVisit,
+  title: string,
+  content: Html,
+  more: { readonly notice?: Notice; readonly script?: string } = {},
+): FastifyReply {
+  const notice = more.notice ?? doneNotice(visit);
+  const page = appPage({ ...frameOf(visit), notice, script: more.script }, title, content);
+  return visit.reply
+    .code(more.notice?.kind === 'bad' ? 400 : 200)
+    .headers(page.headers)
+    .send(page.markup);
+}
+
+/** After a post: 303 to a page that says what was done. */
+export const goTo = (visit: AccountVisit, path: string, done?: Done): FastifyReply =>
+  redirect(visit.reply, pathTo(visit, done === undefined ? path : `${path}?done=${done}`));
+
+/** Words that say what was done: `doneX` in the catalogs. */
+export type Done = Extract<keyof AccountWords, `done${string}`>;
+
+function doneNotice({ query, words }: AccountVisit): Notice | undefined {
+  const done = query.get('done') ?? '';
+  if (!done.startsWith('done') || !Object.hasOwn(words, done)) return undefined;
+  return { kind: 'good', text: words[done as Done] }; // an own key that starts so
+}
+
+export function frameOf(visit: AccountVisit): Frame {
+  const { request, session, user, language, words, at } = visit;
+  return { ...frameBefore(request, language), tenant: request.tenant, person: displayNameOf(user), csrf: session.csrf, at, words };
+}
+
+/** The frame of a page that nobody needs to be signed in for. */
+export function frameBefore(request: FastifyRequest, language: Language): Frame {
+  const words = accountWordsOf(language);
+  const sections = [['', words.overview]] as const;
+  return { own: accountApp, tenant: request.tenant, language, words, sections, person: undefined, csrf: '', at: '' };
+}

@@ -1,0 +1,20 @@
+// A form posted to one of our own applications: it must carry the token of the session and no foreign Origin, and it is read
+// within limits. Whatever fails is one answer, 403.
+import type { FastifyRequest } from 'fastify';
+import { reject } from '../../contract/contract-error.ts';
+import { equalText } from '../../crypto/secret-hash.ts';
+import type { AppSession } from './app-session.ts';
+
+/** The fields as typed; a repeated field is a list of choices. */
+export type Typed = URLSearchParams;
+
+/** The fields of a post, after the checks against forged ones. @throws login.forbidden */
+export function readForm(request: FastifyRequest, session: AppSession): Typed {
+  const { origin } = request.headers;
+  const own = new URL(request.tenant.baseUrl).origin;
+  if (origin !== undefined && origin !== own)
+    throw reject('login.forbidden', { reason: 'foreign_origin', received: origin, expected: own });
+  const typed = new URLSearchParams(typeof request.body === 'string' ? request.body : '');
+  if (!equalText(typed.get('csrf') ?? '', session.csrf)) throw reject('login.forbidden', 'csrf_token');
+  return typed;
+}
