@@ -1,6 +1,6 @@
 // Makes a device of a registration inside the caller's transaction: consumes the token, claims identifiers and keys for
 // good, activates, audits, mails the user. Called by enroll.ts only. A refusal throws, and the transaction rolls back.
-import { queueMail } from '../approvals/mail-delivery.ts';
+import { mailUser } from '../approvals/user-mail.ts';
 import { reject } from '../contract/contract-error.ts';
 import type { DeviceId, UserId } from '../domain/ids.ts';
 import { uuidV7 } from '../platform/random.ts';
@@ -9,7 +9,6 @@ import type { Queries } from '../storage/database.ts';
 import { consumeRegistration, type Registration } from '../storage/device-registrations.ts';
 import { claimDeviceIdentifiers, claimKeyFingerprints, type DeviceAttestation, insertDevice, type NewSlot } from '../storage/devices.ts';
 import { insertSignupUser } from '../storage/signup-users.ts';
-import { findUser, listUserEmails } from '../storage/users.ts';
 import { deviceAddedMail } from './device-mail.ts';
 import type { DeviceDescription } from './payloads.ts';
 import { tokenInvalid } from './registration-token.ts';
@@ -52,7 +51,9 @@ export async function activateDevice(
     target: `device:${deviceId}`,
     data: { kind: registration.kind, attestation: attestation?.format ?? null },
   });
-  await mailUser(queries, signed, userId, device);
+  await mailUser(queries, services, tenant, userId, (to, language) =>
+    deviceAddedMail({ deviceName: device.name, tenantName: tenant.name, language }, to),
+  );
   return {
     device_id: deviceId,
     user: await describeUser(queries, signed, userId),
@@ -80,14 +81,4 @@ export async function createSignupUser(queries: Queries, signed: SignedRequest, 
     target: `user:${id}`,
   });
   return id;
-}
-
-async function mailUser(queries: Queries, signed: SignedRequest, userId: UserId, device: DeviceDescription): Promise<void> {
-  const { services, tenant } = signed;
-  const emails = await listUserEmails(queries, tenant.id, userId);
-  const address = (emails.find((email) => email.is_primary === 1) ?? emails[0])?.value;
-  if (address === undefined) return;
-  const user = await findUser(queries, tenant.id, userId);
-  const facts = { deviceName: device.name, tenantName: tenant.name, language: user?.locale ?? user?.preferred_language ?? 'en' };
-  await queueMail(queries, services, tenant, deviceAddedMail(facts, address));
 }

@@ -5,6 +5,7 @@ import type { Endpoint } from './endpoint.ts';
 import { eventEndpoints } from './events.ts';
 import { groupEndpoints } from './groups.ts';
 import { outboxEndpoints } from './outbox.ts';
+import { passkeyEndpoints } from './passkeys.ts';
 import { resourceEndpoints } from './resources.ts';
 import { serviceProviderEndpoints } from './service-providers.ts';
 import { settingsEndpoints } from './settings.ts';
@@ -20,6 +21,7 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...userEndpoints,
   ...groupEndpoints,
   ...deviceEndpoints,
+  ...passkeyEndpoints,
   ...serviceProviderEndpoints,
   ...signingKeyEndpoints,
   ...settingsEndpoints,

@@ -10,6 +10,7 @@ import { databases } from '../support/databases.ts';
 import { enrolledPhone } from '../support/enrolled-phone.ts';
 import { issueTokens } from '../support/issued-tokens.ts';
 import { createTestClient, createTestTenant, createTestUser, type Managed } from '../support/management.ts';
+import { givePasskey } from '../support/passkeys.ts';
 import { createPhone } from '../support/phone.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -22,7 +23,7 @@ const unknownUuid = (): string => randomUUID();
 const unknownIds: Ids = {
   clients: { id: randomBytes(16).toString('base64url'), assignment_id: unknownUuid() },
   resources: { id: unknownUuid() },
-  users: { id: unknownUuid(), session_id: unknownUuid() },
+  users: { id: unknownUuid(), session_id: unknownUuid(), passkey_id: unknownUuid() },
   groups: { id: unknownUuid(), user_id: unknownUuid() },
   devices: { id: unknownUuid(), key_id: unknownUuid() },
   'service-providers': { id: unknownUuid(), assignment_id: unknownUuid() },
@@ -53,6 +54,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
     userId,
   );
   await enrolledPhone(server, { tenant: stored.id, id: userId, email: '' }, createPhone(tenant.baseUrl, server.clock.nowMs));
+  const passkey = await givePasskey(server, stored, { id: userId, email: '' });
   const devices = await tenant.make<{ items: readonly { id: string; keys: readonly { key_id: string }[] }[] }>(
     'GET',
     `/users/${user.id}/devices`,
@@ -61,7 +63,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
   return {
     clients: { id: client.client_id, assignment_id: String(assigned['id']) },
     resources: { id: String(resource['id']) },
-    users: { id: user.id, session_id: tokens.grantId },
+    users: { id: user.id, session_id: tokens.grantId, passkey_id: passkey.id },
     groups: { id: String(group['id']), user_id: user.id },
     devices: { id: devices.items[0]!.id, key_id: devices.items[0]!.keys[0]!.key_id },
     'service-providers': { id: String(provider['id']), assignment_id: String(admitted['id']) },
