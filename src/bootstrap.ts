@@ -11,6 +11,7 @@ import { randomSecret } from './platform/random.ts';
 import type { Database } from './storage/database.ts';
 import { findInstanceValue, insertInstanceValue, replaceInstanceValue } from './storage/instance.ts';
 import { findTenantBySlug, listTenants } from './storage/tenants.ts';
+import { sealStoredSettings } from './tokens/secret-settings.ts';
 import { createTenant } from './tokens/tenant-creation.ts';
 
 const checkKey = 'master_key_check';
@@ -87,11 +88,13 @@ const sampleClient = {
 
 const tenantsPerPage = 200;
 
-/** A key that cannot be opened stops the start here, before anything is served with half a key ring. */
-async function openEveryKey({ database, keyRings }: Services): Promise<void> {
+/** Secrets an earlier release stored clear are encrypted. A key that cannot be opened stops the start here, before anything is served with half a key ring. */
+async function openEveryKey(services: Services): Promise<void> {
+  const { database, keyRings } = services;
   for (let afterSlug = ''; ; ) {
     const page = await database.systemRead((queries) => listTenants(queries, { afterSlug, limit: tenantsPerPage }));
     await Promise.all(page.map((tenant) => keyRings.of(tenant.tenant_id)));
+    await sealStoredSettings(services, page);
     const last = page.at(-1);
     if (last === undefined || page.length < tenantsPerPage) return;
     afterSlug = last.slug;

@@ -4,6 +4,7 @@ import type { TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import { merge, mergeSettings, type Settings } from '../domain/settings.ts';
 import { lockTenantSettings, updateTenant } from '../storage/tenants.ts';
+import { sealSettings, withoutSecrets } from '../tokens/secret-settings.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 import type { FieldFault } from './client-fields.ts';
 import { requireSigningKeys } from './signing-keys.ts';
@@ -22,10 +23,11 @@ export async function changeSettings(
   const { database, cache } = administration;
   const alg = change['access_token_alg'];
   if (alg === 'ES256' || alg === 'RS256' || alg === 'EdDSA') await requireSigningKeys(administration, tenant, alg);
+  const sealed = sealSettings(administration.encryption, tenant, change);
   return cache.write(tenant, async (queries) => {
     const stored = await lockTenantSettings(queries, database.dialect, tenant);
     if (stored === undefined) return fail('unknown');
-    const merged = merge(JSON.parse(stored), change);
+    const merged = merge(sealSettings(administration.encryption, tenant, JSON.parse(stored)), sealed);
     const settings = mergeSettings(merged);
     const fault = faultOf(settings);
     if (fault !== undefined) return { ok: false, reason: 'invalid', fault } as const;
@@ -42,14 +44,6 @@ export async function changeSettings(
 /** The settings as they may be read again: the decryption key of Play Integrity is write-only. */
 export function shownSettings(settings: Settings): Change {
   return withoutSecrets(settings);
-}
-
-function withoutSecrets(settings: Change): Change {
-  const attestation = settings['attestation'] as Change | undefined; // an object by the schema, if it is there
-  const play = attestation?.['play_integrity'] as Change | null | undefined;
-  if (play === null || play === undefined) return settings;
-  const { decryption_key: _secret, ...shown } = play;
-  return { ...settings, attestation: { ...attestation, play_integrity: shown } };
 }
 
 function faultOf(settings: Settings): FieldFault | undefined {

@@ -14,6 +14,8 @@ import { type Fields, isObject, own } from './body-fields.ts';
 export interface AttestationContext {
   readonly settings: Settings['attestation'];
   readonly trust: AttestationTrust;
+  /** Gives the decryption key of Play Integrity in base64, when there is one. */
+  readonly playDecryptionKey: () => string | undefined;
   readonly issuer: string;
   readonly deviceId: string;
   readonly challenge: string;
@@ -107,9 +109,8 @@ function checkAndroid(fields: Fields, context: AttestationContext): AttestationO
 // The nonce of the token is the base64url SHA-256 of the same client data Apple's attestation covers.
 function checkPlay(fields: Fields, context: AttestationContext): AttestationOutcome<DeviceAttestation> {
   const token = own(fields, 'token');
-  const settings = context.settings.play_integrity ?? {};
-  const decryptionKey = decodeMember(settings, 'decryption_key');
-  const verificationKey = parsePlayVerificationKey(String(own(settings, 'verification_key')));
+  const decryptionKey = decodeBase64(context.playDecryptionKey() ?? '');
+  const verificationKey = parsePlayVerificationKey(String(own(context.settings.play_integrity ?? {}, 'verification_key')));
   if (decryptionKey?.byteLength !== 32 || verificationKey === undefined) return { ok: false, subreason: 'format_not_configured' };
   if (typeof token !== 'string') return { ok: false, subreason: 'attestation_shape' };
   const outcome = verifyPlayIntegrity(

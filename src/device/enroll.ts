@@ -7,6 +7,7 @@ import type { Queries } from '../storage/database.ts';
 import { countAttestationFailure, type Registration } from '../storage/device-registrations.ts';
 import type { DeviceAttestation, NewSlot } from '../storage/devices.ts';
 import { lockUser } from '../storage/provisioned-users.ts';
+import { openPlayDecryptionKey } from '../tokens/secret-settings.ts';
 import { checkAttestation } from './attestation-check.ts';
 import type { AttestationTrust } from './attestation-trust.ts';
 import { own, parseBody } from './body-fields.ts';
@@ -70,7 +71,8 @@ async function judgeAttestation(
   if (settings.mode === 'off') return undefined;
   const nowMs = services.clock.nowMs();
   const deviceId = signed.headers.sentDeviceId;
-  const context = { settings, trust, issuer: tenant.baseUrl, deviceId, challenge, slots, at: new Date(nowMs) };
+  const playDecryptionKey = () => openPlayDecryptionKey(services.encryption, tenant.id, settings.play_integrity);
+  const context = { settings, trust, playDecryptionKey, issuer: tenant.baseUrl, deviceId, challenge, slots, at: new Date(nowMs) };
   const outcome = checkAttestation(member, context);
   if (outcome.ok) return outcome.evidence;
   await services.database.write(tenant.id, async (queries) => {

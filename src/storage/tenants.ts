@@ -76,6 +76,18 @@ export async function updateTenant(queries: Queries, tenant: TenantId, change: T
     .executeTakeFirst();
 }
 
+/** Replaces the settings unless they changed meanwhile; gives false then. */
+export async function replaceTenantSettings(queries: Queries, tenant: TenantId, before: string, after: string): Promise<boolean> {
+  const rows = await queries
+    .updateTable('tenants')
+    .set({ settings: after, updated_at: databaseNowMs })
+    .where('tenant_id', '=', tenant)
+    .where('settings', '=', before)
+    .returning('tenant_id')
+    .execute();
+  return rows.length === 1;
+}
+
 /** The settings column, locked until the transaction ends, for read-merge-write. */
 export async function lockTenantSettings(queries: Queries, dialect: Dialect, tenant: TenantId): Promise<string | undefined> {
   const query = queries.selectFrom('tenants').select('settings').where('tenant_id', '=', tenant);

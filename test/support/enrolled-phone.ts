@@ -6,6 +6,7 @@ import type { TenantId, UserId } from '../../src/domain/ids.ts';
 import { randomSecret, uuidV7 } from '../../src/platform/random.ts';
 import { insertEnrollmentToken } from '../../src/storage/enrollment-tokens.ts';
 import { findTenantBySlug } from '../../src/storage/tenants.ts';
+import { sealSettings } from '../../src/tokens/secret-settings.ts';
 import { createPhone, type Phone } from './phone.ts';
 import type { TestServer } from './server.ts';
 
@@ -53,12 +54,12 @@ export async function setUserState(server: TestServer, user: TestUser, state: 'a
 
 /** Changes settings of the root tenant, or of the one named. */
 export async function changeSettings(server: TestServer, settings: object, tenantId?: string): Promise<void> {
-  const { cache } = server.gatehouse.services;
+  const { cache, encryption } = server.gatehouse.services;
   const tenant = tenantId === undefined ? await rootTenant(server) : (tenantId as TenantId); // an id the server gave
   await cache.write(tenant, (queries) =>
     queries
       .updateTable('tenants')
-      .set({ settings: JSON.stringify(settings) })
+      .set({ settings: JSON.stringify(sealSettings(encryption, tenant, settings as Readonly<Record<string, unknown>>)) }) // settings are an object
       .where('tenant_id', '=', tenant)
       .execute(),
   );
