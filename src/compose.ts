@@ -8,6 +8,7 @@ import { bootstrap, checkMasterKey, hasMasterKeyCheck, rememberNoticesShown, rem
 import { type Config, ConfigError } from './config.ts';
 import { createKeyEncryption, type KeyEncryption } from './crypto/key-encryption.ts';
 import { loadMasterKey } from './crypto/master-key.ts';
+import { createActivityRecorder } from './http/activity.ts';
 import { createAddressOf } from './http/client-address.ts';
 import { type MetricsServer, startMetricsServer } from './http/metrics-server.ts';
 import { createRefusalRecorder } from './http/refusals.ts';
@@ -161,6 +162,7 @@ export async function startGatehouse(config: Config, environment: Environment): 
         await metricsServer?.close();
         await services.jobs.stop();
         await services.refusals.flush().catch(() => undefined);
+        await services.activity.flush().catch(() => undefined);
         await services.rateLimiter.close();
         services.mail.close();
         await store.close();
@@ -185,12 +187,14 @@ async function composeServices(
   const state = { publicUrl: config.publicUrl ?? 'http://127.0.0.1' };
   const cache = createConfigCache(database);
   const refusals = createRefusalRecorder(database, clock, log);
+  const activity = createActivityRecorder(database, clock);
   const mail = await createMail(config.smtpUrl, config.mailFrom);
   const push = givenPush ?? (await composePush(config, clock, log));
   const jobs = createJobs(
     [
       cache.pollJob,
       refusals.job,
+      activity.job,
       createMailDeliveryJob(database, mail, log),
       createCibaDeliveryJob((): Services => services),
       createLogoutNoticeJob((): Services => services),
@@ -208,6 +212,7 @@ async function composeServices(
     encryption,
     cache,
     refusals,
+    activity,
     jobs,
     mail,
     metrics: config.metricsListen === undefined ? undefined : await createMetrics(),

@@ -30,6 +30,8 @@ export interface FinishDeps {
 export interface FinishedLogin {
   /** Where the browser goes: the client's redirect_uri with its answer, or the SAML post-back. */
   readonly location: string;
+  /** False when the client hears of a refusal instead. */
+  readonly signedIn: boolean;
 }
 
 /** Finishes an approved sign-in once. `not_approved`: not approved (yet), expired, or finished by another request. */
@@ -57,7 +59,7 @@ export async function finishLogin(
       reason: refusal,
       data: { transaction: login.id, method: approval?.method, ip: login.initiated_ip },
     });
-    return location === undefined ? fail('not_approved') : { ok: true, location };
+    return location === undefined ? fail('not_approved') : { ok: true, location, signedIn: refusal === undefined };
   });
 }
 
@@ -80,7 +82,7 @@ export async function abandonLogin(
       target: targetOf(login),
       data: { transaction: login.id, ip: login.initiated_ip },
     });
-    return location === undefined ? fail('finished') : { ok: true, location };
+    return location === undefined ? fail('finished') : { ok: true, location, signedIn: false };
   });
 }
 

@@ -12,6 +12,7 @@ import type { ConfigCache } from '../storage/config-cache.ts';
 import type { Database } from '../storage/database.ts';
 import type { TenantDirectory } from '../storage/tenant-directory.ts';
 import type { KeyRings } from '../tokens/key-rings.ts';
+import type { ActivityRecorder } from './activity.ts';
 import type { RefusalRecorder } from './refusals.ts';
 
 export interface Services {
@@ -26,6 +27,7 @@ export interface Services {
   readonly tenants: TenantDirectory;
   readonly keyRings: KeyRings;
   readonly refusals: RefusalRecorder;
+  readonly activity: ActivityRecorder;
   readonly rateLimiter: RateLimiter;
   readonly outbound: Outbound;
   readonly jobs: Jobs;

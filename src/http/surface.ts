@@ -195,6 +195,7 @@ function answerError(
 function recordRefusal(services: Services, request: FastifyRequest, error: ContractError): void {
   services.metrics?.countRefusal(error.row);
   if (request.tenant === null) return; // decorated as null until the tenant is known; refusals of no tenant go to the log
+  services.activity.countRefusal(request.tenant.id, error.row);
   services.refusals.record({
     tenant: request.tenant.id,
     requestId: request.id,

@@ -6,6 +6,7 @@ import { jwksKeysMax, scopeNameCharsMax, scopesPerListMax, urisPerListMax, urlCh
 import { capabilities } from '../domain/capabilities.ts';
 import { type Client, shownAuthMethod, tokenEndpointAuthMethods } from '../domain/client.ts';
 import { findClient, listClients } from '../storage/clients.ts';
+import { listMatching } from '../storage/matching-rows.ts';
 import { assignmentEndpoints } from './assignments.ts';
 import {
   type Call,
@@ -19,7 +20,7 @@ import {
   requireCapabilities,
 } from './endpoint.ts';
 import { listOf, pageOf } from './paging.ts';
-import { closed, dateTime, listAnswer, name, nullable, oneOf, pageQuery } from './schemas.ts';
+import { closed, dateTime, listAnswer, name, nullable, oneOf, searchQuery } from './schemas.ts';
 
 const uri = Type.String({ minLength: 1, maxLength: urlCharsMax });
 const uris = Type.Array(uri, { maxItems: urisPerListMax });
@@ -79,14 +80,19 @@ export const clientEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/clients',
     capability: 'clients:read',
-    summary: 'List clients by client_id',
-    query: pageQuery,
+    summary: 'List clients by client_id; `search` is a part of a name, or a client_id',
+    query: searchQuery,
     answer: listAnswer(clientAnswer),
     status: 200,
     handle: async ({ services, tenant, query }) => {
       const page = pageOf(query);
       const rows = await services.database.read(tenant.id, (queries) =>
-        listClients(queries, tenant.id, { ...page, limit: page.limit + 1 }),
+        listMatching(
+          { ...page, limit: page.limit + 1, search: query.search },
+          (batch) => listClients(queries, tenant.id, batch),
+          (client) => client.clientId,
+          (client) => [client.name],
+        ),
       );
       return listOf(page, rows, (client) => client.clientId, clientToJson);
     },

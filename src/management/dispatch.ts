@@ -2,6 +2,7 @@
 // rate limit, capability, validation, handler, answer. The endpoints are loaded at the first request.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
+import { rootTenantSlug } from '../domain/tenant.ts';
 import type { Services } from '../http/services.ts';
 import { isForeignKeyViolation } from '../storage/foreign-key-violation.ts';
 import { type Call, type Endpoint, type Json, notFound, requireCapabilities, settleAnswer } from './endpoint.ts';
@@ -11,6 +12,8 @@ import { checkBody, readQuery } from './validation.ts';
 export interface Caller {
   readonly actor: string;
   readonly scopes: readonly string[];
+  /** True for a person who was found to be an administrator just now, false for clients. */
+  readonly isAdministrator: boolean;
   /** Key of the caller's rate limit. */
   readonly key: string;
 }
@@ -33,7 +36,10 @@ export function createDispatch(services: Services, api: Api): (request: FastifyR
   return async (request, reply) => {
     endpoints ??= await api.load();
     const { endpoint, params } = find(endpoints, request.method, pathBelow(request, api.prefix));
-    const caller = await api.authenticate(request);
+    const isOfDeployment = endpoint.operatorOnly === true;
+    if (isOfDeployment && request.tenant.slug !== rootTenantSlug) throw reject('management.not_found', 'no_such_path');
+    const known = await api.authenticate(request);
+    const caller = isOfDeployment ? operatorOf(known) : known;
     request.auditActor = caller.actor;
     await api.limit(request, caller);
     const { capability } = endpoint;
@@ -44,6 +50,17 @@ export function createDispatch(services: Services, api: Api): (request: FastifyR
     reply.header('cache-control', 'no-store').code(status);
     return status === 204 ? reply.send() : reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
   };
+}
+
+/** The caller as an operator of the deployment. Its acts are recorded in the tenants they touch, where its user id means nobody. */
+function operatorOf(caller: Caller): Caller {
+  if (!caller.isAdministrator)
+    throw reject(
+      'management.forbidden',
+      { reason: 'not_an_operator', expected: 'an administrator of the root tenant', received: caller.actor },
+      { text: 'Only administrators of the root tenant, signed in as people, manage tenants.' },
+    );
+  return { ...caller, actor: `operator:${caller.actor}` };
 }
 
 async function handle(endpoint: Endpoint, call: Call<unknown, unknown>): Promise<unknown> {

@@ -31,6 +31,11 @@ export interface Endpoint {
   readonly path: string;
   /** Undefined: whoever passed the surface's own authentication. */
   readonly capability?: Capability;
+  /**
+   * True: of the deployment, not of a tenant. In the management API only an administrator of the root tenant, as a person,
+   * may call it; in other tenants there is no such path.
+   */
+  readonly operatorOnly?: boolean;
   readonly summary: string;
   readonly query?: TSchema | undefined;
   readonly body?: TSchema | undefined;

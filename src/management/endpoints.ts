@@ -10,6 +10,7 @@ import { resourceEndpoints } from './resources.ts';
 import { serviceProviderEndpoints } from './service-providers.ts';
 import { settingsEndpoints } from './settings.ts';
 import { signingKeyEndpoints } from './signing-keys.ts';
+import { statisticsEndpoints } from './statistics.ts';
 import { tenantEndpoints } from './tenants.ts';
 import { userEndpoints } from './users.ts';
 
@@ -26,4 +27,6 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...signingKeyEndpoints,
   ...settingsEndpoints,
   ...eventEndpoints,
+  ...statisticsEndpoints,
+  ...tenantEndpoints.map((endpoint): Endpoint => ({ ...endpoint, operatorOnly: true })),
 ];

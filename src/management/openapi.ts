@@ -42,7 +42,7 @@ function schemaOf(endpoint: Endpoint): Json {
   return {
     summary: endpoint.summary,
     tags: [endpoint.path.split('/')[1]!],
-    ...(endpoint.capability === undefined ? {} : { description: `Needs the capability \`${endpoint.capability}\`.` }),
+    ...descriptionOf(endpoint),
     ...(names.length === 0 ? {} : { params: { type: 'object', required: names, properties } }),
     ...(endpoint.query === undefined ? {} : { querystring: endpoint.query }),
     ...(endpoint.body === undefined ? {} : { body: endpoint.body }),
@@ -52,6 +52,12 @@ function schemaOf(endpoint: Endpoint): Json {
       '4XX': error,
     },
   };
+}
+
+function descriptionOf({ capability, operatorOnly }: Endpoint): Json {
+  if (operatorOnly === true)
+    return { description: 'In the root tenant alone, and for its administrators as people: the operator view of the console.' };
+  return capability === undefined ? {} : { description: `Needs the capability \`${capability}\`.` };
 }
 
 const errorProperties = { error: { type: 'string' }, message: { type: 'string' }, kind: { type: 'string' } };

@@ -5,6 +5,7 @@ import { unlessTaken } from '../administration/taken.ts';
 import { lifetimeSecondsMax, scopeNameCharsMax, scopesPerListMax, textCharsMax, urlCharsMax } from '../contract/limits.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { uuidV7 } from '../platform/random.ts';
+import { listMatching } from '../storage/matching-rows.ts';
 import {
   deleteResource,
   findResource,
@@ -16,7 +17,7 @@ import {
 } from '../storage/resources.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from './endpoint.ts';
 import { listOf, pageOf } from './paging.ts';
-import { closed, dateTime, listAnswer, name, nullable, pageQuery } from './schemas.ts';
+import { closed, dateTime, listAnswer, name, nullable, searchQuery } from './schemas.ts';
 
 const scope = closed({
   name: Type.String({ minLength: 1, maxLength: scopeNameCharsMax, pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$' }),
@@ -61,14 +62,19 @@ export const resourceEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/resources',
     capability: 'resources:read',
-    summary: 'List resources, oldest first',
-    query: pageQuery,
+    summary: 'List resources, oldest first; `search` is a part of a name or identifier',
+    query: searchQuery,
     answer: listAnswer(resourceAnswer),
     status: 200,
     handle: async ({ services, tenant, query }) => {
       const page = pageOf(query);
       const rows = await services.database.read(tenant.id, (queries) =>
-        listResources(queries, tenant.id, { ...page, limit: page.limit + 1 }),
+        listMatching(
+          { ...page, limit: page.limit + 1, search: query.search },
+          (batch) => listResources(queries, tenant.id, batch),
+          (row) => row.id,
+          (row) => [row.name, row.identifier],
+        ),
       );
       return listOf(page, rows, (row) => row.id, resourceToJson);
     },

@@ -14,4 +14,6 @@ export const dateTime = Type.String({ format: 'date-time' });
 
 /** Query of every list. Bounds of `limit` are checked by paging.ts. */
 export const pageQuery = closed({ limit: Type.Optional(Type.Integer()), cursor: Type.Optional(Type.String()) });
+/** Query of a list that can be searched by a part, or the start, of a name. */
+export const searchQuery = closed({ ...pageQuery.properties, search: Type.Optional(name) });
 export const listAnswer = (item: TSchema) => Type.Object({ items: Type.Array(item), next_cursor: Type.Optional(Type.String()) });

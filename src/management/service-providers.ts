@@ -5,6 +5,7 @@ import type { ServiceProviderId } from '../domain/ids.ts';
 import { attributeFields, type ServiceProvider } from '../domain/service-provider.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/database.ts';
+import { listMatching } from '../storage/matching-rows.ts';
 import {
   deleteServiceProvider,
   findServiceProvider,
@@ -16,7 +17,7 @@ import {
 import { assignmentEndpoints } from './assignments.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound, withStatus } from './endpoint.ts';
 import { listOf, pageOf } from './paging.ts';
-import { closed, dateTime, listAnswer, nullable, pageQuery } from './schemas.ts';
+import { closed, dateTime, listAnswer, nullable, searchQuery } from './schemas.ts';
 import { type ProviderReading, parseNewProvider, parseProviderChange, providerToJson } from './service-provider-fields.ts';
 import { parseSpMetadata, type SpMetadata } from './sp-metadata.ts';
 
@@ -62,14 +63,19 @@ export const serviceProviderEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/service-providers',
     capability: read,
-    summary: 'List service providers',
-    query: pageQuery,
+    summary: 'List service providers, oldest first; `search` is a part of a name or entityID',
+    query: searchQuery,
     answer: listAnswer(providerAnswer),
     status: 200,
     handle: async ({ services, tenant, query }) => {
       const page = pageOf(query);
       const rows = await services.database.read(tenant.id, (queries) =>
-        listServiceProviders(queries, tenant.id, { ...page, limit: page.limit + 1 }),
+        listMatching(
+          { ...page, limit: page.limit + 1, search: query.search },
+          (batch) => listServiceProviders(queries, tenant.id, batch),
+          (provider) => provider.id,
+          ({ name, entityId }) => [name, entityId],
+        ),
       );
       return listOf(page, rows, (row) => row.id, providerToJson);
     },

@@ -60,7 +60,7 @@ function managementApi(services: Services): Api {
       if (!bearer.ok) throw reject('management.unauthorized', bearer.reason);
       const { token, actor } = bearer;
       if (token.sid !== undefined) await requireAdministrator(services, tenant.id, token.sub);
-      return { actor, scopes: token.scopes, key: token.clientId };
+      return { actor, scopes: token.scopes, isAdministrator: token.sid !== undefined, key: token.clientId };
     },
     limit: (request, { key }) =>
       enforceRateLimit(services.rateLimiter, request.tenant, 'management', 'management_requests_per_client', key),
@@ -86,7 +86,7 @@ function systemApi(services: Services): Api {
       const stored = await services.database.systemRead((queries) => findInstanceValue(queries, operatorTokenKey));
       if (!verifySecret(presented ?? '', stored) || presented === undefined)
         throw reject('management.unauthorized', presented === undefined ? 'missing_token' : 'wrong_operator_token');
-      return { actor: 'operator', scopes: [], key: 'operator' };
+      return { actor: 'operator', scopes: [], isAdministrator: false, key: 'operator' };
     },
     limit: async () => undefined,
   };

@@ -9,7 +9,7 @@ import { findTenantById, listTenants, type TenantTable } from '../storage/tenant
 import { createTenant } from '../tokens/tenant-creation.ts';
 import { type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from './endpoint.ts';
 import { listOf, pageOf } from './paging.ts';
-import { closed, dateTime, listAnswer, name, nullable, pageQuery } from './schemas.ts';
+import { closed, dateTime, listAnswer, name, nullable, searchQuery } from './schemas.ts';
 
 const domain = Type.String({ minLength: 1, maxLength: urlCharsMax });
 const tenantAnswer = Type.Object({
@@ -48,13 +48,15 @@ export const tenantEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
     path: '/tenants',
-    summary: 'List tenants by slug',
-    query: pageQuery,
+    summary: 'List tenants by slug; `search` is the start of a slug',
+    query: searchQuery,
     answer: listAnswer(tenantAnswer),
     status: 200,
     handle: async ({ services, query }) => {
       const page = pageOf(query);
-      const rows = await services.database.systemRead((queries) => listTenants(queries, { afterSlug: page.after, limit: page.limit + 1 }));
+      const rows = await services.database.systemRead((queries) =>
+        listTenants(queries, { afterSlug: page.after, limit: page.limit + 1, slugStart: query.search?.toLowerCase() }),
+      );
       return listOf(
         page,
         rows,

@@ -122,6 +122,7 @@ function redirectError(
   error: ContractError,
 ): FastifyReply {
   const { tenant } = request;
+  services.activity.countRefusal(request.tenant.id, error.row);
   services.refusals.record({
     tenant: tenant.id,
     requestId: request.id,

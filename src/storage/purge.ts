@@ -51,6 +51,7 @@ export const expiring: readonly Expiring[] = [
   { table: 'saml_request_ids', column: 'expires_at', key: 'request_hash', keptMs: replayMs },
   { table: 'audit_events', column: 'created_at', key: 'id', keptMs: 30 * dayMs, where: "type = 'refusal'" },
   { table: 'audit_events', column: 'created_at', key: 'id', keptMs: 400 * dayMs },
+  { table: 'activity_counts', column: 'hour_at', key: 'id', keptMs: 40 * dayMs },
 ];
 
 const everyMs = 10_000;

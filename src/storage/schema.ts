@@ -1,5 +1,6 @@
 // The typed shape of all tables, composed from the file of each aggregate. One line per table; no logic.
 import type { AccessAssignmentTable } from './access-assignments.ts';
+import type { ActivityCountTable } from './activity-counts.ts';
 import type { ApprovalTable } from './approvals.ts';
 import type { AttestationChallengeTable } from './attestation-challenges.ts';
 import type { AuditEventTable } from './audit-events.ts';
@@ -53,6 +54,7 @@ export interface Schema {
   user_values: UserValueTable;
   user_addresses: UserAddressTable;
   directory_counts: DirectoryCountTable;
+  activity_counts: ActivityCountTable;
   groups: GroupTable & GroupSearchTable;
   group_members: GroupMemberTable;
   grants: GrantTable;

@@ -49,12 +49,14 @@ export async function findTenantById(queries: Queries, id: TenantId): Promise<Te
   return queries.selectFrom('tenants').selectAll().where('tenant_id', '=', id).executeTakeFirst();
 }
 
-/** A page of tenants in slug order, after the given slug. */
+/** A page of tenants in slug order, after the given slug, whose slugs start with `slugStart`. */
 export async function listTenants(
   queries: Queries,
-  page: { readonly afterSlug: string; readonly limit: number },
+  page: { readonly afterSlug: string; readonly limit: number; readonly slugStart?: string | undefined },
 ): Promise<readonly TenantTable[]> {
-  return queries.selectFrom('tenants').selectAll().where('slug', '>', page.afterSlug).orderBy('slug').limit(page.limit).execute();
+  const query = queries.selectFrom('tenants').selectAll().where('slug', '>', page.afterSlug).orderBy('slug').limit(page.limit);
+  if (page.slugStart === undefined) return query.execute();
+  return query.where('slug', '>=', page.slugStart).where('slug', '<', `${page.slugStart}\u{10ffff}`).execute();
 }
 
 export interface TenantChange {

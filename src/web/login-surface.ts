@@ -87,6 +87,7 @@ async function end(services: Services, request: FastifyRequest, reply: FastifyRe
   const login = await openLogin(services, request);
   const work = how === 'finish' ? finishLogin : abandonLogin;
   const outcome = await work(services, login.tenant, login.row.id, request.id);
+  if (outcome.ok && outcome.signedIn) services.activity.countSignIn(login.tenant.id);
   if (outcome.ok) return wantsJson(request) ? sendJson(reply, { redirect_to: outcome.location }) : redirect(reply, outcome.location);
   if (!wantsJson(request)) return redirect(reply, pageOf(login));
   throw reject('login.conflict', {

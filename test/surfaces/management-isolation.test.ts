@@ -28,6 +28,7 @@ const unknownIds: Ids = {
   devices: { id: unknownUuid(), key_id: unknownUuid() },
   'service-providers': { id: unknownUuid(), assignment_id: unknownUuid() },
   events: { request_id: randomBytes(16).toString('base64url') },
+  tenants: { id: unknownUuid() },
 };
 
 async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
@@ -68,6 +69,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
     devices: { id: devices.items[0]!.id, key_id: devices.items[0]!.keys[0]!.key_id },
     'service-providers': { id: String(provider['id']), assignment_id: String(admitted['id']) },
     events: { request_id: event.headers.get('x-request-id')! },
+    tenants: { id: tenant.id },
   };
 }
 

@@ -9,6 +9,7 @@ import { provisioning } from './0008-provisioning.ts';
 import { push } from './0009-push.ts';
 import { oidcClients } from './0040-oidc-clients.ts';
 import { passkeys } from './0050-passkeys.ts';
+import { activity } from './0053-activity.ts';
 import type { MigrationContext } from './table.ts';
 
 export interface Migration {
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   { number: 9, name: 'push', apply: push },
   { number: 40, name: 'oidc-clients', apply: oidcClients },
   { number: 50, name: 'passkeys', apply: passkeys },
+  { number: 53, name: 'activity', apply: activity },
 ];

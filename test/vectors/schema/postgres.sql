@@ -1,3 +1,4 @@
+CREATE INDEX activity_counts_by_hour_at ON public.activity_counts USING btree (tenant_id, hour_at)
 CREATE INDEX approvals_by_expires_at ON public.approvals USING btree (tenant_id, expires_at)
 CREATE INDEX approvals_by_subject_key_created_at ON public.approvals USING btree (tenant_id, subject_key, created_at)
 CREATE INDEX approvals_by_user_id_expires_at ON public.approvals USING btree (tenant_id, user_id, expires_at)
@@ -94,6 +95,7 @@ CREATE INDEX users_user_name_key_trigrams ON public.users USING gin (user_name_k
 CREATE UNIQUE INDEX access_assignments_pkey ON public.access_assignments USING btree (tenant_id, id)
 CREATE UNIQUE INDEX access_assignments_tenant_id_target_kind_target_id_group_id_key ON public.access_assignments USING btree (tenant_id, target_kind, target_id, group_id)
 CREATE UNIQUE INDEX access_assignments_tenant_id_target_kind_target_id_user_id_key ON public.access_assignments USING btree (tenant_id, target_kind, target_id, user_id)
+CREATE UNIQUE INDEX activity_counts_pkey ON public.activity_counts USING btree (tenant_id, id)
 CREATE UNIQUE INDEX approvals_pkey ON public.approvals USING btree (tenant_id, id)
 CREATE UNIQUE INDEX attestation_challenges_pkey ON public.attestation_challenges USING btree (tenant_id, challenge)
 CREATE UNIQUE INDEX audit_events_pkey ON public.audit_events USING btree (tenant_id, id)
@@ -168,6 +170,12 @@ access_assignments.target_id text NOT NULL COLLATE C
 access_assignments.target_kind text NOT NULL COLLATE C
 access_assignments.tenant_id text NOT NULL COLLATE C
 access_assignments.user_id text COLLATE C
+activity_counts POLICY tenant_rows ALL (tenant_id = current_setting('gatehouse.tenant'::text, true)) (tenant_id = current_setting('gatehouse.tenant'::text, true))
+activity_counts.hour_at bigint NOT NULL
+activity_counts.id text NOT NULL COLLATE C
+activity_counts.n bigint NOT NULL
+activity_counts.name text NOT NULL COLLATE C
+activity_counts.tenant_id text NOT NULL COLLATE C
 approvals POLICY tenant_rows ALL (tenant_id = current_setting('gatehouse.tenant'::text, true)) (tenant_id = current_setting('gatehouse.tenant'::text, true))
 approvals approvals_kind_check CHECK ((kind = ANY (ARRAY['oidc_login'::text, 'saml_login'::text, 'ciba'::text, 'device_add'::text])))
 approvals approvals_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text, 'expired'::text])))
