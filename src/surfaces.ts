@@ -11,6 +11,7 @@ import { registerSaml } from './saml/surface.ts';
 import { registerScim } from './scim/routes.ts';
 import { registerAccount } from './web/account/account-surface.ts';
 import { registerConsole } from './web/console/console-surface.ts';
+import { registerDocs } from './web/docs/docs-surface.ts';
 import { registerEnrollPage } from './web/enroll-page.ts';
 import { registerLogin } from './web/login-surface.ts';
 import { registerMailedApproval } from './web/mailed-approval.ts';
@@ -28,6 +29,7 @@ export function registerSurfaces(app: FastifyInstance, services: Services): void
   registerDiscovery(app, services);
   registerDevice(app, services);
   registerEnrollPage(app, services);
+  registerDocs(app, services);
   registerScim(app, services);
   registerManagement(app, services);
   registerSystem(app, services);
