@@ -110,8 +110,8 @@ export async function removeClient(administration: Administration, tenant: Tenan
 }
 
 /** What is stored for the client's auth method: the present secret where it fits, else a new one, or none. */
-function secretsFor(
-  { encryption }: Administration,
+export function secretsFor(
+  { encryption }: Pick<Administration, 'encryption'>,
   tenant: TenantId,
   client: Pick<Client, 'clientId' | 'tokenEndpointAuthMethod'> & Secrets,
 ): { readonly secrets: Secrets; readonly secret: string | undefined } {

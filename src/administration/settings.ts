@@ -29,7 +29,7 @@ export async function changeSettings(
     if (stored === undefined) return fail('unknown');
     const merged = merge(sealSettings(administration.encryption, tenant, JSON.parse(stored)), sealed);
     const settings = mergeSettings(merged);
-    const fault = faultOf(settings);
+    const fault = settingsFault(settings);
     if (fault !== undefined) return { ok: false, reason: 'invalid', fault } as const;
     await updateTenant(queries, tenant, { settings: JSON.stringify(merged) });
     await recordAct(queries, administration, tenant, by, {
@@ -46,7 +46,8 @@ export function shownSettings(settings: Settings): Change {
   return withoutSecrets(settings);
 }
 
-function faultOf(settings: Settings): FieldFault | undefined {
+/** The first rule between settings that does not hold. */
+export function settingsFault(settings: Settings): FieldFault | undefined {
   const { device } = settings;
   if (device.protocol_version_min > device.protocol_version_current)
     return { field: 'device.protocol_version_min', text: 'must not be above device.protocol_version_current' };

@@ -1,6 +1,7 @@
 // `/service-providers`: SAML service providers, and their making from metadata (design 02, 06). The rules of the fields are
 // in service-provider-fields.ts. A change is configuration: it acts at once here and within a second on other nodes.
 import Type from 'typebox';
+import { type ProviderReading, parseNewProvider, parseProviderChange, providerToJson } from '../administration/service-provider-fields.ts';
 import type { ServiceProviderId } from '../domain/ids.ts';
 import { attributeFields, type ServiceProvider } from '../domain/service-provider.ts';
 import { uuidV7 } from '../platform/random.ts';
@@ -18,7 +19,6 @@ import { assignmentEndpoints } from './assignments.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound, withStatus } from './endpoint.ts';
 import { listOf, pageOf } from './paging.ts';
 import { closed, dateTime, listAnswer, nullable, searchQuery } from './schemas.ts';
-import { type ProviderReading, parseNewProvider, parseProviderChange, providerToJson } from './service-provider-fields.ts';
 import { parseSpMetadata, type SpMetadata } from './sp-metadata.ts';
 
 const read = 'service-providers:read';

@@ -44,6 +44,15 @@ export async function insertAuditEvent(queries: Queries, tenant: TenantId, nowMs
     .execute();
 }
 
+/** Writes many audit records in one statement. */
+export async function insertAuditEvents(queries: Queries, tenant: TenantId, nowMs: number, events: readonly AuditEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await queries
+    .insertInto('audit_events')
+    .values(events.map((event) => auditRow(tenant, nowMs, event)))
+    .execute();
+}
+
 export function auditRow(tenant: TenantId, nowMs: number, event: AuditEvent): AuditEventTable {
   return {
     tenant_id: tenant,

@@ -2,10 +2,10 @@
 // requests over both bindings, and reads what comes back.
 import assert from 'node:assert/strict';
 import type { KeyObject } from 'node:crypto';
+import { parseNewProvider } from '../../src/administration/service-provider-fields.ts';
 import type { ServiceProviderId, UserId } from '../../src/domain/ids.ts';
 import type { ServiceProvider } from '../../src/domain/service-provider.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { parseNewProvider } from '../../src/management/service-provider-fields.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import { readySamlSession } from '../../src/storage/saml-sessions.ts';
 import { insertServiceProvider, updateServiceProvider } from '../../src/storage/service-providers.ts';
