@@ -5,10 +5,10 @@ import type { UserId } from '../domain/ids.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/database.ts';
-import { insertEnrollmentToken } from '../storage/enrollment-tokens.ts';
 import { consumeSetupToken, insertSetupToken } from '../storage/setup-tokens.ts';
 import { findLiveUser, insertUser, setUserState } from '../storage/users.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
+import { createEnrollment } from './enrollments.ts';
 import { unlessTaken, ValueTaken } from './taken.ts';
 
 const setupLifetimeMs = 7 * 24 * 3600 * 1000;
@@ -60,7 +60,8 @@ export async function setUpAdministrator(
       const by = { actor: `user:${userId}`, requestId };
       const type = consumed.user === null ? 'admin.created' : 'admin.recovered';
       await recordAct(queries, administration, tenant.id, by, { type, target: `user:${userId}` });
-      return enrolment(queries, administration, tenant, userId);
+      const enrollment = await createEnrollment(queries, administration, tenant, userId, false);
+      return { userId, enrollmentToken: enrollment.token, qrUri: enrollment.qrUri, expiresAtMs: enrollment.expiresAtMs };
     }),
   );
   if (!done.ok) return { ok: false, reason: 'taken' };
@@ -84,16 +85,4 @@ async function insertAdministrator(
   });
   if (!inserted.ok) throw new ValueTaken('email');
   return id;
-}
-
-async function enrolment(queries: Queries, { clock }: Pick<Administration, 'clock'>, tenant: Tenant, userId: UserId): Promise<SetUp> {
-  const token = randomSecret();
-  const expiresAtMs = await insertEnrollmentToken(queries, tenant.id, {
-    id: uuidV7(clock.nowMs()),
-    hash: hashSecret(token),
-    userId,
-    requirePin: false,
-    lifetimeMs: tenant.settings.enrollment_token_lifetime_seconds * 1000,
-  });
-  return { userId, enrollmentToken: token, qrUri: `${tenant.baseUrl}/enroll#v=1&t=${token}`, expiresAtMs };
 }

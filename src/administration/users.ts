@@ -124,18 +124,31 @@ export async function removeUser(store: Store, tenant: TenantId, id: string, by:
 }
 
 /** Ends every session of a user: refresh families and access tokens. Gives how many ended; undefined when there is no such user. */
-export async function endSessions(store: Store, tenant: TenantId, id: string, by: By): Promise<number | undefined> {
+export async function endSessions(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  by: By,
+  reason: 'administrator' | 'logout' = 'administrator',
+): Promise<number | undefined> {
   return store.database.write(tenant, async (queries) => {
     const user = await findLiveUser(queries, tenant, id);
     if (user === undefined) return undefined;
-    const ended = await revokeGrantsOfUser(queries, tenant, user.id, 'administrator');
+    const ended = await revokeGrantsOfUser(queries, tenant, user.id, reason);
     await recordAct(queries, store, tenant, by, { type: 'user.sessions_ended', target: `user:${id}`, data: { ended } });
     return ended;
   });
 }
 
 /** Ends one session of a user; false when it is not one of theirs or ended before. */
-export async function endSession(store: Store, tenant: TenantId, user: UserId, session: string, by: By): Promise<boolean> {
+export async function endSession(
+  store: Store,
+  tenant: TenantId,
+  user: UserId,
+  session: string,
+  by: By,
+  reason: 'administrator' | 'logout' = 'administrator',
+): Promise<boolean> {
   return store.database.write(tenant, async (queries) => {
     const owned = await queries
       .selectFrom('grants')
@@ -144,7 +157,7 @@ export async function endSession(store: Store, tenant: TenantId, user: UserId, s
       .where('id', '=', session as GrantId) // a look-up key, not yet known to be an id
       .where('user_id', '=', user)
       .executeTakeFirst();
-    if (owned === undefined || !(await revokeGrant(queries, tenant, owned.id, 'administrator'))) return false;
+    if (owned === undefined || !(await revokeGrant(queries, tenant, owned.id, reason))) return false;
     await recordAct(queries, store, tenant, by, { type: 'user.session_ended', target: `user:${user}`, data: { session } });
     return true;
   });

@@ -44,6 +44,9 @@ export const consoleBodyBytesMax = 64 * 1024;
 
 // Account page
 export const accountBodyBytesMax = 64 * 1024;
+/** Rows of a list on one page. */
+export const accountListRows = 20;
+export const deviceNameCharsMax = 100;
 /** A session of the account page ends this long after the sign-in. */
 export const accountSessionSeconds = 12 * 3600;
 /** A way of signing in may be added this long after the sign-in; later one signs in again first. */

@@ -1,11 +1,11 @@
 // The parts of bodies that several endpoints share: what a phone says about itself and the keys it brings.
+import { deviceNameCharsMax } from '../contract/limits.ts';
 import { decodeBase64 } from '../crypto/base64.ts';
 import { parseDevicePublicKey } from '../crypto/device-algorithms.ts';
 import { sha256Hex } from '../crypto/signed-string.ts';
 import type { NewSlot } from '../storage/devices.ts';
 import { badField, type Fields, optionalText, requireObject, requireObjects, requireOneOf, requireText } from './body-fields.ts';
 
-export const deviceNameCharsMax = 100;
 export const deviceFactCharsMax = 100;
 const publicKeyCharsMax = 800;
 const slotsMax = 2;

@@ -1,13 +1,14 @@
 // A device about itself and the user's other devices: look, rename, set where to push, revoke.
 import { pushTokenPurpose } from '../approvals/push-delivery.ts';
 import { reject } from '../contract/contract-error.ts';
+import { deviceNameCharsMax } from '../contract/limits.ts';
 import type { DeviceId } from '../domain/ids.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
 import type { Queries } from '../storage/database.ts';
 import { type DeviceTable, findDevice, listDeviceKeys, revokeDevice, setPushToken, updateDevice } from '../storage/devices.ts';
 import { findUser, listUserEmails } from '../storage/users.ts';
 import { badField, optionalText, own, parseBody, requireOneOf, requireText } from './body-fields.ts';
-import { deviceFactCharsMax, deviceNameCharsMax } from './payloads.ts';
+import { deviceFactCharsMax } from './payloads.ts';
 import { type DeviceCaller, keyRevoked, type SignedRequest } from './signed-call.ts';
 import { isoTime } from './times.ts';
 
@@ -114,6 +115,7 @@ async function revoke(signed: SignedRequest, caller: DeviceCaller, id: string): 
       requestId: signed.requestId,
       actor: `device:${caller.deviceId}`,
       target: `device:${id}`,
+      data: { user: caller.userId },
     });
     return true;
   });

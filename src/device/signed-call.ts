@@ -11,7 +11,7 @@ import type { Services } from '../http/services.ts';
 import { rawTargetOf } from '../http/tenant-name.ts';
 import { listRegistrationsOfDevice } from '../storage/device-registrations.ts';
 import { consumeSignedRequest } from '../storage/device-requests.ts';
-import { findSigningKey, type NewSlot, type SigningKey } from '../storage/devices.ts';
+import { findSigningKey, type NewSlot, type SigningKey, setDeviceSeen } from '../storage/devices.ts';
 import { checkAssertion } from './assertion-check.ts';
 import { readStoredSlots } from './payloads.ts';
 import { verifyWithStoredKey } from './public-keys.ts';
@@ -104,6 +104,7 @@ export async function findDeviceCaller(signed: SignedRequest): Promise<DeviceCal
   const byPreviousKey = verifyEither(signed, key);
   await finish(signed);
   await checkAssertion(signed, key);
+  if (key.unseen === 1) await services.database.write(tenant.id, (queries) => setDeviceSeen(queries, tenant.id, key.device_id));
   return {
     deviceId: key.device_id,
     userId: key.user_id,

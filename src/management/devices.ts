@@ -1,9 +1,8 @@
 // Devices and enrolments of users (design 02, 05): an administrator hands out an enrolment token, sees devices, revokes a
 // device or one of its key slots. A revocation acts at the next request of the phone.
 import Type from 'typebox';
-import { hashSecret } from '../crypto/secret-hash.ts';
+import { createEnrollment, recordEnrollment } from '../administration/enrollments.ts';
 import type { TenantId, UserId } from '../domain/ids.ts';
-import { randomSecret, uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/database.ts';
 import {
   type DeviceSlot,
@@ -14,7 +13,6 @@ import {
   revokeDevice,
   revokeDeviceKey,
 } from '../storage/devices.ts';
-import { insertEnrollmentToken } from '../storage/enrollment-tokens.ts';
 import { findUser, type UserTable } from '../storage/users.ts';
 import { audit, type Call, type Endpoint, endpoint, isoTime, type Json, notFound } from './endpoint.ts';
 import { closed, dateTime, listAnswer, nullable } from './schemas.ts';
@@ -112,25 +110,15 @@ export const deviceEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-// The token is in the fragment of the link: it never reaches a web server, log or referrer.
 async function makeEnrollment(call: Call<undefined, unknown>, requirePin: boolean): Promise<Json> {
-  const { services, tenant, params } = call;
-  const token = randomSecret();
-  const expiresAt = await services.database.write(tenant.id, async (queries) => {
+  const { services, tenant, params, actor, requestId } = call;
+  const made = await services.database.write(tenant.id, async (queries) => {
     const user = await loadUser(queries, tenant.id, params['id']!);
-    const id = uuidV7(services.clock.nowMs());
-    const lifetimeMs = tenant.settings.enrollment_token_lifetime_seconds * 1000;
-    const expires = await insertEnrollmentToken(queries, tenant.id, {
-      id,
-      hash: hashSecret(token),
-      userId: user.id,
-      requirePin,
-      lifetimeMs,
-    });
-    await audit(call, queries, { type: 'enrollment_token.created', target: `user:${user.id}`, data: { require_pin: requirePin } });
-    return expires;
+    const enrollment = await createEnrollment(queries, services, tenant, user.id, requirePin);
+    await recordEnrollment(queries, services, tenant, { actor, requestId }, user.id, requirePin);
+    return enrollment;
   });
-  return { enrollment_token: token, qr_uri: `${tenant.baseUrl}/enroll#v=1&t=${token}`, expires_at: isoTime(expiresAt) };
+  return { enrollment_token: made.token, qr_uri: made.qrUri, expires_at: isoTime(made.expiresAtMs) };
 }
 
 async function change(

@@ -1,6 +1,6 @@
 // Audit records: security events, written in the transaction of their effect, and refusals, written by the recorder of src/http.
 // They never hold a secret. Newest first by id (UUID version 7).
-import type { TenantId } from '../domain/ids.ts';
+import type { TenantId, UserId } from '../domain/ids.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { Queries } from './database.ts';
 
@@ -22,6 +22,8 @@ export interface AuditEventTable {
   expected: string | null;
   /** JSON object of further facts. */
   data: string | null;
+  /** Whose account it is about, for the account page; null for refusals and for what is about nobody. */
+  user_id: UserId | null;
 }
 
 export interface AuditEvent {
@@ -67,8 +69,19 @@ export function auditRow(tenant: TenantId, nowMs: number, event: AuditEvent): Au
     received: event.received ?? null,
     expected: event.expected ?? null,
     data: event.data === undefined ? null : JSON.stringify(event.data),
+    user_id: event.type === 'refusal' ? null : userOf(event),
   };
 }
+
+/** The person it was done to, else the one who did it. */
+function userOf({ target, data, actor }: AuditEvent): UserId | null {
+  const named = data?.['user'] ?? data?.['user_id'];
+  const id = userIn(target) ?? (typeof named === 'string' ? named : undefined) ?? userIn(actor);
+  return (id ?? null) as UserId | null; // written from ids of users
+}
+
+const userIn = (text: string | undefined): string | undefined =>
+  text?.startsWith('user:') === true ? text.slice('user:'.length) : undefined;
 
 /** Audit records of one request, oldest first. */
 export async function listAuditEventsOfRequest(queries: Queries, tenant: TenantId, requestId: string): Promise<readonly AuditEventTable[]> {

@@ -26,6 +26,8 @@ export interface DeviceTable {
   attestation_counter: number | null;
   created_at: number;
   revoked_at: number | null;
+  /** Of its last signed request, kept to about a quarter of an hour. */
+  last_seen_at: number | null;
 }
 
 export interface DeviceKeyTable {
@@ -69,6 +71,8 @@ export interface SigningKey {
   readonly attestation_public_key: string | null;
   /** 1 while the previous key is accepted. */
   readonly overlap: number;
+  /** 1 when `last_seen_at` is older than it may be. */
+  readonly unseen: number;
 }
 
 export interface NewSlot {
@@ -79,6 +83,9 @@ export interface NewSlot {
   readonly fingerprint: string;
 }
 
+/** How old `last_seen_at` may be before a request writes it again. */
+const seenForMs = 15 * 60 * 1000;
+
 const signingKey = statement<{ readonly tenant: TenantId; readonly device: string; readonly key: string }, SigningKey>((queries, values) =>
   queries
     .selectFrom('device_keys as k')
@@ -87,6 +94,7 @@ const signingKey = statement<{ readonly tenant: TenantId; readonly device: strin
     .select(['k.device_id', 'd.user_id', 'k.purpose', 'k.alg', 'k.public_key', 'k.previous_alg', 'k.previous_public_key'])
     .select(['d.attestation_app_id', 'd.attestation_public_key'])
     .select(sql<number>`CASE WHEN k.previous_until > gatehouse_now_ms() THEN 1 ELSE 0 END`.as('overlap'))
+    .select(sql<number>`CASE WHEN d.last_seen_at > gatehouse_now_ms() - ${sql.lit(seenForMs)} THEN 0 ELSE 1 END`.as('unseen'))
     .where('k.tenant_id', '=', values.tenant)
     .where('k.device_id', '=', values.device as DeviceId)
     .where('k.key_id', '=', values.key)
@@ -180,6 +188,7 @@ export async function insertDevice(queries: Queries, tenant: TenantId, device: N
       attestation_counter: device.attestation?.publicKey ? 0 : null,
       created_at: databaseNowMs,
       revoked_at: null,
+      last_seen_at: databaseNowMs,
     })
     .execute();
   await queries
@@ -262,6 +271,11 @@ export async function updateDevice(
   const values = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   if (Object.keys(values).length === 0) return;
   await queries.updateTable('devices').set(values).where('tenant_id', '=', tenant).where('id', '=', id).execute();
+}
+
+/** Notes that a device made a request just now. */
+export async function setDeviceSeen(queries: Queries, tenant: TenantId, id: DeviceId): Promise<void> {
+  await queries.updateTable('devices').set({ last_seen_at: databaseNowMs }).where('tenant_id', '=', tenant).where('id', '=', id).execute();
 }
 
 /** Where to push to, or nowhere. */

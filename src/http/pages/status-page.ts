@@ -2,7 +2,7 @@
 // Used by any surface through SurfaceDefinition.present or its own handler.
 import type { FastifyRequest } from 'fastify';
 import type { Answer } from '../../contract/envelopes.ts';
-import { negotiateLanguage } from '../../domain/language.ts';
+import { type Language, negotiateLanguage } from '../../domain/language.ts';
 import { html } from '../../platform/html.ts';
 import { prefersHtml } from '../accept.ts';
 import { icons } from './icons.ts';
@@ -10,13 +10,12 @@ import { type Messages, messagesOf } from './messages.ts';
 import { type Page, renderPage } from './page.ts';
 
 /** The error as a page when the request's Accept ranks HTML above JSON, else undefined: for SurfaceDefinition.present. */
-export function presentErrorPage(answer: Answer, request: FastifyRequest): Page | undefined {
-  return prefersHtml(request.headers.accept) ? errorPage(answer, request) : undefined;
+export function presentErrorPage(answer: Answer, request: FastifyRequest, language?: Language): Page | undefined {
+  return prefersHtml(request.headers.accept) ? errorPage(answer, request, language) : undefined;
 }
 
 /** Says what happened in words of ours. The error's own text may be shown: it is what the JSON answer says too. */
-export function errorPage(answer: Answer, request: FastifyRequest): Page {
-  const language = negotiateLanguage(request.headers['accept-language']);
+export function errorPage(answer: Answer, request: FastifyRequest, language = negotiateLanguage(request.headers['accept-language'])): Page {
   const messages = messagesOf(language);
   const detail = answer.body['error_description'];
   return renderPage({

@@ -9,6 +9,7 @@ import { provisioning } from './0008-provisioning.ts';
 import { push } from './0009-push.ts';
 import { oidcClients } from './0040-oidc-clients.ts';
 import { passkeys } from './0050-passkeys.ts';
+import { account } from './0051-account.ts';
 import { activity } from './0053-activity.ts';
 import type { MigrationContext } from './table.ts';
 
@@ -29,5 +30,6 @@ export const migrations: readonly Migration[] = [
   { number: 9, name: 'push', apply: push },
   { number: 40, name: 'oidc-clients', apply: oidcClients },
   { number: 50, name: 'passkeys', apply: passkeys },
+  { number: 51, name: 'account', apply: account },
   { number: 53, name: 'activity', apply: activity },
 ];

@@ -11,8 +11,12 @@ import { appPage } from '../own-app/app-page.ts';
 import { endSignIn, redirect, type SignInEnd, signOut } from '../own-app/app-sign-in.ts';
 import { appPath } from '../own-app/own-app.ts';
 import { accountApp } from './account-client.ts';
-import { type AccountVisit, frameBefore, languageOf, openVisit, signInFirst } from './account-visit.ts';
+import { type AccountVisit, frameBefore, knownLanguage, languageOf, openVisit, signInFirst } from './account-visit.ts';
+import { activityPage } from './activity-page.ts';
+import { addDevice, devicesPage, enrollmentPage, removeDevicePage, removeQuestion, renameDevicePage } from './device-pages.ts';
+import { changeLanguage, languagePage } from './language-page.ts';
 import { overviewPage } from './overview-page.ts';
+import { endAll, endAllQuestion, endOne, sessionsPage } from './session-pages.ts';
 import { type AccountWords, accountWordsOf } from './words.ts';
 
 type Params = Readonly<Record<string, string>>;
@@ -30,7 +34,7 @@ export function registerAccount(app: FastifyInstance, services: Services): void 
       bodies: { 'application/x-www-form-urlencoded': 'form' },
       bodyBytesMax: accountBodyBytesMax,
       ofTenant: true,
-      present: presentErrorPage,
+      present: (answer, request) => presentErrorPage(answer, request, knownLanguage(request)),
     },
     (route) => {
       const visitor =
@@ -42,18 +46,31 @@ export function registerAccount(app: FastifyInstance, services: Services): void 
       const page = (show: ShowPage): Handler => visitor((visit) => show(visit, visit.request.params as Params)); // string parameters of the path
       const form = (take: TakeForm): Handler =>
         visitor((visit) => take(visit, readForm(visit.request, visit.session), visit.request.params as Params));
+      const id = (params: Params): string => params['id'] ?? '';
       route('', { GET: page(overviewPage) });
+      route('/devices', { GET: page((visit) => devicesPage(visit)) });
+      route('/devices/add', { GET: page(enrollmentPage), POST: form(addDevice) });
+      route('/devices/:id', { POST: form((visit, typed, params) => renameDevicePage(visit, typed, id(params))) });
+      route('/devices/:id/remove', {
+        GET: page((visit, params) => removeQuestion(visit, id(params))),
+        POST: form((visit, _typed, params) => removeDevicePage(visit, id(params))),
+      });
+      route('/sessions', { GET: page(sessionsPage) });
+      route('/sessions/end-all', { GET: page(endAllQuestion), POST: form(leaveEverywhere) });
+      route('/sessions/:id/end', { POST: form((visit, _typed, params) => endOne(visit, id(params))) });
+      route('/activity', { GET: page(activityPage) });
+      route('/language', { GET: page((visit) => languagePage(visit)), POST: form(changeLanguage) });
       route('/callback', { GET: (request, reply) => callback(app, services, request, reply) });
       route('/sign-out', { POST: form(leave) });
     },
   );
 }
 
-const notSignedIn: Readonly<Record<Extract<SignInEnd, { readonly ok: false }>['reason'], keyof AccountWords & string>> = {
+const notSignedIn = {
   not_started: 'notStarted',
   cancelled: 'cancelled',
   not_completed: 'notCompleted',
-};
+} as const satisfies Readonly<Record<Extract<SignInEnd, { readonly ok: false }>['reason'], keyof AccountWords>>;
 
 async function callback(app: FastifyInstance, services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { tenant } = request;
@@ -66,6 +83,11 @@ async function callback(app: FastifyInstance, services: Services, request: Fasti
 async function leave({ app, request, reply, session, user, words }: AccountVisit): Promise<FastifyReply> {
   await signOut(app, accountApp, request, reply, session);
   return showSignIn(request, reply, words.signedOutTitle, words.signInAgain, html``, languageOf(request, user));
+}
+
+async function leaveEverywhere(visit: AccountVisit): Promise<FastifyReply> {
+  await endAll(visit);
+  return leave(visit);
 }
 
 /** A page before the sign-in, with a link to it. */

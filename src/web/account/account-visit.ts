@@ -2,6 +2,7 @@
 // how a page or a redirect answers them. Everything a page does is done for `visit.user` and nobody else.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../administration/administration.ts';
+import type { Self } from '../../administration/own-account.ts';
 import { accountFreshSeconds, accountSessionSeconds } from '../../contract/limits.ts';
 import type { GrantId, TenantId } from '../../domain/ids.ts';
 import { type Language, negotiateLanguage } from '../../domain/language.ts';
@@ -56,6 +57,7 @@ export async function openVisit(
   if (services.clock.nowMs() / 1000 - authTimeSeconds > accountSessionSeconds) return undefined;
   request.auditActor = `user:${user.id}`;
   const language = languageOf(request, user);
+  languagesKnown.set(request, language);
   const url = new URL(request.url, tenant.baseUrl);
   const session = { ...tokens, amr, acr, authTimeSeconds };
   const words = accountWordsOf(language);
@@ -75,12 +77,17 @@ async function findHolder(
     : undefined;
 }
 
+/** The language of the person who made a request, once known: pages of errors speak it too. */
+const languagesKnown = new WeakMap<FastifyRequest, Language>();
+export const knownLanguage = (request: FastifyRequest): Language | undefined => languagesKnown.get(request);
+
 /** The language of the person, else of the request, else English. */
 export const languageOf = (request: FastifyRequest, user?: UserTable): Language =>
   negotiateLanguage(user?.preferred_language, user?.locale, request.headers['accept-language']);
 
-/** Sends the browser to sign in and back to the page it asked for; a post is not repeated. */
-export function signInFirst(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+/** Sends the browser to sign in and back to the page it asked for, or to `returnTo`; a post is not repeated. */
+export function signInFirst(services: Services, request: FastifyRequest, reply: FastifyReply, returnTo?: string): Promise<FastifyReply> {
+  if (returnTo !== undefined) return startSignIn(services, accountApp, request, reply, returnTo);
   const url = new URL(request.url, request.tenant.baseUrl);
   return startSignIn(services, accountApp, request, reply, request.method === 'GET' ? `${appPathOf(accountApp, url)}${url.search}` : '');
 }
@@ -91,6 +98,9 @@ export const isFresh = ({ services, session }: AccountVisit): boolean =>
 
 /** Who does it, for audit records. */
 export const byOf = ({ user, request }: AccountVisit): By => ({ actor: `user:${user.id}`, requestId: request.id });
+
+/** The person as the one their own account is changed for. */
+export const selfOf = (visit: AccountVisit): Self => ({ tenant: visit.request.tenant, userId: visit.user.id, by: byOf(visit) });
 
 export const pathTo = ({ request }: AccountVisit, path: string): string => appPath(accountApp, request.tenant, path);
 
@@ -130,9 +140,18 @@ export function frameOf(visit: AccountVisit): Frame {
   return { ...frameBefore(request, language), tenant: request.tenant, person: displayNameOf(user), csrf: session.csrf, at, words };
 }
 
+/** Where one can go: path, name, what it is for. The overview shows all but itself. */
+export const sectionsOf = (words: AccountWords): readonly (readonly [path: string, name: string, text: string])[] => [
+  ['', words.overview, ''],
+  ['/devices', words.devices, words.devicesLead],
+  ['/sessions', words.sessions, words.sessionsLead],
+  ['/activity', words.activity, words.activityLead],
+  ['/language', words.language, words.languageLead],
+];
+
 /** The frame of a page that nobody needs to be signed in for. */
 export function frameBefore(request: FastifyRequest, language: Language): Frame {
   const words = accountWordsOf(language);
-  const sections = [['', words.overview]] as const;
+  const sections = sectionsOf(words);
   return { own: accountApp, tenant: request.tenant, language, words, sections, person: undefined, csrf: '', at: '' };
 }

@@ -8,7 +8,7 @@ import type { AppSession } from './app-session.ts';
 /** The fields as typed; a repeated field is a list of choices. */
 export type Typed = URLSearchParams;
 
-/** The fields of a post, after the checks against forged ones. @throws login.forbidden */
+/** The fields of a post, after the checks against forged ones. @throws login.forbidden, management.malformed */
 export function readForm(request: FastifyRequest, session: AppSession): Typed {
   const { origin } = request.headers;
   const own = new URL(request.tenant.baseUrl).origin;
@@ -16,5 +16,7 @@ export function readForm(request: FastifyRequest, session: AppSession): Typed {
     throw reject('login.forbidden', { reason: 'foreign_origin', received: origin, expected: own });
   const typed = new URLSearchParams(typeof request.body === 'string' ? request.body : '');
   if (!equalText(typed.get('csrf') ?? '', session.csrf)) throw reject('login.forbidden', 'csrf_token');
+  // No value of ours holds a NUL, and PostgreSQL cannot be asked about one.
+  for (const value of typed.values()) if (value.includes('\0')) throw reject('management.malformed', 'nul_in_form');
   return typed;
 }

@@ -15,7 +15,7 @@ export interface Frame {
   readonly language: Language;
   readonly words: FrameWords;
   /** Paths below the application and their names, in order. */
-  readonly sections: readonly (readonly [path: string, name: string])[];
+  readonly sections: readonly (readonly [path: string, name: string, ...more: readonly string[]])[];
   /** Name of the person; undefined on the page before the sign-in. */
   readonly person: string | undefined;
   readonly csrf: string;

@@ -55,6 +55,15 @@ dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}
 .tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(10rem,1fr));gap:1rem;margin:0 0 1.4rem}
 .tile{background:var(--card);border:1px solid var(--line);border-radius:.8rem;padding:1rem 1.2rem;text-decoration:none}
 .tile b{display:block;font-size:1.7rem;line-height:1.2;font-variant-numeric:tabular-nums}
+.cards{list-style:none;margin:0 0 1.2rem;padding:0;display:grid;grid-template-columns:repeat(auto-fill,minmax(min(20rem,100%),1fr));gap:1rem;max-width:60rem}
+.cards .card{margin:0;overflow-wrap:anywhere}
+.cards h2{margin:0 0 .3rem}
+.cards p:last-child,.cards form:last-child{margin:.9rem 0 0}
+details{margin:.9rem 0 0}summary{cursor:pointer;font-weight:600;padding:.35rem 0;min-height:1.5rem}details form{display:grid;gap:.6rem;margin:.4rem 0 0}details button{justify-self:start}
+ul.tiles{list-style:none;padding:0;max-width:50rem;grid-template-columns:repeat(auto-fill,minmax(min(14rem,100%),1fr))}
+.tiles li{display:grid}.tiles strong,.tiles .muted{display:block}
+.events{list-style:none;padding:0}.events li{display:grid;gap:.1rem;padding:.8rem 1.4rem;border-bottom:1px solid var(--line);overflow-wrap:anywhere}.events li:last-child{border-bottom:0}.events li>.muted{font-size:.86rem}
+.qr{display:block;width:min(17rem,100%);height:auto;margin:1rem 0;border-radius:.6rem}
 @media (max-width:48rem){body{grid-template:"head" auto "nav" auto "main" 1fr / minmax(0,1fr)}nav{padding:.5rem .8rem;overflow-x:auto;background:var(--card);border-bottom:1px solid var(--line)}nav ul{display:flex}nav a{white-space:nowrap}main{padding:1.2rem 1rem 3rem}header{padding:.7rem 1rem}header form span{display:none}.chart li{grid-template-columns:minmax(0,1fr) 3rem}.chart meter{grid-column:1/-1;grid-row:2}dl{grid-template-columns:minmax(0,1fr);gap:.1rem}dd{margin-bottom:.6rem}}
 `;
 

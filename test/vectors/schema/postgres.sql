@@ -7,6 +7,7 @@ CREATE INDEX attestation_challenges_by_expires_at ON public.attestation_challeng
 CREATE INDEX audit_events_by_created_at ON public.audit_events USING btree (tenant_id, created_at)
 CREATE INDEX audit_events_by_request_id ON public.audit_events USING btree (tenant_id, request_id) WHERE (request_id IS NOT NULL)
 CREATE INDEX audit_events_by_type_id ON public.audit_events USING btree (tenant_id, type, id)
+CREATE INDEX audit_events_by_user_id_id ON public.audit_events USING btree (tenant_id, user_id, id) WHERE (user_id IS NOT NULL)
 CREATE INDEX authorization_codes_by_client_id ON public.authorization_codes USING btree (tenant_id, client_id)
 CREATE INDEX authorization_codes_by_expires_at ON public.authorization_codes USING btree (tenant_id, expires_at)
 CREATE INDEX authorization_codes_by_user_id ON public.authorization_codes USING btree (tenant_id, user_id)
@@ -223,6 +224,7 @@ audit_events.row_id text COLLATE C
 audit_events.target text COLLATE C
 audit_events.tenant_id text NOT NULL COLLATE C
 audit_events.type text NOT NULL COLLATE C
+audit_events.user_id text COLLATE C
 authorization_codes POLICY tenant_rows ALL (tenant_id = current_setting('gatehouse.tenant'::text, true)) (tenant_id = current_setting('gatehouse.tenant'::text, true))
 authorization_codes authorization_codes_tenant_id_client_id_fkey FOREIGN KEY (tenant_id, client_id) REFERENCES clients(tenant_id, client_id) ON DELETE CASCADE
 authorization_codes authorization_codes_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE
@@ -390,6 +392,7 @@ devices.attestation_format text COLLATE C
 devices.attestation_public_key text COLLATE C
 devices.created_at bigint NOT NULL
 devices.id text NOT NULL COLLATE C
+devices.last_seen_at bigint
 devices.model text COLLATE C
 devices.name text NOT NULL COLLATE C
 devices.os_version text COLLATE C

@@ -1,0 +1,65 @@
+// Account pages about what the person is signed in to: one entry for each authorization of an application, and ways to end one or
+// all. Ending one revokes its refresh tokens and access tokens and tells the application by back-channel logout.
+import type { FastifyReply } from 'fastify';
+import { endSession, endSessions } from '../../administration/users.ts';
+import { reject } from '../../contract/contract-error.ts';
+import { accountListRows } from '../../contract/limits.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { listOwnSessions, type OwnSession } from '../../storage/own-account.ts';
+import { csrfField } from '../own-app/app-page.ts';
+import { timeOf } from './account-time.ts';
+import { type AccountVisit, byOf, goTo, pathTo, showPage } from './account-visit.ts';
+import { methodText } from './method-text.ts';
+
+export async function sessionsPage(visit: AccountVisit): Promise<FastifyReply> {
+  const { services, request, user, words, query } = visit;
+  const { tenant } = request;
+  const rows = await services.database.read(tenant.id, (queries) =>
+    listOwnSessions(queries, tenant.id, user.id, {
+      before: query.get('before') ?? '',
+      limit: accountListRows + 1,
+      accessLifetimeMs: tenant.settings.access_token_lifetime_seconds * 1000,
+    }),
+  );
+  const sessions = rows.slice(0, accountListRows);
+  const last = sessions.at(-1);
+  return showPage(
+    visit,
+    words.sessions,
+    html`<p class="muted">${words.sessionsLead}</p>
+<ul class="cards">${sessions.map((session) => sessionCard(visit, session))}</ul>
+${rows.length > accountListRows && html`<p><a class="button quiet" id="next" href="${pathTo(visit, '/sessions')}?before=${last?.id ?? ''}">${words.older}</a></p>`}
+<p><a class="button danger" id="end-all" href="${pathTo(visit, '/sessions/end-all')}">${words.endAll}</a></p>`,
+  );
+}
+
+function sessionCard(visit: AccountVisit, row: OwnSession): Html {
+  const { words, session } = visit;
+  const isThis = row.id === session.grantId;
+  return html`<li class="card"><h2>${row.client_name}</h2>${isThis && html`<p class="muted">${words.thisSession}</p>`}
+<dl><dt>${words.since}</dt><dd>${timeOf(visit, row.created_at)}</dd><dt>${words.lastUsed}</dt><dd>${timeOf(visit, row.used_at)}</dd><dt>${words.signedInBy}</dt><dd>${methodText(words, JSON.parse(row.amr), row.acr ?? undefined)}</dd></dl>
+<form method="post" action="${pathTo(visit, `/sessions/${row.id}/end`)}">${csrfField(session)}<button class="quiet" aria-label="${words.endNamed(row.client_name)}">${words.end}</button></form></li>`;
+}
+
+export async function endOne(visit: AccountVisit, id: string): Promise<FastifyReply> {
+  const { services, request, user } = visit;
+  const isEnded = await endSession(services, request.tenant.id, user.id, id, byOf(visit), 'logout');
+  if (!isEnded) throw reject('login.not_found', 'unknown_session');
+  return goTo(visit, '/sessions', 'doneEnded');
+}
+
+export function endAllQuestion(visit: AccountVisit): FastifyReply {
+  const { words, session } = visit;
+  return showPage(
+    visit,
+    words.endAllQuestion,
+    html`<p>${words.endAllConsequence}</p>
+<form class="bar" method="post" action="${pathTo(visit, '/sessions/end-all')}">${csrfField(session)}<button class="danger" id="end-all">${words.endAll}</button><a class="button quiet" href="${pathTo(visit, '/sessions')}">${words.keep}</a></form>`,
+  );
+}
+
+/** Ends every session of the person, this one too. */
+export async function endAll(visit: AccountVisit): Promise<void> {
+  const { services, request, user } = visit;
+  await endSessions(services, request.tenant.id, user.id, byOf(visit), 'logout');
+}
