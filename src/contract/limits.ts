@@ -50,7 +50,7 @@ export const deviceNameCharsMax = 100;
 /** A session of the account page ends this long after the sign-in. */
 export const accountSessionSeconds = 12 * 3600;
 /** A way of signing in may be added this long after the sign-in; later one signs in again first. */
-export const accountFreshSeconds = 900;
+export const accountFreshSeconds = 600;
 
 // Management
 export const managementBodyBytesMax = 256 * 1024;

@@ -20,3 +20,17 @@ to.response.value=JSON.stringify({id:c.id,rawId:b(c.rawId),type:c.type,response:
 to.submit()}catch{delete f.dataset.busy;say(f.dataset.failed)}});
 addEventListener('pageshow',()=>delete f.dataset.busy)
 })();`;
+
+/** Registers: `form[data-new-passkey]` brings the options, the browser makes the passkey, the form carries its response. */
+export const passkeyCreateScript = `(()=>{${passkeyCodec}
+const d=document,f=d.querySelector('form[data-new-passkey]'),note=d.querySelector('#passkey-alert');
+const say=t=>{note.textContent=t;note.hidden=!t};
+f.addEventListener('submit',async e=>{e.preventDefault();if(f.dataset.busy)return;
+if(!window.PublicKeyCredential){say(f.dataset.unsupported);return}
+f.dataset.busy='1';say('');
+try{const o=JSON.parse(f.dataset.options);o.challenge=u(o.challenge);o.user.id=u(o.user.id);o.excludeCredentials=o.excludeCredentials.map(c=>({...c,id:u(c.id)}));
+const c=await navigator.credentials.create({publicKey:o}),a=c.response;
+f.response.value=JSON.stringify({id:c.id,rawId:b(c.rawId),type:c.type,response:{clientDataJSON:b(a.clientDataJSON),attestationObject:b(a.attestationObject),transports:a.getTransports?a.getTransports():[]},clientExtensionResults:{}});
+f.submit()}catch(x){delete f.dataset.busy;say(x&&x.name==='InvalidStateError'?f.dataset.here:f.dataset.failed)}});
+addEventListener('pageshow',()=>delete f.dataset.busy)
+})();`;

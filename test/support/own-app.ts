@@ -1,7 +1,7 @@
-// A person at one of our own applications (console, account page), without a browser: cookies, forms and the sign-in by the
-// PIN of the mail.
+// A person at one of our own applications (console, account page), without a browser: cookies, forms and the sign-in, by the
+// PIN of the mail unless told otherwise.
 import assert from 'node:assert/strict';
-import { loginAt, signInByPin } from './login.ts';
+import { loginAt, signInByPin, type TestLogin } from './login.ts';
 import type { Managed } from './management.ts';
 import type { TestServer } from './server.ts';
 
@@ -26,6 +26,7 @@ export async function openApp(
   name: 'console' | 'account',
   tenant: Managed,
   email: string,
+  signIn: (login: TestLogin) => Promise<URL> = (login) => signInByPin(server, login, email),
 ): Promise<{
   readonly visitor: AppVisitor;
   readonly callback: Response;
@@ -46,7 +47,7 @@ export async function openApp(
   const home = `${tenant.baseUrl}/${name}`;
   const authorize = locationOf(await get(home));
   const started = await fetch(authorize, { redirect: 'manual' });
-  const finished = await signInByPin(server, loginAt(locationOf(started), started.headers.get('set-cookie') ?? ''), email);
+  const finished = await signIn(loginAt(locationOf(started), started.headers.get('set-cookie') ?? ''));
   const callback = await get(finished.href);
   const page = await get(home);
   const first = { status: page.status, text: await page.text() };

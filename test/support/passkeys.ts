@@ -1,5 +1,6 @@
 // Passkeys in the tests: one that a user has, inserted through storage, and a sign-in as far as the browser's prompt.
 import { userHandleOf } from '../../src/approvals/passkeys.ts';
+import { resolveApproval } from '../../src/approvals/resolve-approval.ts';
 import { passkeysPerUserMax } from '../../src/contract/limits.ts';
 import type { PasskeyId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
@@ -48,11 +49,35 @@ export const stateOf = async (login: TestLogin): Promise<unknown> => (await json
 
 /** Identifies and picks the passkey; gives the options the browser gets. */
 export async function askForPasskey(login: TestLogin, identifier: string): Promise<RequestOptions> {
-  await jsonOf(await login.post('identify', { identifier }), 200);
-  const asked = await jsonOf<{ readonly state: string; readonly options: RequestOptions }>(
-    await login.post('method', { method: 'passkey' }),
-    200,
-  );
+  type Asked = { readonly state: string; readonly options: RequestOptions };
+  const identified = await jsonOf<Asked>(await login.post('identify', { identifier }), 200);
+  const asked = identified.state === 'choose' ? await jsonOf<Asked>(await login.post('method', { method: 'passkey' }), 200) : identified;
   if (asked.state !== 'passkey') throw new Error(`expected the state passkey, found ${asked.state}`);
   return asked.options;
 }
+
+/** Signs in with the number on a phone, decided as the device plane would; gives where the browser is sent. */
+export async function signInByPhone(server: TestServer, tenant: Tenant, login: TestLogin, email: string): Promise<URL> {
+  const answer = await jsonOf(await login.post('identify', { identifier: email }), 200);
+  if (answer['state'] === 'choose') await jsonOf(await login.post('method', { method: 'phone' }), 200);
+  const context = { nowMs: server.clock.nowMs(), requestId: 'test' };
+  await server.gatehouse.services.database.write(tenant.id, async (queries) => {
+    const { id } = await queries
+      .selectFrom('approvals')
+      .select('id')
+      .where('tenant_id', '=', tenant.id)
+      .where('state', '=', 'pending')
+      .orderBy('created_at', 'desc')
+      .executeTakeFirstOrThrow();
+    await resolveApproval(queries, tenant, id, { verdict: 'approve', method: 'phone_uv' }, context);
+  });
+  return finishOf(login);
+}
+
+/** Signs in with a passkey; gives where the browser is sent. */
+export async function signInByPasskey(login: TestLogin, email: string, passkey: TestPasskey): Promise<URL> {
+  await jsonOf(await login.post('passkey', { response: passkey.sign(await askForPasskey(login, email)) }), 200);
+  return finishOf(login);
+}
+
+const finishOf = async (login: TestLogin): Promise<URL> => new URL(String((await jsonOf(await login.post('finish'), 200))['redirect_to']));

@@ -16,6 +16,15 @@ import { activityPage } from './activity-page.ts';
 import { addDevice, devicesPage, enrollmentPage, removeDevicePage, removeQuestion, renameDevicePage } from './device-pages.ts';
 import { changeLanguage, languagePage } from './language-page.ts';
 import { overviewPage } from './overview-page.ts';
+import {
+  newPasskeyPage,
+  passkeyPage,
+  passkeysPage,
+  signInForPasskey,
+  takeNewPasskey,
+  takeRename,
+  takeRevocation,
+} from './passkey-pages.ts';
 import { endAll, endAllQuestion, endOne, sessionsPage } from './session-pages.ts';
 import { type AccountWords, accountWordsOf } from './words.ts';
 
@@ -60,6 +69,12 @@ export function registerAccount(app: FastifyInstance, services: Services): void 
       route('/sessions/:id/end', { POST: form((visit, _typed, params) => endOne(visit, id(params))) });
       route('/activity', { GET: page(activityPage) });
       route('/language', { GET: page((visit) => languagePage(visit)), POST: form(changeLanguage) });
+      route('/passkeys', { GET: page(passkeysPage), POST: form(takeNewPasskey) });
+      route('/passkeys/new', { GET: page((visit) => newPasskeyPage(visit)) });
+      route('/passkeys/sign-in', { GET: page(signInForPasskey) });
+      route('/passkeys/:id', { GET: page(passkeyPage) });
+      route('/passkeys/:id/rename', { POST: form(takeRename) });
+      route('/passkeys/:id/revoke', { POST: form(takeRevocation) });
       route('/callback', { GET: (request, reply) => callback(app, services, request, reply) });
       route('/sign-out', { POST: form(leave) });
     },

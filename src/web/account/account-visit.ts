@@ -144,6 +144,7 @@ export function frameOf(visit: AccountVisit): Frame {
 export const sectionsOf = (words: AccountWords): readonly (readonly [path: string, name: string, text: string])[] => [
   ['', words.overview, ''],
   ['/devices', words.devices, words.devicesLead],
+  ['/passkeys', words.passkeys, words.passkeysLead],
   ['/sessions', words.sessions, words.sessionsLead],
   ['/activity', words.activity, words.activityLead],
   ['/language', words.language, words.languageLead],

@@ -13,13 +13,14 @@ import { callbackOf, ensureAppClient, type OwnApp } from './own-app.ts';
 /** Seconds before its expiry at which the access token is renewed. */
 const renewSeconds = 30;
 
-/** Sends the browser to the tenant's own sign-in. `returnTo` is a path of the application. */
+/** Sends the browser to the tenant's own sign-in, as strong as `acrValues` asks. `returnTo` is a path of the application. */
 export async function startSignIn(
   services: Services,
   own: OwnApp,
   request: FastifyRequest,
   reply: FastifyReply,
   returnTo: string,
+  acrValues?: string,
 ): Promise<FastifyReply> {
   const { tenant } = request;
   await ensureAppClient(services, own, tenant, request.id);
@@ -35,6 +36,7 @@ export async function startSignIn(
     nonce: pending.nonce,
     code_challenge: createHash('sha256').update(pending.codeVerifier).digest('base64url'),
     code_challenge_method: 'S256',
+    ...(acrValues === undefined ? {} : { acr_values: acrValues }),
   });
   return redirect(
     reply.header('set-cookie', sealSignIn(services.encryption, own, tenant, pending)),
