@@ -12,7 +12,7 @@ import type { Queries } from '../../storage/database.ts';
 import { countActiveDevices } from '../../storage/devices.ts';
 import { listPasskeysOfUser, type PasskeyTable, renamePasskey } from '../../storage/passkeys.ts';
 import type { Typed } from '../own-app/app-form.ts';
-import { csrfField, table } from '../own-app/app-page.ts';
+import { csrfField } from '../own-app/app-page.ts';
 import { startSignIn } from '../own-app/app-sign-in.ts';
 import { passkeyCreateScript } from '../passkey-script.ts';
 import { accountApp } from './account-client.ts';
@@ -30,11 +30,11 @@ const passkeysOf = ({ services, request, user }: AccountVisit): Promise<readonly
 export async function passkeysPage(visit: AccountVisit): Promise<FastifyReply> {
   const words = wordsOf(visit);
   const passkeys = await passkeysOf(visit);
-  const rows = passkeys.map((passkey) => [
-    html`<a href="${pathTo(visit, `/passkeys/${passkey.id}`)}">${passkey.name}</a>${passkey.backed_up === 1 && html`<br><span class="muted">${words.synced}</span>`}`,
-    timeOf(visit, passkey.created_at),
-    passkey.last_used_at === null ? words.never : timeOf(visit, passkey.last_used_at),
-  ]);
+  const entry = (passkey: PasskeyTable): Html =>
+    html`<li class="card"><h2><a href="${pathTo(visit, `/passkeys/${passkey.id}`)}">${passkey.name}</a></h2>
+${passkey.backed_up === 1 && html`<p class="muted">${words.synced}</p>`}
+<dl><dt>${words.added}</dt><dd>${timeOf(visit, passkey.created_at)}</dd>
+<dt>${words.lastUsed}</dt><dd>${passkey.last_used_at === null ? words.never : timeOf(visit, passkey.last_used_at)}</dd></dl></li>`;
   const add =
     passkeys.length < passkeysPerUserMax
       ? html`<p><a class="button" id="add-passkey" href="${pathTo(visit, '/passkeys/new')}">${words.add}</a></p>`
@@ -42,8 +42,8 @@ export async function passkeysPage(visit: AccountVisit): Promise<FastifyReply> {
   return showPage(
     visit,
     visit.words.passkeys,
-    html`<p>${visit.words.passkeysLead}</p>
-${rows.length === 0 ? html`<p>${words.none}</p>` : table(visit.words.passkeys, [words.nameLabel, words.added, words.lastUsed], rows)}
+    html`<p class="muted">${visit.words.passkeysLead}</p>
+${passkeys.length === 0 ? html`<p>${words.none}</p>` : html`<ul class="cards">${passkeys.map(entry)}</ul>`}
 ${add}`,
   );
 }
