@@ -93,6 +93,13 @@ describe('architecture', () => {
     for (const file of sources) visit(file, []);
   });
 
+  it('what few sign-ins need loads at its first use', () => {
+    assert.deepEqual(
+      sources.filter((file) => /^(?:import(?! type)|export)\s[^;]*?from\s+'@simplewebauthn\/server'/m.test(read(file))),
+      [],
+    );
+  });
+
   it('no barrels, no junk drawers', () => {
     const names = /(^|\/)(index|utils?|helpers?|common|misc|shared)(\.ts|\/)/;
     assert.deepEqual(

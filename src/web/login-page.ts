@@ -169,7 +169,7 @@ ${login.methods.length === 0 && html`<div class="alert" role="alert">${messages.
 
 /** What the script reads from the form that starts it. */
 const passkeyMarks = (messages: Messages): Html =>
-  html` data-passkey data-unsupported="${messages.passkeyUnsupported}" data-failed="${messages.passkeyFailed}"`;
+  html` data-passkey data-unsupported="${messages.passkeyUnsupported}" data-address="${messages.passkeyAddress}" data-failed="${messages.passkeyFailed}"`;
 
 /** Where the script says what went wrong, and the form that carries the browser's response. */
 const passkeyParts = ({ path }: Context): Html =>

@@ -17,7 +17,7 @@ if(!r.ok)throw r;
 const o=(await r.json()).options;o.challenge=u(o.challenge);o.allowCredentials=o.allowCredentials.map(c=>({...c,id:u(c.id)}));
 const c=await navigator.credentials.get({publicKey:o}),a=c.response;
 to.response.value=JSON.stringify({id:c.id,rawId:b(c.rawId),type:c.type,response:{clientDataJSON:b(a.clientDataJSON),authenticatorData:b(a.authenticatorData),signature:b(a.signature),userHandle:a.userHandle?b(a.userHandle):null},clientExtensionResults:{}});
-to.submit()}catch{delete f.dataset.busy;say(f.dataset.failed)}});
+to.submit()}catch(x){delete f.dataset.busy;say(x&&x.name==='SecurityError'?f.dataset.address:f.dataset.failed)}});
 addEventListener('pageshow',()=>delete f.dataset.busy)
 })();`;
 
@@ -31,6 +31,6 @@ f.dataset.busy='1';say('');
 try{const o=JSON.parse(f.dataset.options);o.challenge=u(o.challenge);o.user.id=u(o.user.id);o.excludeCredentials=o.excludeCredentials.map(c=>({...c,id:u(c.id)}));
 const c=await navigator.credentials.create({publicKey:o}),a=c.response;
 f.response.value=JSON.stringify({id:c.id,rawId:b(c.rawId),type:c.type,response:{clientDataJSON:b(a.clientDataJSON),attestationObject:b(a.attestationObject),transports:a.getTransports?a.getTransports():[]},clientExtensionResults:{}});
-f.submit()}catch(x){delete f.dataset.busy;say(x&&x.name==='InvalidStateError'?f.dataset.here:f.dataset.failed)}});
+f.submit()}catch(x){delete f.dataset.busy;const why={InvalidStateError:'here',SecurityError:'address'}[x&&x.name]||'failed';say(f.dataset[why])}});
 addEventListener('pageshow',()=>delete f.dataset.busy)
 })();`;

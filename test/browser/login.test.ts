@@ -205,6 +205,18 @@ if (hasChromium)
       await context.close();
     });
 
+    it('at an IP address, where browsers take no passkey, the page says so', async () => {
+      const user = await createUser(server.gatehouse.services, tenant);
+      const { page, context, seen } = await open();
+      await page.fill('#identifier', user.email);
+      await page.click('#continue');
+      await page.click('#use-passkey');
+      await page.waitForSelector('#passkey-alert:not([hidden])');
+      assert.match((await page.textContent('#passkey-alert')) ?? '', /do not work at this address/);
+      assert.deepEqual(seen, []);
+      await context.close();
+    });
+
     it('a second click does not overtake the first', async () => {
       const user = await createUser(server.gatehouse.services, tenant);
       const asking = await createClient(server.gatehouse.services, tenant, { redirectUris: [redirectUri], requireConsent: true });

@@ -19,6 +19,7 @@ export const de: Messages = {
   passkeyText: 'Ihr Browser fragt nach Fingerabdruck, Gesicht, Bildschirmsperre oder Sicherheitsschlüssel.',
   passkeyNoScript: 'Passkeys brauchen JavaScript, das in diesem Browser ausgeschaltet ist. Wählen Sie einen anderen Weg.',
   passkeyUnsupported: 'Dieser Browser kann keine Passkeys verwenden. Wählen Sie einen anderen Weg.',
+  passkeyAddress: 'Unter dieser Adresse gehen Passkeys nicht. Wählen Sie einen anderen Weg.',
   passkeyFailed: 'Es wurde kein Passkey verwendet. Versuchen Sie es noch einmal oder wählen Sie einen anderen Weg.',
   passkeyRefused: 'Dieser Passkey wurde nicht akzeptiert. Versuchen Sie es noch einmal oder wählen Sie einen anderen Weg.',
   email: 'Code per E-Mail',

@@ -18,6 +18,7 @@ export const en = {
   passkeyText: 'Your browser will ask for your fingerprint, face, screen lock or security key.',
   passkeyNoScript: 'Passkeys need JavaScript, which is off in this browser. Choose another way to sign in.',
   passkeyUnsupported: 'This browser cannot use passkeys. Choose another way to sign in.',
+  passkeyAddress: 'Passkeys do not work at this address. Choose another way to sign in.',
   passkeyFailed: 'No passkey was used. Try again, or choose another way.',
   passkeyRefused: 'That passkey was not accepted. Try again, or choose another way.',
   email: 'Email me a code',

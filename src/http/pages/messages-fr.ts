@@ -19,6 +19,7 @@ export const fr: Messages = {
   passkeyText: 'Votre navigateur vous demandera votre empreinte, votre visage, le verrouillage de l’écran ou une clé de sécurité.',
   passkeyNoScript: 'Les clés d’accès ont besoin de JavaScript, désactivé dans ce navigateur. Choisissez un autre moyen.',
   passkeyUnsupported: 'Ce navigateur ne prend pas en charge les clés d’accès. Choisissez un autre moyen.',
+  passkeyAddress: 'Les clés d’accès ne fonctionnent pas à cette adresse. Choisissez un autre moyen.',
   passkeyFailed: 'Aucune clé d’accès n’a été utilisée. Réessayez ou choisissez un autre moyen.',
   passkeyRefused: 'Cette clé d’accès n’a pas été acceptée. Réessayez ou choisissez un autre moyen.',
   email: 'Recevoir un code par e-mail',

@@ -19,6 +19,7 @@ export const ja: Messages = {
   passkeyText: 'ブラウザーが指紋、顔、画面ロック、またはセキュリティキーを求めます。',
   passkeyNoScript: 'パスキーには JavaScript が必要ですが、このブラウザーでは無効です。別の方法を選んでください。',
   passkeyUnsupported: 'このブラウザーではパスキーを使えません。別の方法を選んでください。',
+  passkeyAddress: 'このアドレスではパスキーを使えません。別の方法を選んでください。',
   passkeyFailed: 'パスキーは使われませんでした。もう一度試すか、別の方法を選んでください。',
   passkeyRefused: 'このパスキーは受け付けられませんでした。もう一度試すか、別の方法を選んでください。',
   email: 'コードをメールで受け取る',

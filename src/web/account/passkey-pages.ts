@@ -80,7 +80,7 @@ export async function newPasskeyPage(visit: AccountVisit, alert?: string, name?:
     html`<p>${words.newText}</p>
 <p class="notice bad" id="passkey-alert" role="alert" hidden></p>
 <noscript><p class="notice bad" role="alert">${words.needsScript}</p></noscript>
-<form class="card" method="post" action="${pathTo(visit, '/passkeys')}" data-new-passkey data-options="${JSON.stringify(options)}" data-unsupported="${words.unsupported}" data-failed="${words.failed}" data-here="${words.here}">${csrfField(visit.session)}
+<form class="card" method="post" action="${pathTo(visit, '/passkeys')}" data-new-passkey data-options="${JSON.stringify(options)}" data-unsupported="${words.unsupported}" data-address="${words.address}" data-failed="${words.failed}" data-here="${words.here}">${csrfField(visit.session)}
 <input type="hidden" name="response">
 <div class="field"><label for="name">${words.nameLabel}</label>
 <input id="name" name="name" required maxlength="${passkeyNameCharsMax}" value="${name ?? words.suggested(passkeys.length + 1)}" aria-describedby="name-hint"><p class="hint" id="name-hint">${words.nameHint}</p></div>

@@ -17,6 +17,7 @@ export interface PasskeyWords {
   readonly create: string;
   readonly needsScript: string;
   readonly unsupported: string;
+  readonly address: string;
   readonly failed: string;
   readonly here: string;
   readonly refused: string;
@@ -48,6 +49,7 @@ const en: PasskeyWords = {
   create: 'Create passkey',
   needsScript: 'Passkeys need JavaScript, which is off in this browser.',
   unsupported: 'This browser cannot create passkeys.',
+  address: 'Passkeys do not work at this address.',
   failed: 'No passkey was created. Try again.',
   here: 'There is a passkey of this account on that device already.',
   refused: 'The passkey could not be added. Try again.',
@@ -79,6 +81,7 @@ const de: PasskeyWords = {
   create: 'Passkey erstellen',
   needsScript: 'Passkeys brauchen JavaScript, das in diesem Browser ausgeschaltet ist.',
   unsupported: 'Dieser Browser kann keine Passkeys erstellen.',
+  address: 'Unter dieser Adresse gehen Passkeys nicht.',
   failed: 'Es wurde kein Passkey erstellt. Versuchen Sie es noch einmal.',
   here: 'Auf diesem Gerät gibt es schon einen Passkey dieses Kontos.',
   refused: 'Der Passkey konnte nicht hinzugefügt werden. Versuchen Sie es noch einmal.',
@@ -110,6 +113,7 @@ const fr: PasskeyWords = {
   create: 'Créer la clé d’accès',
   needsScript: 'Les clés d’accès ont besoin de JavaScript, désactivé dans ce navigateur.',
   unsupported: 'Ce navigateur ne peut pas créer de clé d’accès.',
+  address: 'Les clés d’accès ne fonctionnent pas à cette adresse.',
   failed: 'Aucune clé d’accès n’a été créée. Réessayez.',
   here: 'Cet appareil a déjà une clé d’accès de ce compte.',
   refused: 'La clé d’accès n’a pas pu être ajoutée. Réessayez.',
@@ -141,6 +145,7 @@ const ja: PasskeyWords = {
   create: 'パスキーを作成',
   needsScript: 'パスキーには JavaScript が必要ですが、このブラウザーでは無効です。',
   unsupported: 'このブラウザーではパスキーを作成できません。',
+  address: 'このアドレスではパスキーを使えません。',
   failed: 'パスキーは作成されませんでした。もう一度お試しください。',
   here: 'その端末には、このアカウントのパスキーがすでにあります。',
   refused: 'パスキーを追加できませんでした。もう一度お試しください。',
