@@ -83,6 +83,14 @@ export function createDevice(options: DeviceOptions) {
       const { body } = await channel.send({ method: 'GET', path: '/v1/device/approvals', query });
       return body['items'] as readonly Approval[]; // the 200 shape of the endpoint
     },
+    /**
+     * Takes the code of a sign-in page: the link of its QR code, or the one the app was opened with. The approval is this
+     * device's alone from then on and needs no number. Throws for a link of another tenant without sending anything.
+     */
+    claim: async (link: string): Promise<Approval> => {
+      const { body } = await post('/approvals/claim', { code: codeOf(link, baseUrl) });
+      return body as unknown as Approval; // the 200 shape of the endpoint
+    },
     approve: (approval: Approval, match?: string) =>
       post(
         `/approvals/${approval.id}/approve`,
@@ -95,6 +103,18 @@ export function createDevice(options: DeviceOptions) {
     revokeOtherDevice: (id: string) => post(`/devices/${id}/revoke`, {}, 'uv'),
     revokeSelf: () => channel.send({ method: 'DELETE', path: '/v1/device/self' }),
   };
+}
+
+/** The code inside the link of a sign-in page, or undefined when the text is none. */
+export function parseSignInLink(text: string): { readonly baseUrl: string; readonly code: string } | undefined {
+  const match = /^(https?:\/\/[^#?\s]+)\/scan#v=1&c=([A-Za-z0-9._-]+)$/.exec(text);
+  return match?.[1] !== undefined && match[2] !== undefined ? { baseUrl: match[1], code: match[2] } : undefined;
+}
+
+function codeOf(link: string, baseUrl: string): string {
+  const parsed = parseSignInLink(link);
+  if (parsed?.baseUrl !== baseUrl) throw new Error(`expected the code of a sign-in page of ${baseUrl}, found ${link}`);
+  return parsed.code;
 }
 
 /** The token inside an enrolment link, or undefined when the text is none. */

@@ -40,9 +40,10 @@ export function phoneCommand(program: Command): void {
     });
   add('approve [id]', 'Approve what waits, the only one when no id is given')
     .option('--number <digits>', 'the number the page shows')
-    .action(async (id: string | undefined, options: Common & { readonly number?: string }) => {
+    .option('--qr <link>', 'the link of the page’s QR code, instead of id and number')
+    .action(async (id: string | undefined, options: Common & { readonly number?: string; readonly qr?: string }) => {
       const device = await openPhone(options);
-      const approval = await findApproval(device, id);
+      const approval = options.qr === undefined ? await findApproval(device, id) : await device.claim(options.qr);
       await device.approve(approval, options.number);
       print(options, { id: approval.id, state: 'approved' }, `Approved ${approval.id}.`);
     });

@@ -35,7 +35,7 @@ export const deviceRows = defineRows({
   // rows the device design adds
   'device.invalid_request': { ...design, opaque: false, status: 400, code: 'invalid_request', when: 'The body or target is malformed.' },
   'device.bad_proof': { ...design, status: 400, code: 'invalid_request', kind: 'bad_proof', text: 'A key proof is missing or wrong.', when: 'Enrolment proofs do not verify.' },
-  'device.not_found': { ...design, status: 404, code: 'not_found', text: 'Not found.', when: 'No such object of this device or user.' },
+  'device.not_found': { ...design, status: 404, code: 'not_found', text: 'Not found.', when: 'No such object of this device or user, or a code that does not work.' },
   'device.signup_disabled': { ...design, status: 403, code: 'forbidden', kind: 'signup_disabled', text: 'Self-signup is switched off.', when: 'The tenant does not allow self-signup.' },
   'device.device_denied': { ...design, status: 403, code: 'forbidden', kind: 'device_denied', text: 'The device was denied.', when: 'The additional device was denied on an existing one.' },
   'device.admin_enrollment_required': { ...design, status: 403, code: 'forbidden', kind: 'admin_enrollment_required', text: 'An administrator must enrol this device.', when: 'Additional devices need an administrator.' },

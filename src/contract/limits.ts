@@ -29,6 +29,7 @@ export const jwksKeysMax = 100;
 // Sign-in
 export const identifierCharsMax = 320;
 export const pinCharsMax = 64;
+export const approvalCodeCharsMax = 128;
 export const loginBodyBytesMax = 16 * 1024;
 export const loginEventStreamsMax = 2000;
 

@@ -2,11 +2,14 @@
 // place for every consumer (design 04, 05).
 import { setTimeout as pause } from 'node:timers/promises';
 import { approvalNumberDigits } from '../approvals/approval.ts';
+import { openApprovalCode } from '../approvals/approval-code.ts';
 import { type Decision, resolveApproval } from '../approvals/resolve-approval.ts';
 import { reject } from '../contract/contract-error.ts';
+import { approvalCodeCharsMax } from '../contract/limits.ts';
 import { equalText } from '../crypto/secret-hash.ts';
 import { sha256Hex } from '../crypto/signed-string.ts';
-import { type ApprovalNow, approvalStateOf, findApproval, listPendingApprovals } from '../storage/approvals.ts';
+import { type ApprovalNow, approvalStateOf, claimApproval, findApproval, listPendingApprovals } from '../storage/approvals.ts';
+import { insertAuditEvent } from '../storage/audit-events.ts';
 import { findClient } from '../storage/clients.ts';
 import type { Queries } from '../storage/database.ts';
 import { listRegistrationsOfDevice } from '../storage/device-registrations.ts';
@@ -31,6 +34,30 @@ export async function listApprovals(signed: SignedRequest, caller: DeviceCaller)
   }
 }
 
+/**
+ * POST /approvals/claim: the code a phone scanned or was opened with. The approval it names is this device's alone from then
+ * on, and needs no number: the phone has seen the page. One refusal for every code that does not work, whatever the cause.
+ */
+export async function claim(signed: SignedRequest, caller: DeviceCaller): Promise<object> {
+  const { services, tenant } = signed;
+  const code = await openApprovalCode(services, tenant, requireText(parseBody(signed.bodyBytes), 'code', approvalCodeCharsMax));
+  const { approvalId, expiresAtMs } = code ?? { approvalId: '', expiresAtMs: 0 };
+  const claimed = await services.database.write(tenant.id, async (queries) => {
+    const row = await claimApproval(queries, tenant.id, { approvalId, expiresAtMs, user: caller.userId, device: caller.deviceId });
+    if (row === undefined) return undefined;
+    await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
+      type: 'approval.claimed',
+      requestId: signed.requestId,
+      actor: `user:${caller.userId}`,
+      target: `approval:${row.id}`,
+      data: { device: caller.deviceId },
+    });
+    return describe(queries, signed, caller, row);
+  });
+  if (claimed === undefined) throw reject('device.not_found', code === undefined ? 'not_a_code' : 'code_does_not_work');
+  return claimed;
+}
+
 /** POST /approvals/{id}/approve */
 export async function approve(signed: SignedRequest, caller: DeviceCaller, id: string): Promise<object> {
   demandUserVerification(caller);
@@ -39,7 +66,7 @@ export async function approve(signed: SignedRequest, caller: DeviceCaller, id: s
   const { approval, shown } = await loadPending(signed, caller, id);
   if (contextSha256 !== shown.context_sha256)
     throw reject('approval.context_changed', { reason: 'context_sha256', received: contextSha256, expected: shown.context_sha256 });
-  if (approval.number !== null && !equalText(requireText(body, 'match', 8), approval.number)) {
+  if (asksForNumber(approval, caller) && !equalText(requireText(body, 'match', 8), approval.number ?? '')) {
     // One try: a wrong number denies, and that stays whatever is answered.
     await decide(signed, approval.id, { verdict: 'deny', reason: 'match_failed', deviceId: caller.deviceId });
     throw reject('approval.match_failed', 'wrong_number');
@@ -59,8 +86,8 @@ export async function deny(signed: SignedRequest, caller: DeviceCaller, id: stri
 async function readPending(signed: SignedRequest, caller: DeviceCaller): Promise<readonly object[]> {
   const { services, tenant } = signed;
   return services.database.read(tenant.id, async (queries) => {
-    const rows = await listPendingApprovals(queries, tenant.id, caller.userId);
-    return Promise.all(rows.map((row) => describe(queries, signed, row)));
+    const rows = await listPendingApprovals(queries, tenant.id, caller.userId, caller.deviceId);
+    return Promise.all(rows.map((row) => describe(queries, signed, caller, row)));
   });
 }
 
@@ -70,7 +97,8 @@ async function loadPending(signed: SignedRequest, caller: DeviceCaller, id: stri
   const found = await services.database.read(tenant.id, async (queries) => {
     const approval = await findApproval(queries, tenant.id, id);
     if (approval === undefined || approval.user_id !== caller.userId || approval.on_devices !== 1) return undefined;
-    return { approval, shown: await describe(queries, signed, approval) };
+    if (approval.claimed_by !== null && approval.claimed_by !== caller.deviceId) return undefined;
+    return { approval, shown: await describe(queries, signed, caller, approval) };
   });
   if (found === undefined) throw reject('device.not_found', 'no_such_approval');
   const state = approvalStateOf(found.approval);
@@ -85,12 +113,16 @@ async function decide(signed: SignedRequest, id: string, decision: Decision): Pr
   if (!outcome.ok) throw outcome.reason === 'unknown' ? reject('device.not_found', 'no_such_approval') : stateRefusal(outcome.reason);
 }
 
+/** A device that scanned the page's code has shown that it is in front of the page. */
+const asksForNumber = (approval: ApprovalNow, caller: DeviceCaller): boolean =>
+  approval.number !== null && approval.claimed_by !== caller.deviceId;
+
 function stateRefusal(reason: 'expired' | 'not_pending'): Error {
   return reason === 'expired' ? reject('approval.expired', 'expired') : reject('approval.not_pending', 'decided_before');
 }
 
 // What the person sees is what the hash covers, so that a phone approves exactly that.
-async function describe(queries: Queries, signed: SignedRequest, row: ApprovalNow) {
+async function describe(queries: Queries, signed: SignedRequest, caller: DeviceCaller, row: ApprovalNow) {
   const shown = {
     id: row.id,
     type: row.kind,
@@ -98,7 +130,7 @@ async function describe(queries: Queries, signed: SignedRequest, row: ApprovalNo
     binding_message: row.binding_message,
     scopes: row.scope === null || row.scope === '' ? [] : row.scope.split(' '),
     initiated: { at: isoTime(row.created_at), ip: row.initiated_ip, user_agent: row.initiated_user_agent },
-    match: { required: row.number !== null, digits: approvalNumberDigits },
+    match: { required: asksForNumber(row, caller), digits: approvalNumberDigits },
     expires_at: isoTime(row.expires_at),
     ...(row.new_device_id === null ? {} : { device: await describeNewDevice(queries, signed, row.new_device_id) }),
   };

@@ -4,6 +4,7 @@ import { loadPinPepper, type PinToSend, sendPin } from '../approvals/pin.ts';
 import { reject } from '../contract/contract-error.ts';
 import { emailCharsMax, nameCharsMax } from '../contract/limits.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
+import { isXmlText } from '../crypto/xml/characters.ts';
 import { foldKey } from '../domain/fold.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
@@ -122,15 +123,22 @@ async function store(
 
 function parseEmail(body: Fields): Person {
   const email = requireText(body, 'email', emailCharsMax).trim();
-  if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) throw badField('email', 'an email address');
+  if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) || !isXmlText(email)) throw badField('email', 'an email address');
   return { email, emailKey: foldKey(email), givenName: null, familyName: null, locale: null };
 }
 
 function parsePerson(body: Fields): Person {
   return {
     ...parseEmail(body),
-    givenName: optionalText(body, 'given_name', nameCharsMax) ?? null,
-    familyName: optionalText(body, 'family_name', nameCharsMax) ?? null,
-    locale: optionalText(body, 'locale', localeCharsMax) ?? null,
+    givenName: personText(body, 'given_name', nameCharsMax),
+    familyName: personText(body, 'family_name', nameCharsMax),
+    locale: personText(body, 'locale', localeCharsMax),
   };
+}
+
+/** What becomes an attribute of a user must fit into XML, like the texts the other writers of users take. */
+function personText(body: Fields, name: string, charsMax: number): string | null {
+  const text = optionalText(body, name, charsMax) ?? null;
+  if (text !== null && !isXmlText(text)) throw badField(name, 'a text without control characters and lone surrogates');
+  return text;
 }

@@ -6,7 +6,7 @@ import { bodyBytesMax } from '../contract/limits.ts';
 import type { Services } from '../http/services.ts';
 import { type Handler, registerSurface } from '../http/surface.ts';
 import { rawTargetOf } from '../http/tenant-name.ts';
-import { approve, deny, listApprovals } from './approvals.ts';
+import { approve, claim, deny, listApprovals } from './approvals.ts';
 import { loadAttestationTrust } from './attestation-trust.ts';
 import { freshChallenge } from './challenge.ts';
 import { enroll } from './enroll.ts';
@@ -65,6 +65,7 @@ export function registerDevice(app: FastifyInstance, services: Services): void {
     route('/devices/:id/revoke', { POST: enrolled(revokeOther) });
     route('/push-token', { PUT: enrolled(registerPushToken) });
     route('/approvals', { GET: enrolled(listApprovals) });
+    route('/approvals/claim', { POST: enrolled(claim) });
     route('/approvals/:id/approve', { POST: enrolled(approve) });
     route('/approvals/:id/deny', { POST: enrolled(deny) });
     route('/keys/rotate/start', { POST: enrolled(rotateStart) });

@@ -1,7 +1,7 @@
 // Approvals: one row per decision a person is asked for (design 04). pending -> approved | denied | expired, once, by one
 // conditional UPDATE. Written by approvals/; the device plane lists and decides, OIDC, SAML and CIBA read the result.
 import { sql } from 'kysely';
-import type { ApprovalId, ClientId, ServiceProviderId, TenantId, UserId } from '../domain/ids.ts';
+import type { ApprovalId, ClientId, DeviceId, ServiceProviderId, TenantId, UserId } from '../domain/ids.ts';
 import type { Queries } from './database.ts';
 import { databaseNowMs } from './instance.ts';
 import { statement } from './statement.ts';
@@ -42,6 +42,8 @@ export interface ApprovalTable {
   /** Device id, or null for a browser. */
   decided_by: string | null;
   deny_reason: string | null;
+  /** The device that scanned the code of the waiting page: nobody else's devices list or decide it, and it types no number. */
+  claimed_by: string | null;
 }
 
 export type NewApproval = Pick<ApprovalTable, 'id' | 'user_id' | 'subject_key' | 'on_devices'> & {
@@ -88,23 +90,55 @@ export function approvalStateOf(approval: ApprovalNow): ApprovalState {
   return approval.state as ApprovalState; // a constraint of the table
 }
 
-const pendingOfUser = statement<{ readonly tenant: TenantId; readonly user: UserId }, ApprovalNow>((queries, values) =>
-  queries
-    .selectFrom('approvals')
-    .selectAll()
-    .select(databaseNowMs.as('now_ms'))
-    .where('tenant_id', '=', values.tenant)
-    .where('user_id', '=', values.user)
+const pendingOfUser = statement<{ readonly tenant: TenantId; readonly user: UserId; readonly device: DeviceId }, ApprovalNow>(
+  (queries, values) =>
+    queries
+      .selectFrom('approvals')
+      .selectAll()
+      .select(databaseNowMs.as('now_ms'))
+      .where('tenant_id', '=', values.tenant)
+      .where('user_id', '=', values.user)
+      .where('on_devices', '=', 1)
+      .where('state', '=', 'pending')
+      .where('expires_at', '>', databaseNowMs)
+      .where((eb) => eb.or([eb('claimed_by', 'is', null), eb('claimed_by', '=', values.device)]))
+      .orderBy('created_at')
+      .orderBy('id'),
+);
+
+/** What a device of a user may decide now, oldest first. Phones poll this. */
+export async function listPendingApprovals(
+  queries: Queries,
+  tenant: TenantId,
+  user: UserId,
+  device: DeviceId,
+): Promise<readonly ApprovalNow[]> {
+  return (await pendingOfUser(queries, { tenant, user, device })).rows;
+}
+
+/**
+ * Gives an approval to the device that scanned its code: once, while it waits and the code works. Undefined for everybody
+ * else, whatever the reason.
+ */
+export async function claimApproval(
+  queries: Queries,
+  tenant: TenantId,
+  claim: { readonly approvalId: string; readonly expiresAtMs: number; readonly user: UserId; readonly device: DeviceId },
+): Promise<ApprovalNow | undefined> {
+  return queries
+    .updateTable('approvals')
+    .set({ claimed_by: claim.device })
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', claim.approvalId as ApprovalId) // a look-up key, not yet known to be an id
+    .where('user_id', '=', claim.user)
     .where('on_devices', '=', 1)
     .where('state', '=', 'pending')
     .where('expires_at', '>', databaseNowMs)
-    .orderBy('created_at')
-    .orderBy('id'),
-);
-
-/** What a user's devices may decide now, oldest first. Phones poll this. */
-export async function listPendingApprovals(queries: Queries, tenant: TenantId, user: UserId): Promise<readonly ApprovalNow[]> {
-  return (await pendingOfUser(queries, { tenant, user })).rows;
+    .where('claimed_by', 'is', null)
+    .where(sql<boolean>`${databaseNowMs} < ${claim.expiresAtMs}`)
+    .returningAll()
+    .returning(databaseNowMs.as('now_ms'))
+    .executeTakeFirst();
 }
 
 /** How many approvals of a subject wait on devices and are younger than `periodMs`. */

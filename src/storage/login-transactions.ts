@@ -96,6 +96,8 @@ export type LoginTransactionNow = LoginTransactionTable & {
   readonly now_ms: number;
   readonly approval_state: string | null;
   readonly approval_number: string | null;
+  /** The device that scanned the code. */
+  readonly approval_claimed_by: string | null;
 };
 
 const findStatement = statement((queries, { tenant, id }: { tenant: TenantId; id: TransactionId }) =>
@@ -103,7 +105,7 @@ const findStatement = statement((queries, { tenant, id }: { tenant: TenantId; id
     .selectFrom('login_transactions as t')
     .leftJoin('approvals as a', (join) => join.onRef('a.tenant_id', '=', 't.tenant_id').onRef('a.id', '=', 't.approval_id'))
     .selectAll('t')
-    .select(['a.state as approval_state', 'a.number as approval_number', databaseNowMs.as('now_ms')])
+    .select(['a.state as approval_state', 'a.number as approval_number', 'a.claimed_by as approval_claimed_by', databaseNowMs.as('now_ms')])
     .where('t.tenant_id', '=', tenant)
     .where('t.id', '=', id),
 );

@@ -9,9 +9,11 @@ import { icons } from '../http/pages/icons.ts';
 import { type Messages, messagesOf, scopeText } from '../http/pages/messages.ts';
 import { type Page, renderPage } from '../http/pages/page.ts';
 import { type Html, html } from '../platform/html.ts';
+import type { LoginCode } from './login-code.ts';
 import { loginScript } from './login-script.ts';
 import type { LoginNow, LoginState } from './login-view.ts';
 import { passkeySignInScript } from './passkey-script.ts';
+import { qrCode } from './qr-code.ts';
 
 interface Context {
   readonly login: LoginNow;
@@ -19,6 +21,8 @@ interface Context {
   readonly language: Language;
   readonly path: string;
   readonly alert: string | undefined;
+  /** What a phone may scan or open instead of typing the number. */
+  readonly scan: { readonly uri: string; readonly image: Html } | undefined;
 }
 
 interface Content {
@@ -30,23 +34,25 @@ interface Content {
 }
 
 /** The page of the state a sign-in is in. `?step=identify` and `?step=choose` go back without losing anything. */
-export function loginPage(request: FastifyRequest, login: LoginNow): Page {
-  return render(request, login, undefined);
+export async function loginPage(request: FastifyRequest, login: LoginNow, code: LoginCode | undefined): Promise<Page> {
+  if (code === undefined) return render(request, login, {});
+  const { qrLabel } = messagesOf(languageOf(request, login));
+  return render(request, login, { scan: { uri: code.uri, image: await qrCode(code.uri, qrLabel) } });
 }
 
 /** The same page with what went wrong, for posts that were refused. */
 export function loginErrorPage(answer: Answer, request: FastifyRequest, login: LoginNow): Page {
   const messages = messagesOf(languageOf(request, login));
-  return render(request, login, alertOf(messages, answer));
+  return render(request, login, { alert: alertOf(messages, answer) });
 }
 
 const languageOf = (request: FastifyRequest, { row }: LoginNow): Language =>
   negotiateLanguage(row.ui_locales, request.headers['accept-language']);
 
-function render(request: FastifyRequest, login: LoginNow, alert: string | undefined): Page {
+function render(request: FastifyRequest, login: LoginNow, { alert, scan }: Partial<Pick<Context, 'alert' | 'scan'>>): Page {
   const language = languageOf(request, login);
   const path = `${new URL(login.tenant.baseUrl).pathname.replace(/\/$/, '')}/login/${login.row.id}`;
-  const context: Context = { login, messages: messagesOf(language), language, path, alert };
+  const context: Context = { login, messages: messagesOf(language), language, path, alert, scan };
   const { step } = request.query as { step?: unknown }; // a parsed query string; compared below
   const content = bodies[shownState(login, step)](context);
   const script = content.withPasskey === true ? `${loginScript}${passkeySignInScript}` : loginScript;
@@ -199,14 +205,20 @@ function waitingBody(context: Context): Content {
     title: messages.waitingTitle,
     reloadSeconds: 4,
     body: html`<div class="center"><h1>${messages.waitingTitle}</h1>
-<p class="lead">${messages.waitingText}</p>
 ${alertBox(context)}
-<div id="approve-number">${login.row.approval_number ?? ''}</div>
+<div id="wait">${login.row.approval_claimed_by === null ? numberAndCode(context) : html`<div class="badge">${icons.phone}</div><p class="lead">${messages.scannedText}</p>`}</div>
 <p class="hint" role="status" data-live="${path}" data-state="waiting">${messages.waitingStatus}</p></div>
 ${factsOf(context)}
 <noscript><a class="button plain" href="${path}">${messages.checkAgain}</a></noscript>
 <div class="foot">${otherWay(context)}${cancelForm(context)}</div>`,
   };
+}
+
+function numberAndCode({ login, messages, scan }: Context): Html {
+  const link =
+    scan &&
+    html`<p class="scan">${messages.scanText}</p>${scan.image}<a class="button link" id="open-app" href="${scan.uri}">${messages.openApp}</a>`;
+  return html`<p class="lead">${messages.waitingText}</p><div id="approve-number">${login.row.approval_number ?? ''}</div>${link}`;
 }
 
 /** Who asks, where from and when (RFC 10027). Times are UTC: the server does not know the reader's zone. */

@@ -7,6 +7,7 @@ import { loginBodyBytesMax } from '../contract/limits.ts';
 import { presentErrorPage } from '../http/pages/status-page.ts';
 import type { Services } from '../http/services.ts';
 import { type Handler, registerSurface } from '../http/surface.ts';
+import { loginCodeJson, makeLoginCode } from './login-code.ts';
 import { createLoginEvents } from './login-events.ts';
 import { loginErrorPage, loginPage } from './login-page.ts';
 import { openedLogin, openLogin, wantsJson } from './login-request.ts';
@@ -46,6 +47,9 @@ export function registerLogin(app: FastifyInstance, services: Services): void {
       route('/:transaction/status', {
         GET: async (request, reply) => sendJson(reply, { state: (await openLogin(services, request)).state }),
       });
+      route('/:transaction/qr', {
+        GET: async (request, reply) => sendJson(reply, await loginCodeJson(services, await openLogin(services, request))),
+      });
       route('/:transaction/events', {
         GET: async (request, reply) => events.stream(request, reply, await openLogin(services, request)),
       });
@@ -67,7 +71,7 @@ const redirect = (reply: FastifyReply, location: string): FastifyReply =>
 async function show(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const login = await openLogin(services, request);
   if (wantsJson(request)) return sendJson(reply, loginJson(login));
-  const page = loginPage(request, login);
+  const page = await loginPage(request, login, await makeLoginCode(services, login));
   return reply.headers(page.headers).send(page.markup);
 }
 

@@ -153,7 +153,7 @@ if (hasChromium)
     it('by keyboard alone, from the identifier to the client', async () => {
       const user = await createUser(server.gatehouse.services, tenant);
       const { page, context, seen } = await open();
-      await page.waitForFunction(`document.activeElement?.id === 'identifier'`); // the field has the focus
+      await page.waitForSelector('#identifier:focus'); // the field has the focus
       await page.keyboard.type(user.email);
       await page.keyboard.press('Enter');
       await page.waitForSelector('#use-email');
@@ -166,7 +166,7 @@ if (hasChromium)
       };
       await focusOn('use-email');
       await page.keyboard.press('Enter');
-      await page.waitForFunction(`document.activeElement?.id === 'pin'`);
+      await page.waitForSelector('#pin:focus');
       await page.keyboard.type(await pinOf(server, user.email));
       await page.keyboard.press('Enter');
       await page.waitForURL(`${redirectUri}?code=*`);

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { bodyBytesMax, jsonDepthMax } from '../../src/contract/limits.ts';
 import { databases } from '../support/databases.ts';
-import { changeSettings, createUser, enrolledPhone, unlimited } from '../support/enrolled-phone.ts';
-import { type CallOptions, makeKey, type Phone } from '../support/phone.ts';
+import { changeSettings, createUser, enrolledPhone, testDevice, unlimited } from '../support/enrolled-phone.ts';
+import { type CallOptions, createPhone, makeKey, type Phone } from '../support/phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -51,6 +51,21 @@ for (const database of databases) {
       await assertRefusal(await patch({ name: 'x'.repeat(101) }), 'device.invalid_request', { kind: 'name', text: /./ });
       const self = (await (await phone.get('/self')).json()) as { name: string; os_version: string; app_version: string };
       assert.deepEqual([self.name, self.os_version, self.app_version], ['Renamed', '9', '2']);
+    });
+
+    it('signup: text that fits into no XML is refused like everywhere users are written; other scripts and emoji are taken', async () => {
+      await changeSettings(server, { ...unlimited, signup_enabled: true });
+      const start = (fields: object) => {
+        const newcomer = createPhone(server.url, server.clock.nowMs);
+        return newcomer.post('/signup/start', { email: 'new@example.com', device: testDevice, keys: newcomer.publicKeys(), ...fields });
+      };
+      for (const name of ['given_name', 'family_name', 'locale', 'email'])
+        for (const unfit of ['\u0007', '\u001f', '\ud800', '\udc00x', '\ufffe', '\uffff']) {
+          const value = name === 'email' ? `a${unfit}b@example.com` : `a${unfit}b`;
+          await assertRefusal(await start({ [name]: value }), 'device.invalid_request', { kind: name, text: /./ });
+        }
+      await assertRefusal(await start({ given_name: '\u0000' }), 'management.malformed');
+      assert.equal((await start({ given_name: 'Ада 😀', family_name: 'בן\tלוי', locale: 'de-CH' })).status, 202);
     });
 
     it('405 and 404 come before everything a signature would need', async () => {

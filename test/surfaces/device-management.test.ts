@@ -99,15 +99,19 @@ for (const database of databases) {
       );
     });
 
-    it('the link opened in a browser says what to do, in its language, and asks nobody for anything', async () => {
-      const response = await fetch(`${tenant.baseUrl}/enroll`, { headers: { 'accept-language': 'de' } });
-      const page = await response.text();
-      assert.equal(response.status, 200);
-      assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
-      assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/);
-      assert.match(page, /<html lang="de">[\s\S]*Telefon einrichten/);
-      assert.doesNotMatch(page, /<script|https?:/);
-    });
+    for (const [path, title] of [
+      ['enroll', 'Telefon einrichten'],
+      ['scan', 'In der App fortfahren'],
+    ] as const)
+      it(`/${path}, the link opened in a browser, says what to do in its language and asks nobody for anything`, async () => {
+        const response = await fetch(`${tenant.baseUrl}/${path}`, { headers: { 'accept-language': 'de' } });
+        const page = await response.text();
+        assert.equal(response.status, 200);
+        assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
+        assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+        assert.match(page, new RegExp(`<html lang="de">[\\s\\S]*<h1>${title}`));
+        assert.doesNotMatch(page, /https?:|fetch|<form/);
+      });
 
     it('a device id that was ever enrolled is taken in every tenant', async () => {
       const phone = await enroll();

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createApproval, subjectKeyOf } from '../../src/approvals/approval.ts';
 import { changeSettings, createEnrollmentToken, createUser, type TestUser, unlimited } from '../support/enrolled-phone.ts';
+import { createClient, rootTenant, type TestClient } from '../support/fixtures.ts';
+import { beginLogin } from '../support/login.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
@@ -14,10 +16,12 @@ const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 describe('gatehouse phone', () => {
   let server: TestServer;
   let user: TestUser;
+  let client: TestClient;
   let folder: string;
   before(async () => {
     server = await startTestServer('sqlite');
-    await changeSettings(server, unlimited);
+    await changeSettings(server, { ...unlimited, login_methods: ['phone', 'email_pin'] });
+    client = await createClient(server.gatehouse.services, await rootTenant(server.gatehouse.services));
     user = await createUser(server, 'ada@example.com');
     folder = mkdtempSync(join(tmpdir(), 'gatehouse-phone-'));
   });
@@ -69,6 +73,23 @@ describe('gatehouse phone', () => {
     assert.equal(JSON.parse((await phone('deny', '--reason', 'mistake')).out).state, 'denied');
     assert.deepEqual(JSON.parse((await phone('rotate')).out), { rotated: true });
     assert.equal(JSON.parse((await phone('show')).out).user.email, user.email);
+    const login = await beginLogin(server, (await server.gatehouse.services.tenants.byId(user.tenant))!, client);
+    for (const [step, fields] of [
+      ['identify', { identifier: user.email }],
+      ['method', { method: 'phone' }],
+    ] as const)
+      assert.equal((await login.post(step, fields)).status, 200);
+    const { qr_uri: qr } = (await (await login.get('/qr')).json()) as { qr_uri: string };
+    const scanned = await phone('approve', '--qr', qr);
+    assert.equal(JSON.parse(scanned.out || '{}').state, 'approved', scanned.error);
+    assert.deepEqual(await (await login.get('/status')).json(), { state: 'approved' });
+    const used = await phone('approve', '--qr', qr);
+    assert.deepEqual([used.code, used.error.includes('not_found')], [1, true], used.error);
+    const elsewhere = await phone('approve', '--qr', 'https://elsewhere.example/scan#v=1&c=x');
+    assert.equal(
+      elsewhere.error.trim(),
+      `gatehouse: expected the code of a sign-in page of ${server.url}, found https://elsewhere.example/scan#v=1&c=x`,
+    );
     const nothing = await phone('approve');
     assert.deepEqual([nothing.code, nothing.error.trim()], [1, 'gatehouse: expected exactly one approval, found nothing']);
   });

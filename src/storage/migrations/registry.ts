@@ -11,6 +11,7 @@ import { oidcClients } from './0040-oidc-clients.ts';
 import { passkeys } from './0050-passkeys.ts';
 import { account } from './0051-account.ts';
 import { activity } from './0053-activity.ts';
+import { approvalClaims } from './0054-approval-claims.ts';
 import type { MigrationContext } from './table.ts';
 
 export interface Migration {
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   { number: 50, name: 'passkeys', apply: passkeys },
   { number: 51, name: 'account', apply: account },
   { number: 53, name: 'activity', apply: activity },
+  { number: 54, name: 'approval-claims', apply: approvalClaims },
 ];

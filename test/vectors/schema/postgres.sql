@@ -184,6 +184,7 @@ approvals approvals_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFE
 approvals.acr text COLLATE C
 approvals.amr text COLLATE C
 approvals.binding_message text COLLATE C
+approvals.claimed_by text COLLATE C
 approvals.client_id text COLLATE C
 approvals.created_at bigint NOT NULL
 approvals.decided_at bigint
