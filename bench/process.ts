@@ -1,6 +1,6 @@
 // Starts the measured servers, each in its own process with the pinned Node, and stops them by pid.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -15,6 +15,8 @@ export interface MeasuredProcess {
   readonly notices: () => string;
   /** Resident memory in MiB now. */
   readonly residentMib: () => number;
+  /** Milliseconds of processor time used so far, all threads. */
+  readonly cpuMs: () => number;
   readonly stop: () => Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export async function startProcess(
     readyMs: performance.now() - startedAt,
     notices: () => notices,
     residentMib: () => residentMib(child.pid!),
+    cpuMs: () => cpuMs(child.pid!),
     stop: () => stopped(child),
   };
 }
@@ -64,6 +67,14 @@ function stopped(child: ChildProcess): Promise<void> {
 
 function residentMib(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+}
+
+/** Of every thread, from the scheduler's own nanoseconds: the ticks of /proc/pid/stat are too coarse for one request. */
+function cpuMs(pid: number): number {
+  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((task) =>
+    Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ', 1)[0]),
+  );
+  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 
 export interface GatehouseProcess extends MeasuredProcess {

@@ -1,10 +1,11 @@
 // Cursors of RFC 9865: where a page ended, signed with a key of the tenant and bound to resource type, filter and order.
 // A cursor that is bad, foreign, of another query or expired is invalidValue (07-scim).
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { Place } from '../storage/directory-walk.ts';
 import { invalidValue } from './refuse.ts';
 
-/** After which resource the next page starts, or how many to skip when the order is not by creation. */
-export type Position = { readonly after: readonly [createdMs: number, id: string] } | { readonly skip: number };
+/** After which row of which path the page starts (undefined: at the start), or how many resources come before it. */
+export type Position = { readonly after: { readonly path: number; readonly place: Place } | undefined } | { readonly skip: number };
 
 const lifetimeMs = 3_600_000;
 const macBytes = 16;

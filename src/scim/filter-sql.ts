@@ -4,6 +4,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { TenantId } from '../domain/ids.ts';
 import type { Dialect } from '../storage/database.ts';
+import { containsPattern, lookupFunction } from '../storage/trigram-search.ts';
 import { reverseText } from '../storage/user-search.ts';
 import { type Attribute, type Column, comparisonColumn } from './attribute.ts';
 import type { ElementFilter, Filter, Test } from './filter-meaning.ts';
@@ -17,6 +18,8 @@ export interface SqlContext {
   readonly dialect: Dialect;
   readonly tenant: TenantId;
   readonly index: TypeIndex;
+  /** The condition is tested row by row along a walk: it must cost little a row and read no index whole. */
+  readonly walked: boolean;
   /** Texts too common for the trigram index to help: `co` on them is tested row by row. */
   readonly isCommon: (column: string, text: string) => boolean;
 }
@@ -194,19 +197,29 @@ export const trigramLengthMin = 3;
 
 function substringCondition(context: SqlContext, alias: string, column: Column, reference: RawBuilder<unknown>, text: string): Condition {
   if (text === '') return sql`(${reference} IS NOT NULL)`;
+  const byTrigrams = column.trigram !== undefined && usesTrigrams(context, alias, column, text);
   if (context.dialect === 'postgres') {
-    const pattern = `%${text.replaceAll(/[\\%_]/g, (character) => `\\${character}`)}%`;
-    return sql`(${reference} LIKE ${pattern})`;
+    return byTrigrams ? lookupCondition(alias, column.trigram, text) : sql`(${reference} LIKE ${containsPattern(text)})`;
   }
   // Said outright so that an index of the rows that have the column can be walked instead of the table.
-  const byRow = sql<boolean>`(${reference} IS NOT NULL AND instr(${reference}, ${text}) > 0)`;
-  if (column.trigram === undefined || !usesTrigrams(context, alias, column, text)) return byRow;
+  if (!byTrigrams) return sql`(${reference} IS NOT NULL AND instr(${reference}, ${text}) > 0)`;
   const match = trigramMatch(column.trigram, text);
   return alias === 'u'
     ? sql`(u.id IN (SELECT r.user_id FROM user_trigrams t JOIN user_search_rows r ON r.seq = t.rowid
         WHERE t.user_trigrams MATCH ${match} AND r.tenant_id = ${context.tenant}))`
     : sql`((e.user_id, e.position) IN (SELECT r.user_id, r.position FROM email_trigrams t JOIN email_search_rows r ON r.seq = t.rowid
         WHERE t.email_trigrams MATCH ${match} AND r.tenant_id = ${context.tenant}))`;
+}
+
+const everyRow = 2_147_483_647;
+
+/** On PostgreSQL the trigram index is behind functions (trigram-search.ts). */
+function lookupCondition(alias: string, column: string, text: string): Condition {
+  const rowsOf = (table: 'users' | 'user_emails'): RawBuilder<unknown> =>
+    sql`${sql.ref(lookupFunction(table, column))}(${containsPattern(text)}, ${sql.lit(everyRow)}) f`;
+  return alias === 'u'
+    ? sql`(u.id IN (SELECT f.user_id COLLATE "C" FROM ${rowsOf('users')}))`
+    : sql`((e.user_id, e.position) IN (SELECT f.user_id COLLATE "C", f.position FROM ${rowsOf('user_emails')}))`;
 }
 
 /** The FTS5 expression for "this column contains this text". */
@@ -244,6 +257,7 @@ function elementCondition(context: SqlContext, filter: ElementFilter): Condition
 
 /** Whether few elements can pass, found by an index: then the elements drive the query, else the owners do. */
 function isSelective(context: SqlContext, filter: ElementFilter): boolean {
+  if (context.walked) return false;
   switch (filter.kind) {
     case 'and':
       return filter.operands.some((operand) => isSelective(context, operand));
@@ -280,6 +294,16 @@ export function isDriven(context: SqlContext, filter: Filter): boolean {
   }
 }
 
+/** The key column whose index holds, next to one another, exactly the users a filter finds; undefined when there is none. */
+export function drivingColumn(filter: Filter): string | undefined {
+  if (filter.kind !== 'single' || filter.test.kind !== 'text') return undefined;
+  const { column } = filter.leaf.attribute;
+  const { operator } = filter.test;
+  if (column === undefined || column.name === 'id') return undefined;
+  if (operator === 'ew') return column.reversed;
+  return column.indexed === true && (operator === 'eq' || operator === 'sw') ? comparisonColumn(column) : undefined;
+}
+
 function isIndexed(context: SqlContext, alias: string, column: Column, test: Test): boolean {
   if (test.kind !== 'text' || test.value === '') return false;
   if (test.operator === 'eq' || test.operator === 'sw') return column.indexed === true;
@@ -288,6 +312,6 @@ function isIndexed(context: SqlContext, alias: string, column: Column, test: Tes
 }
 
 function usesTrigrams(context: SqlContext, alias: string, column: Column, text: string): boolean {
-  if (context.dialect === 'postgres' || column.trigram === undefined || alias === 'g') return false;
+  if (context.walked || column.trigram === undefined || alias === 'g') return false;
   return [...text].length >= trigramLengthMin && !context.isCommon(`${alias}.${column.trigram}`, text);
 }

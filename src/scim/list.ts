@@ -1,16 +1,24 @@
 // Lists and searches one resource type: filter to SQL, order, page, total (07-scim Filter). Rows come in immutable order
 // (created, id) unless sorted; a page costs what it shows, and a total costs a COUNT only when a full page says nothing.
-import { type RawBuilder, sql } from 'kysely';
-import type { Queries } from '../storage/database.ts';
-import { findDataVersion, isCommonTrigram, loadDirectoryCount } from '../storage/directory-counts.ts';
-import { countMatching, listPage } from '../storage/provisioned-users.ts';
+import type { Dialect, Queries } from '../storage/database.ts';
+import { findDataVersion, isCommonText, isCommonTrigram, loadDirectoryCount } from '../storage/directory-counts.ts';
+import { countMatching, type FoundRow, type Path, type Walk, walkCount, walkRows } from '../storage/directory-walk.ts';
+import { hasTrigramSearch } from '../storage/trigram-search.ts';
 import type { Position } from './cursor.ts';
 import type { ElementFilter, Filter } from './filter-meaning.ts';
-import { type Condition, filterCondition, isDriven, type SqlContext, trigramLengthMin, trigramMatch } from './filter-sql.ts';
+import {
+  aliasOf,
+  type Condition,
+  drivingColumn,
+  filterCondition,
+  isDriven,
+  type SqlContext,
+  trigramLengthMin,
+  trigramMatch,
+} from './filter-sql.ts';
 import type { ScimContext } from './request-context.ts';
 import type { TypeIndex } from './schema-lookup.ts';
-import type { SortOrder } from './sort-order.ts';
-import { orderBySql } from './sort-order.ts';
+import { creationPath, pathsOf, type SortOrder, valuePath } from './sort-order.ts';
 
 export interface PageRequest {
   readonly filter: Filter | undefined;
@@ -29,24 +37,20 @@ export interface FoundPage {
 }
 
 /** Rows up to which a filter's own index drives the page, its result sorted afterwards; beyond, the directory is walked. */
-const drivenMax = 50_000;
-const everyRow: Condition = sql`(1 = 1)`;
+const drivenMax = 20_000;
 
 /** Finds one page of a resource type. */
 export async function findPage(context: ScimContext, index: TypeIndex, request: PageRequest): Promise<FoundPage> {
   const { services, tenant } = context;
   return services.database.read(tenant.id, async (queries) => {
     const plan = await planFilter(context, queries, index, request.filter);
-    const total = (rows?: number): Promise<number> => findTotal(context, queries, index, request, plan, rows);
+    const walk = (path: Path): Walk => {
+      const { where, driven } = plan;
+      return { queries, dialect: services.database.dialect, tenant: tenant.id, path, driven, ...(where === undefined ? {} : { where }) };
+    };
+    const total = (rows?: number): Promise<number> => findTotal(context, walk, index, request, plan, rows);
     if (request.count === 0) return { ids: [], total: await total(), next: undefined };
-    const rows = await listPage(queries, {
-      alias: plan.alias,
-      tenant: tenant.id,
-      where: whereAfter(plan, request.position),
-      orderBy: orderBySql(services.database.dialect, plan.alias, request.order, plan.driven),
-      limit: request.count + 1,
-      offset: 'skip' in request.position ? request.position.skip : 0,
-    });
+    const rows = await rowsAlong(pathsOf(plan.alias, request.order), walk, request);
     const page = rows.slice(0, request.count);
     const last = page.at(-1);
     const more = rows.length > page.length && last !== undefined;
@@ -54,41 +58,79 @@ export async function findPage(context: ScimContext, index: TypeIndex, request: 
   });
 }
 
-function nextPosition(request: PageRequest, last: { readonly id: string; readonly created_at: number }): Position {
-  return 'skip' in request.position ? { skip: request.position.skip + request.count } : { after: [last.created_at, last.id] };
+interface PathRow extends FoundRow {
+  /** Which path the row was found on. */
+  readonly path: number;
+}
+
+/** A page of rows and one more, path after path. */
+async function rowsAlong(paths: readonly Path[], walk: (path: Path) => Walk, { position, count }: PageRequest): Promise<PathRow[]> {
+  const start = 'skip' in position ? undefined : position.after;
+  let skip = 'skip' in position ? position.skip : 0;
+  const rows: PathRow[] = [];
+  for (const [at, path] of paths.entries()) {
+    if (at < (start?.path ?? 0)) continue;
+    const after = at === start?.path ? start.place : undefined;
+    const found = await walkRows(walk(path), { after, skip, limit: count + 1 - rows.length });
+    rows.push(...found.rows.map((row) => ({ ...row, path: at })));
+    if (rows.length > count) break;
+    skip -= found.skipped;
+  }
+  return rows;
+}
+
+function nextPosition({ position, count }: PageRequest, last: PathRow): Position {
+  return 'skip' in position ? { skip: position.skip + count } : { after: { path: last.path, place: last.place } };
 }
 
 interface Plan {
   readonly alias: 'u' | 'g';
-  readonly where: Condition;
+  /** Absent: every resource. */
+  readonly where: Condition | undefined;
   /** The filter's own index finds the rows. */
   readonly driven: boolean;
   /** The exact total, when planning found it. */
-  readonly total: number | undefined;
+  readonly total?: number;
+  /** The index range that holds exactly what the filter finds, too much to be driven by it: the total is counted there. */
+  readonly range?: Path;
 }
 
 async function planFilter(context: ScimContext, queries: Queries, index: TypeIndex, filter: Filter | undefined): Promise<Plan> {
-  const alias = index.type.name === 'User' ? 'u' : 'g';
-  if (filter === undefined) return { alias, where: everyRow, driven: false, total: undefined };
+  const alias = aliasOf(index);
+  if (filter === undefined) return { alias, where: undefined, driven: false };
   const { dialect } = context.services.database;
-  const common = dialect === 'sqlite' ? await commonTexts(queries, filter) : new Set<string>();
-  const sqlContext: SqlContext = { dialect, tenant: context.tenant.id, index, isCommon: (column, text) => common.has(`${column} ${text}`) };
+  const common = alias === 'u' ? await commonTexts(queries, dialect, filter) : new Set<string>();
+  const sqlContext: SqlContext = {
+    dialect,
+    tenant: context.tenant.id,
+    index,
+    walked: false,
+    isCommon: (column, text) => common.has(`${column} ${text}`),
+  };
   const where = filterCondition(sqlContext, filter);
-  if (dialect !== 'sqlite' || !isDriven(sqlContext, filter)) return { alias, where, driven: false, total: undefined };
+  if (dialect !== 'sqlite') return { alias, where, driven: false };
+  const walked = filterCondition({ ...sqlContext, walked: true }, filter);
+  if (!isDriven(sqlContext, filter)) return { alias, where: walked, driven: false };
   const found = await countMatching(queries, alias, context.tenant.id, where, drivenMax + 1);
-  return found > drivenMax ? { alias, where, driven: false, total: undefined } : { alias, where, driven: true, total: found };
+  if (found <= drivenMax) return { alias, where, driven: true, total: found };
+  const column = alias === 'u' ? drivingColumn(filter) : undefined;
+  return { alias, where: walked, driven: false, ...(column === undefined ? {} : { range: { ...valuePath(column), only: where } }) };
 }
 
-/** Which `co` texts of a filter are too common for the trigram index. A filter with many of them has only its first asked. */
-async function commonTexts(queries: Queries, filter: Filter): Promise<ReadonlySet<string>> {
+/** Which `co` texts of a filter the trigram index does not help with. A filter with many of them has only its first asked. */
+async function commonTexts(queries: Queries, dialect: Dialect, filter: Filter): Promise<ReadonlySet<string>> {
   const common = new Set<string>();
-  let asked = 0;
-  for (const { alias, column, text } of substringTests(filter)) {
-    asked += 1;
-    const table = alias === 'u' ? 'user_trigrams' : 'email_trigrams';
-    if (asked > 4 || (await isCommonTrigram(queries, table, trigramMatch(column, text)))) common.add(`${alias}.${column} ${text}`);
+  const tests = substringTests(filter);
+  const isThere = tests.length > 0 && (dialect === 'sqlite' || (await hasTrigramSearch(queries)));
+  for (const [at, { alias, column, text }] of tests.entries()) {
+    if (!isThere || at >= 4 || (await isCommon(queries, dialect, alias, column, text))) common.add(`${alias}.${column} ${text}`);
   }
   return common;
+}
+
+function isCommon(queries: Queries, dialect: Dialect, alias: 'u' | 'e', column: string, text: string): Promise<boolean> {
+  if (dialect === 'postgres') return isCommonText(queries, alias === 'u' ? 'users' : 'user_emails', column, text);
+  return isCommonTrigram(queries, alias === 'u' ? 'user_trigrams' : 'email_trigrams', trigramMatch(column, text));
 }
 
 interface SubstringTest {
@@ -118,33 +160,26 @@ function substringTests(filter: Filter | ElementFilter): readonly SubstringTest[
   }
 }
 
-function whereAfter(plan: Plan, position: Position): Condition {
-  if ('skip' in position) return plan.where;
-  const [created, id] = position.after;
-  const row: RawBuilder<unknown> = sql`(${sql.ref(`${plan.alias}.created_at`)}, ${sql.ref(`${plan.alias}.id`)})`;
-  return sql`${plan.where} AND ${row} > (${created}, ${id})`;
-}
-
 /** The total: what planning found, what a page that is not full says, the maintained count, or a COUNT remembered until a write. */
 async function findTotal(
-  context: ScimContext,
-  queries: Queries,
+  { tenant, services }: ScimContext,
+  walk: (path: Path) => Walk,
   index: TypeIndex,
-  request: PageRequest,
+  { position, count, filter, filterText }: PageRequest,
   plan: Plan,
   rows: number | undefined,
 ): Promise<number> {
   if (plan.total !== undefined) return plan.total;
-  const { tenant, services } = context;
-  if (rows !== undefined && rows <= request.count && 'skip' in request.position && (rows > 0 || request.position.skip === 0)) {
-    return request.position.skip + rows;
-  }
-  if (request.filter === undefined) return loadDirectoryCount(queries, tenant.id, index.type.name === 'User' ? 'users' : 'groups');
-  const version = await findDataVersion(queries, services.database.dialect);
-  const key = JSON.stringify([tenant.id, index.type.name, request.filterText]);
+  const before = 'skip' in position ? position.skip : position.after === undefined ? 0 : undefined;
+  if (rows !== undefined && rows <= count && before !== undefined && (rows > 0 || before === 0)) return before + rows;
+  const whole = walk(creationPath(plan.alias));
+  if (filter === undefined) return loadDirectoryCount(whole.queries, tenant.id, index.type.name === 'User' ? 'users' : 'groups');
+  const version = await findDataVersion(whole.queries, services.database.dialect);
+  const key = JSON.stringify([tenant.id, index.type.name, filterText]);
   const known = totals.get(key);
   if (version !== undefined && known?.version === version && known.database === services.database) return known.total;
-  const total = await countMatching(queries, plan.alias, tenant.id, plan.where);
+  const { where: _, ...unfiltered } = whole;
+  const total = await walkCount(plan.range === undefined ? whole : { ...unfiltered, path: plan.range });
   if (version !== undefined) rememberTotal(key, { version, total, database: services.database });
   return total;
 }

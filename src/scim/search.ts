@@ -30,7 +30,7 @@ export async function searchType(context: ScimContext, index: TypeIndex, query: 
   const filter = filterText === undefined ? undefined : asQueryFilter(() => resolveFilter(index, parseFilter(filterText)));
   const order = readSortOrder(index, query.sortBy, query.descending);
   const binding = bindingOf([index.type.name, query.filter, order.column, String(order.descending)]);
-  const position = await startOf(context, query, binding, order.column === undefined);
+  const position = await startOf(context, query, binding);
   const page = await findPage(context, index, { filter, filterText, order, count: query.count, position });
   const next = query.cursor === undefined || page.next === undefined ? undefined : await cursorOf(context, binding, page.next);
   const head = {
@@ -86,10 +86,10 @@ function typesOf(query: ListQuery): readonly { readonly index: TypeIndex; readon
   });
 }
 
-async function startOf(context: ScimContext, query: ListQuery, binding: string, byCreation: boolean): Promise<Position> {
+async function startOf(context: ScimContext, query: ListQuery, binding: string): Promise<Position> {
   if (query.cursor === undefined) return { skip: query.startIndex - 1 };
   if (query.cursor !== '') return readCursor(await cursorKey(context), binding, query.cursor, context.services.clock.nowMs());
-  return byCreation ? { after: [-1, ''] } : { skip: 0 };
+  return { after: undefined };
 }
 
 async function cursorOf(context: ScimContext, binding: string, position: Position): Promise<string> {

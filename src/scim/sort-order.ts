@@ -1,6 +1,8 @@
-// The orders a list can have: by creation, or by one of the attributes 07-scim names. Ties break by creation.
-import { type RawBuilder, sql } from 'kysely';
-import type { Dialect } from '../storage/database.ts';
+// The orders a list can have: by creation, or by one of the attributes 07-scim names, and the paths that walk them.
+// Ties go by creation. Resources without a value come last in ascending order, first in descending (RFC 7644 3.4.2.3).
+import { sql } from 'kysely';
+import type { Path } from '../storage/directory-walk.ts';
+import { coveringIndex } from '../storage/user-search.ts';
 import { invalidValue } from './refuse.ts';
 import { findNamed, type TypeIndex } from './schema-lookup.ts';
 
@@ -22,17 +24,26 @@ export function readSortOrder(index: TypeIndex, sortBy: string | undefined, desc
   return { column: key ?? name, descending };
 }
 
-/** ORDER BY of a page. `sorted` keeps SQLite from walking the directory in order when another index finds the rows. */
-export function orderBySql(dialect: Dialect, alias: 'u' | 'g', order: SortOrder, sorted: boolean): RawBuilder<unknown> {
-  const plus = sorted && dialect === 'sqlite' ? sql`+` : sql``;
-  const [created, id] = [sql.ref(`${alias}.created_at`), sql.ref(`${alias}.id`)];
-  if (order.column === undefined) return sql`${plus}${created}, ${plus}${id}`;
-  const column = sql.ref(`${alias}.${order.column}`);
-  const direction = order.descending ? sql`DESC` : sql`ASC`;
-  if (order.column === 'created_at') return sql`${plus}${created} ${direction}, ${plus}${id} ${direction}`;
-  // Resources without a value come last in ascending order, first in descending order (RFC 7644 section 3.4.2.3).
-  const present = alwaysThere.has(`${alias}.${order.column}`) ? sql`` : sql`(${column} IS NULL) ${direction}, `;
-  return sql`${present}${plus}${column} ${direction}, ${plus}${created}, ${plus}${id}`;
+/** The paths that give every resource of a type once, one after the other, in an order. */
+export function pathsOf(alias: 'u' | 'g', { column, descending }: SortOrder): readonly Path[] {
+  if (column === undefined || column === 'created_at') return [creationPath(alias, descending)];
+  if (alias === 'g') return [{ alias, columns: column === 'display_name_key' ? [column] : [column, 'id'], descending }];
+  if (column === 'updated_at') return [{ alias, columns: [column, 'id'], descending, index: 'users_by_updated_at_id_state' }];
+  const reference = sql.ref(`u.${column}`);
+  const present: Path = { ...valuePath(column), descending };
+  if (column === 'user_name_key') return [present];
+  const absent: Path = { ...creationPath('u', false), index: `users_without_${column}`, only: sql`${reference} IS NULL` };
+  return descending ? [absent, present] : [present, absent];
 }
 
-const alwaysThere: ReadonlySet<string> = new Set(['u.user_name_key', 'g.display_name_key', 'u.updated_at', 'g.updated_at']);
+/** Every resource of a type in order of creation. */
+export function creationPath(alias: 'u' | 'g', descending = false): Path {
+  const index = alias === 'u' ? 'users_by_created_at_id_state' : 'groups_by_created_at_id_origin';
+  return { alias, columns: ['created_at', 'id'], descending, index };
+}
+
+/** The users that have a value in an indexed key column, in its order. */
+export function valuePath(column: string): Path {
+  const only = sql<boolean>`${sql.ref(`u.${column}`)} IS NOT NULL`;
+  return { alias: 'u', columns: [column, 'created_at', 'id'], descending: false, index: coveringIndex(column), only };
+}

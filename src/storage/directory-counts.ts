@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { TenantId } from '../domain/ids.ts';
 import type { Dialect, Queries } from './database.ts';
+import { containedInMoreThan } from './trigram-search.ts';
 
 export interface DirectoryCountTable {
   tenant_id: TenantId;
@@ -28,11 +29,20 @@ export async function findDataVersion(queries: Queries, dialect: Dialect): Promi
   return rows[0]?.data_version;
 }
 
+/** Texts found in more rows than this are reached sooner by walking the directory in order than by the trigram index. */
 const commonAt = 2000;
 
-/** Whether a trigram expression finds so many rows that walking the directory in order reaches a page sooner. SQLite only. */
+/** Whether a trigram expression of SQLite finds so many rows that the index does not help. */
 export async function isCommonTrigram(queries: Queries, table: 'user_trigrams' | 'email_trigrams', match: string): Promise<boolean> {
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM
     (SELECT 1 FROM ${sql.ref(table)} WHERE ${sql.ref(table)} MATCH ${match} LIMIT ${commonAt + 1})`.execute(queries);
   return (rows[0]?.n ?? 0) > commonAt;
+}
+
+/**
+ * The same on PostgreSQL. Its trigrams are made of letters and digits: without three in a row there is nothing to look up,
+ * and the server's locale decides about letters beyond ASCII.
+ */
+export async function isCommonText(queries: Queries, table: 'users' | 'user_emails', column: string, text: string): Promise<boolean> {
+  return !/[a-z0-9]{3}/.test(text) || (await containedInMoreThan(queries, table, column, text, commonAt));
 }

@@ -1,6 +1,6 @@
 // Users as SCIM reads and writes them: whole rows with their emails, other values and groups. Uniqueness is the
 // constraints' business: an insert gives `taken`, an update throws a unique violation. The caller owns the transaction.
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { TenantId, UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Dialect, Queries } from './database.ts';
@@ -225,45 +225,4 @@ export async function listGroupsOfUsers(
     queries,
   );
   return rows;
-}
-
-export interface Page {
-  readonly alias: 'u' | 'g';
-  readonly tenant: TenantId;
-  readonly where: RawBuilder<boolean>;
-  readonly orderBy: RawBuilder<unknown>;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-const sources = {
-  u: { table: sql`users u`, live: sql<boolean>`u.state <> 'deleted'` },
-  g: { table: sql`groups g`, live: sql<boolean>`g.origin = 'scim'` },
-} as const;
-
-/** The ids and creation times of one page of live users or SCIM-managed groups. */
-export async function listPage(queries: Queries, page: Page): Promise<readonly { readonly id: string; readonly created_at: number }[]> {
-  const { alias, tenant, where, orderBy, limit, offset } = page;
-  const { rows } = await sql<{
-    id: string;
-    created_at: number;
-  }>`SELECT ${sql.ref(`${alias}.id`)}, ${sql.ref(`${alias}.created_at`)} FROM ${sources[alias].table}
-    WHERE ${sql.ref(`${alias}.tenant_id`)} = ${tenant} AND ${sources[alias].live} AND ${where} ORDER BY ${orderBy} LIMIT ${limit} OFFSET ${offset}`.execute(
-    queries,
-  );
-  return rows;
-}
-
-/** How many live users or SCIM-managed groups satisfy a condition; counting stops at `max` when one is given. */
-export async function countMatching(
-  queries: Queries,
-  alias: 'u' | 'g',
-  tenant: TenantId,
-  where: RawBuilder<boolean>,
-  max?: number,
-): Promise<number> {
-  const limit = max === undefined ? sql`` : sql` LIMIT ${max}`;
-  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (SELECT 1 FROM ${sources[alias].table}
-    WHERE ${sql.ref(`${alias}.tenant_id`)} = ${tenant} AND ${sources[alias].live} AND ${where}${limit}) matching`.execute(queries);
-  return rows[0]?.n ?? 0;
 }

@@ -49,6 +49,11 @@ const foldedColumns = [
 /** Reversed: of the folded value, but of the value itself where it is compared exactly. */
 const reversedColumns = ['user_name', 'family_name', 'given_name', 'display_name', 'external_id'] as const;
 
+/** The index of `users` over a key column; it holds all a page is ordered and filtered by, so that no row is read to sort. */
+export function coveringIndex(column: string): string {
+  return `users_by_${column}_created_at_id_state`;
+}
+
 type Row = Readonly<Record<string, unknown>>;
 
 /** The key columns of those source columns that the row carries; give both to insert or update. */

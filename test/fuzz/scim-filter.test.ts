@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import type { Document } from '../../src/scim/document.ts';
 import { matches } from '../../src/scim/filter-evaluator.ts';
 import { parseFilter } from '../../src/scim/filter-parser.ts';
@@ -12,9 +11,11 @@ import { filterCondition } from '../../src/scim/filter-sql.ts';
 import { documentOfGroup } from '../../src/scim/groups.ts';
 import { everything } from '../../src/scim/projection.ts';
 import { groupIndex, type TypeIndex, userIndex } from '../../src/scim/schema-lookup.ts';
+import { creationPath } from '../../src/scim/sort-order.ts';
 import { completeUsers } from '../../src/scim/user-loader.ts';
+import { type Path, walkRows } from '../../src/storage/directory-walk.ts';
 import { listGroupsById, listMembers } from '../../src/storage/provisioned-groups.ts';
-import { listPage, listUsersById } from '../../src/storage/provisioned-users.ts';
+import { listUsersById } from '../../src/storage/provisioned-users.ts';
 import { databases } from '../support/databases.ts';
 import { enterpriseSchema, type Json, rootTenant, type ScimCaller, startScim } from '../support/scim.ts';
 import { type FilterPools, filterArbitrary, textArbitrary } from '../support/scim-filters.ts';
@@ -140,39 +141,37 @@ async function compare(
   const alias = index === userIndex ? 'u' : 'g';
   let found = 0;
   await fc.assert(
-    fc.asyncProperty(filterArbitrary(index, poolsOf(documents)), fc.boolean(), async (text, common) => {
+    fc.asyncProperty(filterArbitrary(index, poolsOf(documents)), fc.constantFrom('trigrams', 'common', 'walked'), async (text, mode) => {
       const filter = resolveFilter(
         index,
         parseFilter(text, { lengthMax: 100_000, depthMax: 100, comparisonsMax: 1000, valuePathsMax: 1000 }),
       );
-      const where = filterCondition({ dialect: database.dialect, tenant: tenant.id, index, isCommon: () => common }, filter);
-      const rows = await database.read(tenant.id, (queries) =>
-        listPage(queries, { alias, tenant: tenant.id, where, orderBy: sql.ref(`${alias}.id`), limit: 1000, offset: 0 }),
+      const { dialect } = database;
+      const walked = mode === 'walked';
+      const where = filterCondition({ dialect, tenant: tenant.id, index, walked, isCommon: () => mode === 'common' }, filter);
+      const path = walked ? creationPath(alias) : byId(alias);
+      const { rows } = await database.read(tenant.id, (queries) =>
+        walkRows({ queries, dialect, tenant: tenant.id, path, where, driven: !walked }, { after: undefined, skip: 0, limit: 1000 }),
       );
       const expected = documents.filter((document) => matches(index, filter, document)).map((document) => document['id']);
       found += expected.length > 0 && expected.length < documents.length ? 1 : 0;
-      assert.deepEqual(
-        rows.map((row) => row.id),
-        expected,
-      );
+      assert.deepEqual(rows.map((row) => row.id).toSorted(), expected);
     }),
     { seed, numRuns: runs, endOnFailure: false },
   );
   assert.ok(found > runs / 10, 'too few filters tell resources apart');
 }
 
+const byId = (alias: 'u' | 'g'): Path => ({ alias, columns: ['id'], descending: false });
+
 async function allUsers(scim: ScimCaller): Promise<readonly Document[]> {
   const { database } = scim.server.gatehouse.services;
   const tenant = await rootTenant(scim.server);
   return database.read(tenant.id, async (queries) => {
-    const page = await listPage(queries, {
-      alias: 'u',
-      tenant: tenant.id,
-      where: sql`(1 = 1)`,
-      orderBy: sql.ref('u.id'),
-      limit: 1000,
-      offset: 0,
-    });
+    const { rows: page } = await walkRows(
+      { queries, dialect: database.dialect, tenant: tenant.id, path: byId('u'), driven: false },
+      { after: undefined, skip: 0, limit: 1000 },
+    );
     const rows = await listUsersById(
       queries,
       database.dialect,
@@ -193,14 +192,10 @@ async function allGroups(scim: ScimCaller): Promise<readonly Document[]> {
   const { database } = scim.server.gatehouse.services;
   const tenant = await rootTenant(scim.server);
   return database.read(tenant.id, async (queries) => {
-    const page = await listPage(queries, {
-      alias: 'g',
-      tenant: tenant.id,
-      where: sql`(1 = 1)`,
-      orderBy: sql.ref('g.id'),
-      limit: 1000,
-      offset: 0,
-    });
+    const { rows: page } = await walkRows(
+      { queries, dialect: database.dialect, tenant: tenant.id, path: byId('g'), driven: false },
+      { after: undefined, skip: 0, limit: 1000 },
+    );
     const rows = await listGroupsById(
       queries,
       database.dialect,

@@ -36,10 +36,17 @@ const newColumns = [
   'manager_display_name',
 ] as const;
 const reversedColumns = ['user_name', 'family_name', 'given_name', 'display_name', 'external_id'] as const;
-/** Keys people search by: their indexes also hold what a page is ordered and filtered by, so that no row is read to sort. */
-const coveredKeys: ReadonlySet<string> = new Set(
-  ['user_name', 'family_name', 'given_name', 'display_name'].flatMap((column) => [`${column}_key`, `${column}_reversed`]),
-);
+/** Sorted by, and not everybody has them: who has not is found in order of creation. */
+const sortedColumns = ['display_name_key', 'family_name_key'] as const;
+/** Indexed columns. The indexes also hold what a page is ordered and filtered by, so that no row is read to sort or count. */
+const indexedColumns: readonly string[] = [
+  'user_name_key',
+  ...foldedColumns.map((column) => `${column}_key`),
+  ...reversedColumns.map((column) => `${column}_reversed`),
+  'external_id',
+  'profile_url',
+  'manager_value',
+];
 
 export async function provisioning(context: MigrationContext): Promise<void> {
   await extendUsers(context);
@@ -55,19 +62,16 @@ async function extendUsers(context: MigrationContext): Promise<void> {
   for (const column of newColumns) await addColumn(context, 'users', column, 'text?');
   for (const column of foldedColumns) await addColumn(context, 'users', `${column}_key`, 'text?');
   for (const column of reversedColumns) await addColumn(context, 'users', `${column}_reversed`, 'text?');
-  const indexed = [
-    ...foldedColumns.map((column) => `${column}_key`),
-    ...reversedColumns.map((column) => `${column}_reversed`),
-    'external_id',
-    'profile_url',
-    'manager_value',
-  ];
-  for (const column of ['user_name_key', ...indexed]) {
-    const columns = coveredKeys.has(column) ? ['tenant_id', column, 'created_at', 'state'] : ['tenant_id', column];
-    await createIndex(context, 'users', { columns, where: `${column} IS NOT NULL` });
+  for (const column of indexedColumns) {
+    await createIndex(context, 'users', { columns: ['tenant_id', column, 'created_at', 'id', 'state'], where: `${column} IS NOT NULL` });
   }
-  await createIndex(context, 'users', { columns: ['tenant_id', 'created_at', 'id'], where: "state <> 'deleted'" });
-  await createIndex(context, 'users', { columns: ['tenant_id', 'updated_at', 'id'], where: "state <> 'deleted'" });
+  for (const column of sortedColumns) {
+    const where = `${column} IS NULL AND state <> 'deleted'`;
+    const columns = ['tenant_id', 'created_at', 'id', 'state', column];
+    await createIndex(context, 'users', { columns, where, name: `users_without_${column}` });
+  }
+  await createIndex(context, 'users', { columns: ['tenant_id', 'created_at', 'id', 'state'], where: "state <> 'deleted'" });
+  await createIndex(context, 'users', { columns: ['tenant_id', 'updated_at', 'id', 'state'], where: "state <> 'deleted'" });
 }
 
 async function extendEmailsAndGroups(context: MigrationContext): Promise<void> {
@@ -77,7 +81,7 @@ async function extendEmailsAndGroups(context: MigrationContext): Promise<void> {
   for (const column of ['display_name_reversed', 'external_id', 'external_id_reversed']) {
     await createIndex(context, 'groups', { columns: ['tenant_id', column], where: `${column} IS NOT NULL` });
   }
-  await createIndex(context, 'groups', { columns: ['tenant_id', 'created_at', 'id'], where: "origin = 'scim'" });
+  await createIndex(context, 'groups', { columns: ['tenant_id', 'created_at', 'id', 'origin'], where: "origin = 'scim'" });
 }
 
 async function createValueTables(context: MigrationContext): Promise<void> {
@@ -195,15 +199,13 @@ async function createPostgresCount(context: MigrationContext, table: string, kin
  * any index that starts with tenant_id for selective and reads the whole tenant. A later ANALYZE replaces these figures.
  */
 async function describeSizes(context: MigrationContext): Promise<void> {
-  const indexesOf = [...foldedColumns.map((column) => `${column}_key`), ...reversedColumns.map((column) => `${column}_reversed`)];
-  const plain = [...indexesOf.filter((column) => !coveredKeys.has(column)), 'external_id', 'profile_url', 'manager_value'];
   const figures: readonly (readonly [table: string, index: string, figures: string])[] = [
     ['users', 'users', '1000000 500000 1 sz=700'],
     ['users', 'sqlite_autoindex_users_2', '1000000 500000 1'],
-    ['users', 'users_by_created_at_id', '1000000 500000 2 1'],
-    ['users', 'users_by_updated_at_id', '1000000 500000 2 1'],
-    ...plain.map((column) => ['users', `users_by_${column}`, '1000000 500000 4'] as const),
-    ...[...coveredKeys].map((column) => ['users', `users_by_${column}_created_at_state`, '1000000 500000 4 1 1 sz=140'] as const),
+    ['users', 'users_by_created_at_id_state', '1000000 500000 2 1 1'],
+    ['users', 'users_by_updated_at_id_state', '1000000 500000 2 1 1'],
+    ...indexedColumns.map((column) => ['users', `users_by_${column}_created_at_id_state`, '1000000 500000 4 1 1 1 sz=140'] as const),
+    ...sortedColumns.map((column) => ['users', `users_without_${column}`, '10000 5000 1 1 1 1'] as const),
     ['user_emails', 'user_emails', '1000000 500000 1 1 sz=240'],
     ['user_emails', 'sqlite_autoindex_user_emails_2', '1000000 500000 1'],
     ['user_emails', 'user_emails_by_value_reversed', '1000000 500000 1'],
@@ -212,7 +214,7 @@ async function describeSizes(context: MigrationContext): Promise<void> {
     ['user_addresses', 'user_addresses', '1000000 500000 1 1'],
     ['groups', 'groups', '10000 5000 1'],
     ['groups', 'sqlite_autoindex_groups_2', '10000 5000 1'],
-    ['groups', 'groups_by_created_at_id', '10000 5000 1 1'],
+    ['groups', 'groups_by_created_at_id_origin', '10000 5000 1 1 1'],
     ['group_members', 'group_members', '2000000 1000000 400 1'],
     ['group_members', 'group_members_by_user_id', '2000000 1000000 4'],
   ];

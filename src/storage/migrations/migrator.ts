@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { Database, Queries } from '../database.ts';
 import { serviceRole } from '../service-role.ts';
+import { prepareTrigramSearch } from '../trigram-search.ts';
 import { type Migration, migrations } from './registry.ts';
 import { migrationContext } from './table.ts';
 
@@ -57,7 +58,10 @@ export async function migrate(database: Database, history: readonly Migration[] 
     });
     if (done) applied.push(migration.number);
   }
-  if (database.dialect === 'postgres') await secureRows(database);
+  if (database.dialect === 'postgres') {
+    await secureRows(database);
+    await database.system(prepareTrigramSearch);
+  }
   return applied;
 }
 

@@ -44,9 +44,9 @@ export async function createTable(context: MigrationContext, name: string, table
 export async function createIndex(
   context: MigrationContext,
   table: string,
-  index: { readonly columns: readonly string[]; readonly where?: string; readonly unique?: boolean },
+  index: { readonly columns: readonly string[]; readonly where?: string; readonly unique?: boolean; readonly name?: string },
 ): Promise<void> {
-  const name = `${table}_by_${index.columns.filter((column) => column !== 'tenant_id').join('_')}`;
+  const name = index.name ?? `${table}_by_${index.columns.filter((column) => column !== 'tenant_id').join('_')}`;
   const where = index.where === undefined ? '' : ` WHERE ${index.where}`;
   await context.execute(`CREATE ${index.unique === true ? 'UNIQUE ' : ''}INDEX "${name}" ON "${table}" (${list(index.columns)})${where}`);
 }
