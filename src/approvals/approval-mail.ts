@@ -1,7 +1,7 @@
 // The mail that asks a person for a decision on a page, in the languages of the sign-in pages. It says who asks and what for;
 // the link opens a page that shows both again, and only a button there decides.
 import type { Client } from '../domain/client.ts';
-import { type Language, negotiateLanguage } from '../domain/language.ts';
+import { type Language, languageFor } from '../domain/language.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { html, trusted } from '../platform/html.ts';
 import type { Message } from '../platform/mail.ts';
@@ -26,7 +26,7 @@ interface Wording {
   readonly warning: string;
 }
 
-const wordings: Readonly<Record<Language, Wording>> = {
+export const approvalMailCatalogs: Readonly<Record<Language, Wording>> = {
   en: {
     subject: (name) => `${name} asks for your approval`,
     intro: (name) => `${name} asks you to confirm something you started.`,
@@ -66,8 +66,8 @@ export const approvalPagePath = '/approve';
 
 /** Makes the mail in the user's language. */
 export function approvalMail(facts: ApprovalMailFacts, to: string): Message {
-  const language = negotiateLanguage(facts.user.preferred_language, facts.user.locale);
-  const words = wordings[language];
+  const language = languageFor(facts.user);
+  const words = approvalMailCatalogs[language];
   const name = oneLine(facts.client.name);
   const link = `${facts.tenant.baseUrl}${approvalPagePath}?token=${facts.mailToken}`;
   const minutes = Math.max(1, Math.round(facts.lifetimeSeconds / 60));

@@ -11,7 +11,7 @@ interface Wording {
   readonly warning: string;
 }
 
-const wordings: Readonly<Record<Language, Wording>> = {
+export const passkeyMailCatalogs: Readonly<Record<Language, Wording>> = {
   en: {
     subject: {
       added: (tenant) => `A passkey was added to your ${tenant} account`,
@@ -65,7 +65,7 @@ export function passkeyMail(
   to: string,
 ): Message {
   const language = negotiateLanguage(facts.language);
-  const words = wordings[language];
+  const words = passkeyMailCatalogs[language];
   const [passkey, tenant] = [oneLine(facts.passkeyName), oneLine(facts.tenantName)];
   const subject = words.subject[change](tenant);
   const body = words.body[change](passkey, tenant);

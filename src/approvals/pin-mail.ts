@@ -21,7 +21,7 @@ interface Wording {
   readonly warning: string;
 }
 
-const wordings: Readonly<Record<Language, Wording>> = {
+export const pinMailCatalogs: Readonly<Record<Language, Wording>> = {
   en: {
     subject: (pin, name) => `${pin} is your code for ${name}`,
     heading: (name) => `Sign in to ${name}`,
@@ -57,7 +57,7 @@ const wordings: Readonly<Record<Language, Wording>> = {
 /** Makes the mail in the nearest language. */
 export function pinMail(facts: PinMailFacts, to: string): Message {
   const language = negotiateLanguage(facts.language);
-  const words = wordings[language];
+  const words = pinMailCatalogs[language];
   const name = oneLine(facts.purposeName);
   const minutes = Math.max(1, Math.round(facts.lifetimeSeconds / 60));
   const text = [

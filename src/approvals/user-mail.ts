@@ -1,22 +1,27 @@
 // Mail to a user about their own account: to the primary address, in their language. Whoever has no address gets none.
 import type { UserId } from '../domain/ids.ts';
+import { type Language, languageFor } from '../domain/language.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import type { Message } from '../platform/mail.ts';
 import type { Queries } from '../storage/database.ts';
 import { findUser, listUserEmails } from '../storage/users.ts';
 import { type MailDeps, queueMail } from './mail-delivery.ts';
 
-/** Queues a mail in the caller's transaction. `write` makes it for the address and the BCP 47 tag of the user's language. */
+/**
+ * Queues a mail in the caller's transaction. `write` makes it for the address in the user's language, else in that of the
+ * request (`asked`, an Accept-Language) when the user made it.
+ */
 export async function mailUser(
   queries: Queries,
   deps: MailDeps,
   tenant: Tenant,
   userId: UserId,
-  write: (to: string, language: string) => Message,
+  write: (to: string, language: Language) => Message,
+  asked?: string,
 ): Promise<void> {
   const emails = await listUserEmails(queries, tenant.id, userId);
   const address = (emails.find((email) => email.is_primary === 1) ?? emails[0])?.value;
   if (address === undefined) return;
   const user = await findUser(queries, tenant.id, userId);
-  await queueMail(queries, deps, tenant, write(address, user?.locale ?? user?.preferred_language ?? 'en'));
+  await queueMail(queries, deps, tenant, write(address, languageFor(user, asked)));
 }

@@ -15,7 +15,7 @@ interface Wording {
   readonly warning: string;
 }
 
-const wordings: Readonly<Record<Language, Wording>> = {
+export const deviceMailCatalogs: Readonly<Record<Language, Wording>> = {
   en: {
     subject: (tenant) => `A device was added to your ${tenant} account`,
     body: (device, tenant) => `“${device}” can now approve sign-ins to ${tenant} for you.`,
@@ -41,7 +41,7 @@ const wordings: Readonly<Record<Language, Wording>> = {
 /** Makes the mail in the nearest language. */
 export function deviceAddedMail(facts: DeviceMailFacts, to: string): Message {
   const language = negotiateLanguage(facts.language);
-  const words = wordings[language];
+  const words = deviceMailCatalogs[language];
   const [device, tenant] = [oneLine(facts.deviceName), oneLine(facts.tenantName)];
   const body = words.body(device, tenant);
   const page = html`<html lang="${language}"><head><meta charset="utf-8"><title>${words.subject(tenant)}</title></head><body><p>${body}</p><p>${words.warning}</p></body></html>`;

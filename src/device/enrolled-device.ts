@@ -3,6 +3,8 @@
 import { mailUser } from '../approvals/user-mail.ts';
 import { reject } from '../contract/contract-error.ts';
 import type { DeviceId, UserId } from '../domain/ids.ts';
+import type { Language } from '../domain/language.ts';
+import type { Message } from '../platform/mail.ts';
 import { uuidV7 } from '../platform/random.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
 import type { Queries } from '../storage/database.ts';
@@ -51,9 +53,9 @@ export async function activateDevice(
     target: `device:${deviceId}`,
     data: { kind: registration.kind, attestation: attestation?.format ?? null },
   });
-  await mailUser(queries, services, tenant, userId, (to, language) =>
-    deviceAddedMail({ deviceName: device.name, tenantName: tenant.name, language }, to),
-  );
+  const mail = (to: string, language: Language): Message =>
+    deviceAddedMail({ deviceName: device.name, tenantName: tenant.name, language }, to);
+  await mailUser(queries, services, tenant, userId, mail, signed.acceptLanguage);
   return {
     device_id: deviceId,
     user: await describeUser(queries, signed, userId),

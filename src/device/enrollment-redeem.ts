@@ -4,6 +4,7 @@ import { reject } from '../contract/contract-error.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import { foldKey } from '../domain/fold.ts';
 import type { UserId } from '../domain/ids.ts';
+import { type Language, languageFor } from '../domain/language.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
@@ -25,6 +26,7 @@ interface Redeemed {
   readonly userId: UserId;
   readonly requirePin: boolean;
   readonly email: string | null;
+  readonly language: Language;
 }
 
 /** POST /enrollment/redeem */
@@ -68,7 +70,8 @@ async function redeem(
   if (user?.state !== 'active') return fail('user_gone');
   const emails = await listUserEmails(queries, tenant.id, redeemed.userId);
   const email = (emails.find((candidate) => candidate.is_primary === 1) ?? emails[0])?.value ?? null;
-  return { ok: true, userId: redeemed.userId, requirePin: redeemed.requirePin, email };
+  const language = languageFor(user, signed.acceptLanguage);
+  return { ok: true, userId: redeemed.userId, requirePin: redeemed.requirePin, email, language };
 }
 
 async function sendFirstPin(queries: Queries, signed: SignedRequest, pepper: Buffer, id: string, redeemed: Redeemed): Promise<void> {
@@ -79,7 +82,7 @@ async function sendFirstPin(queries: Queries, signed: SignedRequest, pepper: Buf
     mailKey: foldKey(redeemed.email),
     to: redeemed.email,
     purposeName: signed.tenant.name,
-    language: 'en',
+    language: redeemed.language,
     isFirst: true,
   });
   if (!sent.ok) throw reject('pin.cooldown_active', 'sends_of_this_mailbox', { retryAfterSeconds: sent.retryAfterSeconds });

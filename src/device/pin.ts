@@ -1,12 +1,14 @@
 // Proving the mailbox of a registration: verifying its PIN and sending another (contract 7.17). The engine is approvals/pin.ts.
 import { examinePin, loadPinPepper, type PinSubject, redeemPin, sendPin } from '../approvals/pin.ts';
 import { reject } from '../contract/contract-error.ts';
+import { languageFor } from '../domain/language.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
 import { consumeRegistration, type Registration, verifyRegistration } from '../storage/device-registrations.ts';
 import { findUserOfEmail } from '../storage/signup-users.ts';
+import { findUser } from '../storage/users.ts';
 import { parseBody, requireText } from './body-fields.ts';
 import { describeAttestation, makeChallenge } from './challenge.ts';
 import { loadRegistration, tokenInvalid } from './registration-token.ts';
@@ -52,15 +54,16 @@ export async function resendPin(signed: SignedRequest, caller: RegistrationCalle
   const { services, tenant } = signed;
   const registration = await loadRegistration(signed, caller, parseBody(signed.bodyBytes), ['unverified']);
   const pepper = await loadPinPepper(services, tenant);
-  const sent = await services.database.write(tenant.id, (queries) =>
-    sendPin(queries, services, tenant, pepper, {
+  const sent = await services.database.write(tenant.id, async (queries) => {
+    const user = await findUser(queries, tenant.id, registration.user_id ?? '');
+    return sendPin(queries, services, tenant, pepper, {
       ...subjectOf(registration),
       mailKey: registration.email_key ?? '',
       to: isDecoy(registration) ? undefined : (registration.email ?? undefined),
       purposeName: tenant.name,
-      language: registration.locale ?? 'en',
-    }),
-  );
+      language: languageFor(user, registration.locale, signed.acceptLanguage),
+    });
+  });
   if (!sent.ok) throw reject('pin.cooldown_active', 'resend_cooldown', { retryAfterSeconds: sent.retryAfterSeconds });
   return { pin: describePin(tenant) };
 }

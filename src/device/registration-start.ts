@@ -6,13 +6,14 @@ import { emailCharsMax, nameCharsMax } from '../contract/limits.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import { isXmlText } from '../crypto/xml/characters.ts';
 import { foldKey } from '../domain/fold.ts';
+import { languageFor } from '../domain/language.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
 import type { Queries } from '../storage/database.ts';
 import { insertRegistration, type RegistrationKind } from '../storage/device-registrations.ts';
-import { findUserOfEmail } from '../storage/signup-users.ts';
+import { findUserOfEmail, type UserOfEmail } from '../storage/signup-users.ts';
 import { badField, type Fields, optionalText, requireText } from './body-fields.ts';
 import { type FirstCall, parseFirstCall } from './first-call.ts';
 import { describePin } from './pin.ts';
@@ -56,7 +57,7 @@ async function start(signed: SignedRequest, kind: RegistrationKind, first: First
     const active = user?.state === 'active' ? user : undefined;
     // A signup proves the mailbox whoever it belongs to; a registration writes only to people who may register.
     const to = kind === 'signup' ? person.email : active?.address;
-    const sent = await sendPin(queries, services, tenant, pepper, mailOf(signed, kind, id, person, to));
+    const sent = await sendPin(queries, services, tenant, pepper, mailOf(signed, kind, id, person, active, to));
     if (!sent.ok) return sent;
     const expiresAt = await store(queries, signed, { id, token, kind, first, userId: kind === 'signup' ? null : (active?.id ?? null) });
     return { ok: true, expiresAt } as const;
@@ -70,6 +71,7 @@ function mailOf(
   kind: 'registration' | 'signup' | 'enrollment',
   id: string,
   person: Person,
+  user: UserOfEmail | undefined,
   to: string | undefined,
 ): PinToSend {
   return {
@@ -78,7 +80,7 @@ function mailOf(
     mailKey: person.emailKey,
     to,
     purposeName: signed.tenant.name,
-    language: person.locale ?? 'en',
+    language: languageFor(user, person.locale, signed.acceptLanguage),
     isFirst: true,
   };
 }

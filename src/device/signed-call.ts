@@ -28,6 +28,8 @@ export interface SignedRequest {
   readonly rawQuery: string;
   readonly bodyBytes: Buffer;
   readonly signedBytes: Buffer;
+  /** Accept-Language, when sent: for mails to people who have no language of their own. */
+  readonly acceptLanguage: string | undefined;
   /** X-App-Assertion, when sent. */
   readonly assertion: string | undefined;
   readonly setActor: (actor: string) => void;
@@ -79,6 +81,7 @@ export function toSignedRequest(services: Services, request: FastifyRequest, isC
     rawQuery: target.rawQuery,
     bodyBytes,
     signedBytes,
+    acceptLanguage: request.headers['accept-language'],
     assertion: typeof assertion === 'string' && assertion !== '' ? assertion : undefined,
     setActor: (actor) => {
       request.auditActor = actor;

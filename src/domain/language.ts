@@ -18,6 +18,16 @@ export function negotiateLanguage(...preferences: readonly (string | null | unde
   return 'en';
 }
 
+/** What is stored of a person's wishes: SCIM's preferredLanguage and locale. */
+export interface LanguageWishes {
+  readonly preferred_language: string | null;
+  readonly locale: string | null;
+}
+
+/** The language a person is addressed in: theirs, else what the request asks for, in order; English when none suits. */
+export const languageFor = (person: LanguageWishes | undefined, ...ofRequest: readonly (string | null | undefined)[]): Language =>
+  negotiateLanguage(person?.preferred_language, person?.locale, ...ofRequest);
+
 const tagsMax = 20;
 
 function tagsOf(preference: string): readonly string[] {

@@ -12,6 +12,7 @@ export interface UserOfEmail {
   /** The address as it is stored, which is where mail goes. */
   readonly address: string;
   readonly locale: string | null;
+  readonly preferred_language: string | null;
 }
 
 /** The live user an email belongs to, by its folded form. */
@@ -19,7 +20,7 @@ export async function findUserOfEmail(queries: Queries, tenant: TenantId, emailK
   return queries
     .selectFrom('user_emails as e')
     .innerJoin('users as u', (join) => join.onRef('u.tenant_id', '=', 'e.tenant_id').onRef('u.id', '=', 'e.user_id'))
-    .select(['u.id', 'u.state', 'e.value as address', 'u.locale'])
+    .select(['u.id', 'u.state', 'e.value as address', 'u.locale', 'u.preferred_language'])
     .where('e.tenant_id', '=', tenant)
     .where('e.value_key', '=', emailKey)
     .where('u.state', '<>', 'deleted')

@@ -16,7 +16,7 @@ interface Wording {
   readonly care: string;
 }
 
-const enrollWords: Readonly<Record<Language, Wording>> = {
+export const enrollWords: Readonly<Record<Language, Wording>> = {
   en: {
     title: 'Set up your phone',
     text: 'Open this link with your authenticator app, or scan its QR code from within the app.',
@@ -39,7 +39,7 @@ const enrollWords: Readonly<Record<Language, Wording>> = {
   },
 };
 
-const scanWords: Readonly<Record<Language, Wording>> = {
+export const scanWords: Readonly<Record<Language, Wording>> = {
   en: {
     title: 'Continue in the app',
     text: 'This code belongs to a sign-in. Scan it from within your authenticator app, or open this link with the app.',
@@ -62,7 +62,7 @@ const scanWords: Readonly<Record<Language, Wording>> = {
   },
 };
 
-const linkWords: Readonly<Record<Language, { readonly label: string; readonly open: string }>> = {
+export const linkWords: Readonly<Record<Language, { readonly label: string; readonly open: string }>> = {
   en: { label: 'Link for the app', open: 'Open the app on this device' },
   de: { label: 'Link für die App', open: 'App auf diesem Gerät öffnen' },
   fr: { label: 'Lien pour l’application', open: 'Ouvrir l’application sur cet appareil' },

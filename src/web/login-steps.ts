@@ -11,14 +11,14 @@ import { identifierCharsMax, pinCharsMax } from '../contract/limits.ts';
 import { type LoginMethod, loginMethods } from '../domain/authentication-method.ts';
 import { foldKey } from '../domain/fold.ts';
 import type { ApprovalId, UserId } from '../domain/ids.ts';
-import { negotiateLanguage } from '../domain/language.ts';
+import { languageFor } from '../domain/language.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Services } from '../http/services.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
 import type { Queries } from '../storage/database.ts';
 import { identifyLogin, setLoginStep } from '../storage/login-transactions.ts';
-import { findUserByIdentifier, listUserEmails } from '../storage/users.ts';
+import { findUser, findUserByIdentifier, listUserEmails } from '../storage/users.ts';
 import { badField, readField } from './login-request.ts';
 import { approvalFacts, conflict, type StepAnswer, undo, undoable, withdrawEarlier } from './login-step.ts';
 import { type LoginNow, offeredMethods } from './login-view.ts';
@@ -150,13 +150,14 @@ async function startPin(queries: Queries, services: Services, request: FastifyRe
 async function mailPin(queries: Queries, services: Services, request: FastifyRequest, login: LoginNow, pepper: Buffer): Promise<PinSent> {
   const { tenant, row } = login;
   const email = await primaryEmail(queries, login, row.user_id ?? undefined);
+  const user = await findUser(queries, tenant.id, row.user_id ?? nobody);
   return sendPin(queries, services, tenant, pepper, {
     purpose: 'login',
     subjectId: row.id,
     mailKey: row.mail_key ?? '',
     to: email?.value,
     purposeName: login.clientName,
-    language: negotiateLanguage(row.ui_locales, request.headers['accept-language']),
+    language: languageFor(user, row.ui_locales, request.headers['accept-language']),
   });
 }
 

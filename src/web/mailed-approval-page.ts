@@ -2,7 +2,7 @@
 // is as easy as approving (RFC 10027).
 import type { FastifyRequest } from 'fastify';
 import { approvalPagePath } from '../approvals/approval-mail.ts';
-import { type Language, negotiateLanguage } from '../domain/language.ts';
+import { type Language, languageFor } from '../domain/language.ts';
 import { icons } from '../http/pages/icons.ts';
 import { type Page, renderPage } from '../http/pages/page.ts';
 import { type Html, html } from '../platform/html.ts';
@@ -24,7 +24,7 @@ interface Wording {
   readonly close: string;
 }
 
-const wordings: Readonly<Record<Language, Wording>> = {
+export const approvalPageCatalogs: Readonly<Record<Language, Wording>> = {
   en: {
     title: (name) => `Approve ${name}?`,
     lead: 'Approve only what you started yourself.',
@@ -89,8 +89,8 @@ const wordings: Readonly<Record<Language, Wording>> = {
 
 /** The page of the state the approval is in. */
 export function mailedApprovalPage(request: FastifyRequest, mailed: MailedApproval): Page {
-  const language = negotiateLanguage(request.headers['accept-language']);
-  const words = wordings[language];
+  const language = languageFor(mailed.user, request.headers['accept-language']);
+  const words = approvalPageCatalogs[language];
   const title = mailed.state === 'pending' ? words.title(mailed.client.name) : words[mailed.state];
   const body = mailed.state === 'pending' ? pendingBody(request, mailed, words, title) : decidedBody(mailed, words, title);
   return renderPage({ language, tenant: request.tenant, title, body });

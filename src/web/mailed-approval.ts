@@ -13,6 +13,7 @@ import { registerSurface } from '../http/surface.ts';
 import { type ApprovalNow, type ApprovalState, approvalStateOf, findApproval } from '../storage/approvals.ts';
 import { findApprovalOfMailToken } from '../storage/ciba-requests.ts';
 import { findClient } from '../storage/clients.ts';
+import { findUser, type UserTable } from '../storage/users.ts';
 import { badField, readField, refuseForeignOrigin, wantsJson } from './login-request.ts';
 import { mailedApprovalPage } from './mailed-approval-page.ts';
 
@@ -21,6 +22,8 @@ export interface MailedApproval {
   readonly approval: ApprovalNow;
   readonly state: ApprovalState;
   readonly client: Client;
+  /** Whom it asks; the page speaks their language. */
+  readonly user: UserTable | undefined;
 }
 
 /** What the buttons post. A mail proves the mailbox, like an email PIN. */
@@ -94,7 +97,9 @@ async function load(services: Services, request: FastifyRequest, token: unknown)
     const id = await findApprovalOfMailToken(queries, tenant.id, hashSecret(token));
     const approval = id === undefined ? undefined : await findApproval(queries, tenant.id, id);
     const client = approval?.client_id == null ? undefined : await findClient(queries, tenant.id, approval.client_id);
-    return approval === undefined || client === undefined ? undefined : { token, approval, state: approvalStateOf(approval), client };
+    if (approval === undefined || client === undefined) return undefined;
+    const user = await findUser(queries, tenant.id, approval.user_id ?? '');
+    return { token, approval, state: approvalStateOf(approval), client, user };
   });
   if (mailed === undefined) throw reject('login.not_found', 'unknown_token');
   return mailed;

@@ -6,7 +6,7 @@ import { type SetUp, setUpAdministrator } from '../administration/admin-setup.ts
 import { ContractError, reject } from '../contract/contract-error.ts';
 import { render } from '../contract/envelopes.ts';
 import { emailCharsMax, loginBodyBytesMax, nameCharsMax } from '../contract/limits.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { type Language, negotiateLanguage } from '../domain/language.ts';
 import { icons } from '../http/pages/icons.ts';
 import { type Page, renderPage } from '../http/pages/page.ts';
 import { presentErrorPage } from '../http/pages/status-page.ts';
@@ -16,6 +16,7 @@ import { registerSurface, sharedError } from '../http/surface.ts';
 import { html } from '../platform/html.ts';
 import { badField, readField, readOptionalField, refuseForeignOrigin, wantsJson } from './login-request.ts';
 import { qrCode } from './qr-code.ts';
+import { type SetupWords, setupCatalogs } from './setup-words.ts';
 
 const tokenCharsMax = 100;
 
@@ -34,7 +35,7 @@ export function registerSetup(app: FastifyInstance, services: Services): void {
     },
     (route) => {
       route('', {
-        GET: (request, reply) => sendPage(reply, 200, formPage(request.tenant, {}, undefined)),
+        GET: (request, reply) => sendPage(reply, 200, formPage(request, {}, undefined)),
         POST: (request, reply) => setUp(services, request, reply),
       });
     },
@@ -47,7 +48,7 @@ async function setUp(services: Services, request: FastifyRequest, reply: Fastify
   await enforceRateLimit(services.rateLimiter, tenant, 'management', 'login_starts_per_ip', request.clientAddress);
   try {
     const done = await redeem(services, request);
-    if (!wantsJson(request)) return sendPage(reply, 200, await donePage(tenant, done));
+    if (!wantsJson(request)) return sendPage(reply, 200, await donePage(request, done));
     const { userId, enrollmentToken, qrUri, expiresAtMs } = done;
     const expiresAt = new Date(expiresAtMs).toISOString();
     const answer = { user_id: userId, enrollment_token: enrollmentToken, qr_uri: qrUri, expires_at: expiresAt };
@@ -55,10 +56,20 @@ async function setUp(services: Services, request: FastifyRequest, reply: Fastify
   } catch (error) {
     if (!(error instanceof ContractError) || wantsJson(request)) throw error;
     const { status, body } = render(error);
-    if (status !== 400 && status !== 404 && status !== 409) throw error;
-    const alert = status === 404 ? 'This link was used before, has expired or is not complete.' : String(body['message']);
-    return sendPage(reply, status, formPage(tenant, valuesOf(request), alert));
+    const alert = alertOf(setupCatalogs[languageOf(request)], status, body['kind']);
+    if (alert === undefined) throw error;
+    return sendPage(reply, status, formPage(request, valuesOf(request), alert));
   }
+}
+
+const languageOf = (request: FastifyRequest): Language => negotiateLanguage(request.headers['accept-language']);
+
+/** What a refusal says to people; undefined for one the form has no words for. */
+function alertOf(words: SetupWords, status: number, kind: unknown): string | undefined {
+  if (status === 404) return words.usedLink;
+  if (status === 409) return words.emailTaken;
+  if (status !== 400) return undefined;
+  return kind === 'email' ? words.badEmail : words.badForm;
 }
 
 async function redeem(services: Services, request: FastifyRequest): Promise<SetUp> {
@@ -93,39 +104,45 @@ function valuesOf(request: FastifyRequest): Values {
   return { email: typed('email'), display_name: typed('display_name'), token: typed('token') };
 }
 
-function formPage(tenant: Tenant, values: Values, alert: string | undefined): Page {
+function formPage(request: FastifyRequest, values: Values, alert: string | undefined): Page {
+  const { tenant } = request;
+  const language = languageOf(request);
+  const words = setupCatalogs[language];
   const path = `${new URL(tenant.baseUrl).pathname.replace(/\/$/, '')}/setup`;
   return renderPage({
-    language: 'en',
+    language,
     tenant,
-    title: 'Set up the administrator',
+    title: words.title,
     script,
-    body: html`<h1>Set up the administrator</h1>
-<p class="lead">This makes the first person who manages ${tenant.name}. The link works once.</p>
+    body: html`<h1>${words.title}</h1>
+<p class="lead">${words.lead(tenant.name)}</p>
 ${alert !== undefined && html`<div class="alert" role="alert" id="alert">${alert}</div>`}
 <form method="post" action="${path}">
-<p><label for="email">Email</label>
+<p><label for="email">${words.email}</label>
 <input id="email" name="email" type="email" value="${values['email'] ?? ''}" required maxlength="${emailCharsMax}" autocomplete="email" autofocus></p>
-<p><label for="display-name">Name</label>
+<p><label for="display-name">${words.name}</label>
 <input id="display-name" name="display_name" type="text" value="${values['display_name'] ?? ''}" maxlength="${nameCharsMax}" autocomplete="name"></p>
-<div><label for="token">Code of the link, after the #</label>
+<div><label for="token">${words.code}</label>
 <input id="token" name="token" type="text" value="${values['token'] ?? ''}" required maxlength="${tokenCharsMax}" autocomplete="off" spellcheck="false"></div>
-<button id="continue">Continue</button>
+<button id="continue">${words.continue}</button>
 </form>`,
   });
 }
 
-async function donePage(tenant: Tenant, { qrUri }: SetUp): Promise<Page> {
-  const code = await qrCode(qrUri, 'QR code of the enrolment link');
+async function donePage(request: FastifyRequest, { qrUri }: SetUp): Promise<Page> {
+  const { tenant } = request;
+  const language = languageOf(request);
+  const words = setupCatalogs[language];
+  const code = await qrCode(qrUri, words.qrLabel);
   const byMail = tenant.settings.login_methods.includes('email_pin');
   return renderPage({
-    language: 'en',
+    language,
     tenant,
-    title: 'The administrator is set up',
-    body: html`<div class="center"><div class="badge good">${icons.check}</div><h1>You are the administrator</h1>
-<p class="lead">Enrol your phone: scan this with the app. It works once.</p>
+    title: words.doneTitle,
+    body: html`<div class="center"><div class="badge good">${icons.check}</div><h1>${words.doneTitle}</h1>
+<p class="lead">${words.doneText}</p>
 <p id="qr">${code}</p></div>
-<p><a id="enroll" href="${qrUri}">Enrol on this phone</a></p>
-${byMail && html`<p>You can also sign in with a code sent to your email.</p>`}`,
+<p><a id="enroll" href="${qrUri}">${words.enrollHere}</a></p>
+${byMail && html`<p>${words.byMail}</p>`}`,
   });
 }

@@ -41,7 +41,6 @@ export const de: Messages = {
   pin: 'Code',
   verify: 'Prüfen',
   resend: 'Neuen Code senden',
-  resent: 'Ein neuer Code ist unterwegs. Ältere gelten nicht mehr.',
   approvedTitle: 'Sie sind angemeldet',
   approvedText: (client) => `Es geht zurück zu ${client}.`,
   consentTitle: (client) => `${client} Zugriff geben?`,

@@ -40,7 +40,6 @@ export const en = {
   pin: 'Code',
   verify: 'Verify',
   resend: 'Send a new code',
-  resent: 'A new code is on its way. Older ones no longer work.',
   approvedTitle: 'You are signed in',
   approvedText: (client: string) => `Taking you back to ${client}.`,
   consentTitle: (client: string) => `Let ${client} in?`,

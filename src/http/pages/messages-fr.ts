@@ -41,7 +41,6 @@ export const fr: Messages = {
   pin: 'Code',
   verify: 'Vérifier',
   resend: 'Envoyer un nouveau code',
-  resent: 'Un nouveau code est en route. Les précédents ne sont plus valables.',
   approvedTitle: 'Vous êtes connecté',
   approvedText: (client) => `Retour à ${client}.`,
   consentTitle: (client) => `Autoriser ${client} ?`,

@@ -41,7 +41,6 @@ export const ja: Messages = {
   pin: 'コード',
   verify: '確認',
   resend: '新しいコードを送る',
-  resent: '新しいコードを送りました。以前のコードは使えません。',
   approvedTitle: 'サインインしました',
   approvedText: (client) => `${client} に戻ります。`,
   consentTitle: (client) => `${client} を許可しますか`,

@@ -8,9 +8,9 @@ import { ja } from './messages-ja.ts';
 type Widen<T> = { readonly [Key in keyof T]: T[Key] extends string ? string : T[Key] };
 export type Messages = Widen<typeof en>;
 
-const catalogs: Readonly<Record<Language, Messages>> = { en, de, fr, ja };
+export const messageCatalogs: Readonly<Record<Language, Messages>> = { en, de, fr, ja };
 
-export const messagesOf = (language: Language): Messages => catalogs[language];
+export const messagesOf = (language: Language): Messages => messageCatalogs[language];
 
 /** What a scope lets a client do, or the scope itself when it is not one of OpenID Connect's. */
 export function scopeText(messages: Messages, scope: string): string {

@@ -5,7 +5,7 @@ import type { By } from '../../administration/administration.ts';
 import type { Self } from '../../administration/own-account.ts';
 import { accountFreshSeconds, accountSessionSeconds } from '../../contract/limits.ts';
 import type { GrantId, TenantId } from '../../domain/ids.ts';
-import { type Language, negotiateLanguage } from '../../domain/language.ts';
+import { type Language, languageFor } from '../../domain/language.ts';
 import type { Services } from '../../http/services.ts';
 import type { Html } from '../../platform/html.ts';
 import type { Queries } from '../../storage/database.ts';
@@ -82,8 +82,7 @@ const languagesKnown = new WeakMap<FastifyRequest, Language>();
 export const knownLanguage = (request: FastifyRequest): Language | undefined => languagesKnown.get(request);
 
 /** The language of the person, else of the request, else English. */
-export const languageOf = (request: FastifyRequest, user?: UserTable): Language =>
-  negotiateLanguage(user?.preferred_language, user?.locale, request.headers['accept-language']);
+export const languageOf = (request: FastifyRequest, user?: UserTable): Language => languageFor(user, request.headers['accept-language']);
 
 /** Sends the browser to sign in and back to the page it asked for, or to `returnTo`; a post is not repeated. */
 export function signInFirst(services: Services, request: FastifyRequest, reply: FastifyReply, returnTo?: string): Promise<FastifyReply> {
