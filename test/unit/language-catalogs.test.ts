@@ -97,7 +97,7 @@ describe('language catalogs', () => {
         .filter(({ file: other }) => !other.endsWith('-words.ts'))
         .map(({ text }) => text)
         .join('\n');
-      const unused = Object.keys(catalogs.en).filter((key) => !new RegExp(`\\.${key}\\b|'${key}'`).test(users));
+      const unused = Object.keys(catalogs.en).filter((key) => !new RegExp(`\\.${key}\\b|'${key}'|[{,] ${key}[ ,]`).test(users));
       assert.deepEqual(unused, []);
     });
   }
