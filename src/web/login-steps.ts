@@ -80,7 +80,7 @@ export async function chooseMethod(services: Services, request: FastifyRequest, 
 }
 
 async function choose(services: Services, request: FastifyRequest, login: LoginNow, method: LoginMethod): Promise<StepAnswer> {
-  if (method === 'passkey') return choosePasskey(services, login);
+  if (method === 'passkey') return choosePasskey(services, request, login);
   return method === 'phone' ? choosePhone(services, login) : chooseEmailPin(services, request, login);
 }
 

@@ -19,8 +19,10 @@ import type { LoginNow } from './login-view.ts';
 const subjectOf = ({ row }: LoginNow): string => `login:${row.id}`;
 
 /** Somebody picks the passkey: a challenge of this sign-in, the ones before no longer work. */
-export async function choosePasskey(services: Services, login: LoginNow): Promise<StepAnswer> {
+export async function choosePasskey(services: Services, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
   const { tenant, row } = login;
+  const key = `passkey:${addressBlock(request.clientAddress)}`;
+  await enforceRateLimit(services.rateLimiter, tenant, 'management', 'login_starts_per_ip', key);
   const decoyKey = await loadDecoyKey(services, tenant);
   const subject = { subject: subjectOf(login), userId: row.user_id ?? undefined, subjectKey: row.subject_key ?? '' };
   const options = await undoable(services, login, async (queries) => {

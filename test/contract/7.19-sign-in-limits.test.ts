@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Tenant } from '../../src/domain/tenant.ts';
+import { createPasskey } from '../support/authenticator.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings } from '../support/enrolled-phone.ts';
-import { createClient, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';
-import { beginLogin } from '../support/login.ts';
+import { createClient, createOtherTenant, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';
+import { beginLogin, type TestLogin } from '../support/login.ts';
+import { askForPasskey } from '../support/passkeys.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -54,6 +56,27 @@ for (const database of databases) {
       assert.equal((await login.post('pin', { pin: '000000' })).status, 401);
       assert.equal((await login.post('pin', { pin: '000000' })).status, 401);
       await limited(await login.post('pin', { pin: '000000' }));
+    });
+
+    const beginIn = async (name: 'login_starts_per_ip' | 'pin_attempts_per_ip'): Promise<TestLogin> => {
+      const settings = { login_methods: ['passkey', 'email_pin'], rate_limits: { ...off, [name]: { limit: 2, period_seconds: 100 } } };
+      const other = await createOtherTenant(server.gatehouse.services, name.replaceAll('_', '-'), settings); // counts on its own
+      return beginLogin(server, other, await createClient(server.gatehouse.services, other));
+    };
+
+    it('7.19 management.rate_limited: login_starts_per_ip counts challenges of passkeys', async () => {
+      const login = await beginIn('login_starts_per_ip');
+      await login.post('identify', { identifier: 'someone@people.example' });
+      for (let times = 0; times < 2; times += 1) assert.equal((await login.post('method', { method: 'passkey' })).status, 200);
+      await limited(await login.post('method', { method: 'passkey' }));
+    });
+
+    it('7.19 management.rate_limited: pin_attempts_per_ip counts responses of passkeys before they are looked at', async () => {
+      const login = await beginIn('pin_attempts_per_ip');
+      const options = await askForPasskey(login, 'someone@people.example');
+      const response = createPasskey(new URL(login.location).origin, 'AAAA').sign(options);
+      for (let times = 0; times < 2; times += 1) await assertRefusal(await login.post('passkey', { response }), 'login.passkey_refused');
+      await limited(await login.post('passkey', { response }));
     });
 
     for (const who of ['known', 'unknown'] as const) {

@@ -105,6 +105,17 @@ for (const database of databases) {
       assert.equal(await stateOf(login), 'approved');
     });
 
+    it('an authenticator that names no user handle', async () => {
+      const user = await createUser(server.gatehouse.services, tenant);
+      const passkey = await givePasskey(server, tenant, user);
+      for (const userHandle of [null, undefined]) {
+        const login = await begin();
+        const signed = passkey.sign(await askForPasskey(login, user.email));
+        const response = { ...signed, response: { ...signed.response, userHandle } };
+        assert.deepEqual(await jsonOf(await login.post('passkey', { response }), 200), { state: 'approved' });
+      }
+    });
+
     it('users without a passkey, suspended users and nobody get the same: eight ids, the same each time', async () => {
       const has = await createUser(server.gatehouse.services, tenant);
       await givePasskey(server, tenant, has);
