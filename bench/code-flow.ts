@@ -12,7 +12,7 @@ import { createTenant } from './tenant.ts';
 const rounds = 5;
 const seconds = 4;
 const connections = 24;
-const people = 20 * connections;
+const people = 60 * connections;
 
 export const codeFlow: Bench = async () => {
   const [gatehouse, provider] = [await startGatehouse(), await startPeer('oidc-provider')];

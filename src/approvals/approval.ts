@@ -2,14 +2,12 @@
 // Used by sign-in, CIBA and the device plane. Caps what waits for one person; somebody who said `not_me` twice is left in
 // peace: the approval is written and answered as ever, but no device sees it, so the one who asks learns nothing.
 
-import { sql } from 'kysely';
 import type { ApprovalId, ClientId, ServiceProviderId, UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { randomDigits, randomId } from '../platform/random.ts';
 import { type ApprovalKind, countPendingApprovals, insertApproval, listNotMeTimes } from '../storage/approvals.ts';
 import type { Queries } from '../storage/database.ts';
-import { databaseNowMs } from '../storage/instance.ts';
 import { insertPushMessages } from '../storage/push-messages.ts';
 
 export interface ApprovalRequest {
@@ -80,7 +78,8 @@ export async function createApproval(
     number: number ?? null,
     initiated_ip: request.initiatedIp ?? null,
     initiated_user_agent: request.initiatedUserAgent ?? null,
-    expires_at: request.expiresAtMs ?? sql<number>`${databaseNowMs} + ${(request.lifetimeSeconds ?? 0) * 1000}`,
+    expires_at: request.expiresAtMs ?? null,
+    lifetime_ms: (request.lifetimeSeconds ?? 0) * 1000,
   });
   if (request.onDevices) await insertPushMessages(queries, tenant.id, isBlocked ? undefined : request.userId, approvalId);
   return { ok: true, approvalId, number };

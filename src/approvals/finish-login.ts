@@ -4,6 +4,7 @@
 
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
+import type { Client } from '../domain/client.ts';
 import type { GrantId, TransactionId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
@@ -46,10 +47,11 @@ export async function finishLogin(
     if (login === undefined) return fail('not_approved');
     const approval = await findApproval(queries, tenant.id, login.approval_id ?? '');
     const user = approval?.user_id == null ? undefined : await findUser(queries, tenant.id, approval.user_id);
-    const refusal = user === undefined || approval === undefined ? 'unknown_user' : await refusalOf(queries, tenant, login, user);
+    const client = login.client_id === null ? undefined : await findClient(queries, tenant.id, login.client_id);
+    const refusal = user === undefined || approval === undefined ? 'unknown_user' : await refusalOf(queries, tenant, login, client, user);
     const location =
       refusal === undefined && approval !== undefined && user !== undefined
-        ? await complete(deps, queries, tenant, login, approval, user)
+        ? await complete(deps, queries, tenant, login, client, approval, user)
         : await refuse(deps, queries, tenant, login);
     await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
       type: refusal === undefined ? 'login.finished' : 'login.refused',
@@ -94,11 +96,11 @@ async function refusalOf(
   queries: Queries,
   tenant: Tenant,
   login: LoginTransactionTable,
+  client: Client | undefined,
   user: UserTable,
 ): Promise<'user_inactive' | 'client_disabled' | 'access_gate' | undefined> {
   if (user.state !== 'active') return 'user_inactive';
   if (login.kind === 'saml') return undefined;
-  const client = await findClient(queries, tenant.id, login.client_id ?? '');
   if (client === undefined || !client.enabled) return 'client_disabled';
   if (client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant.id, { kind: 'client', id: client.clientId }, user.id)))
     return 'access_gate';
@@ -110,6 +112,7 @@ async function complete(
   queries: Queries,
   tenant: Tenant,
   login: LoginTransactionTable,
+  client: Client | undefined,
   approval: ApprovalTable,
   user: UserTable,
 ): Promise<string | undefined> {
@@ -137,7 +140,6 @@ async function complete(
       maxAgeSeconds: login.max_age ?? undefined,
     },
   });
-  const client = await findClient(queries, tenant.id, login.client_id);
   if (client?.requireConsent === true) await insertConsent(queries, tenant.id, user.id, login.client_id, login.scope ?? '');
   return answerTo(tenant, login, { code });
 }

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { ApprovalId, ClientId, DeviceId, ServiceProviderId, TenantId, UserId } from '../domain/ids.ts';
 import type { Queries } from './database.ts';
 import { databaseNowMs } from './instance.ts';
-import { statement } from './statement.ts';
+import { type Row, statement } from './statement.ts';
 
 export type ApprovalKind = 'oidc_login' | 'saml_login' | 'ciba' | 'device_add';
 export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired';
@@ -46,42 +46,49 @@ export interface ApprovalTable {
   claimed_by: string | null;
 }
 
-export type NewApproval = Pick<ApprovalTable, 'id' | 'user_id' | 'subject_key' | 'on_devices'> & {
+export type NewApproval = Pick<
+  ApprovalTable,
+  | 'id'
+  | 'user_id'
+  | 'subject_key'
+  | 'on_devices'
+  | 'client_id'
+  | 'service_provider_id'
+  | 'new_device_id'
+  | 'scope'
+  | 'binding_message'
+  | 'number'
+  | 'initiated_ip'
+  | 'initiated_user_agent'
+> & {
   readonly kind: ApprovalKind;
-  /** Epoch milliseconds of the database's clock. */
-  readonly expires_at: number | ReturnType<typeof sql<number>>;
-} & Partial<
-    Pick<
-      ApprovalTable,
-      | 'client_id'
-      | 'service_provider_id'
-      | 'new_device_id'
-      | 'scope'
-      | 'binding_message'
-      | 'number'
-      | 'initiated_ip'
-      | 'initiated_user_agent'
-    >
-  >;
+  /** Epoch milliseconds of the database's clock; null: `lifetime_ms` from now. */
+  readonly expires_at: number | null;
+  readonly lifetime_ms: number;
+};
+
+const insertStatement = statement((queries, { expires_at, lifetime_ms, ...row }: Row<NewApproval & { tenant_id: TenantId }>) =>
+  queries.insertInto('approvals').values({
+    ...row,
+    state: 'pending',
+    created_at: databaseNowMs,
+    expires_at: sql<number>`coalesce(${expires_at}, ${databaseNowMs} + ${lifetime_ms})`,
+  }),
+);
 
 export async function insertApproval(queries: Queries, tenant: TenantId, approval: NewApproval): Promise<void> {
-  await queries
-    .insertInto('approvals')
-    .values({ ...approval, tenant_id: tenant, state: 'pending', created_at: databaseNowMs })
-    .execute();
+  await insertStatement(queries, { ...approval, tenant_id: tenant });
 }
 
 /** An approval row with the database's time, so that `expired` needs no clock of the process. */
 export type ApprovalNow = ApprovalTable & { readonly now_ms: number };
 
+const findStatement = statement((queries, { tenant, id }: { readonly tenant: TenantId; readonly id: ApprovalId }) =>
+  queries.selectFrom('approvals').selectAll().select(databaseNowMs.as('now_ms')).where('tenant_id', '=', tenant).where('id', '=', id),
+);
+
 export async function findApproval(queries: Queries, tenant: TenantId, id: string): Promise<ApprovalNow | undefined> {
-  return queries
-    .selectFrom('approvals')
-    .selectAll()
-    .select(databaseNowMs.as('now_ms'))
-    .where('tenant_id', '=', tenant)
-    .where('id', '=', id as ApprovalId) // a look-up key, not yet known to be an id
-    .executeTakeFirst();
+  return (await findStatement(queries, { tenant, id: id as ApprovalId })).rows[0]; // a look-up key, not yet known to be an id
 }
 
 /** The state now: a pending approval past its lifetime is expired, whether or not anybody wrote that down. */
@@ -156,6 +163,24 @@ export async function countPendingApprovals(queries: Queries, tenant: TenantId, 
   return row.count;
 }
 
+interface NotMeValues {
+  readonly tenant: TenantId;
+  readonly subjectKey: string;
+  readonly periodMs: number;
+  readonly [name: string]: string | number;
+}
+
+const notMeStatement = statement((queries, { tenant, subjectKey, periodMs }: NotMeValues) =>
+  queries
+    .selectFrom('approvals')
+    .select(['decided_at', databaseNowMs.as('now_ms')])
+    .where('tenant_id', '=', tenant)
+    .where('subject_key', '=', subjectKey)
+    .where('deny_reason', '=', 'not_me')
+    .where('decided_at', '>', sql<number>`${databaseNowMs} - ${periodMs}`)
+    .orderBy('decided_at', 'desc'),
+);
+
 /** When the subject denied with `not_me`, newest first, within the last `periodMs`; epoch milliseconds, with the database's now. */
 export async function listNotMeTimes(
   queries: Queries,
@@ -163,15 +188,7 @@ export async function listNotMeTimes(
   subjectKey: string,
   periodMs: number,
 ): Promise<readonly { readonly decided_at: number; readonly now_ms: number }[]> {
-  const rows = await queries
-    .selectFrom('approvals')
-    .select(['decided_at', databaseNowMs.as('now_ms')])
-    .where('tenant_id', '=', tenant)
-    .where('subject_key', '=', subjectKey)
-    .where('deny_reason', '=', 'not_me')
-    .where('decided_at', '>', sql<number>`${databaseNowMs} - ${periodMs}`)
-    .orderBy('decided_at', 'desc')
-    .execute();
+  const { rows } = await notMeStatement(queries, { tenant, subjectKey, periodMs });
   return rows.map((row) => ({ decided_at: row.decided_at ?? 0, now_ms: row.now_ms }));
 }
 
@@ -191,21 +208,28 @@ export async function decideApproval(
   id: ApprovalId,
   decision: ApprovalDecision,
 ): Promise<ApprovalTable | undefined> {
-  return queries
+  const { rows } = await decideStatement(queries, {
+    tenant_id: tenant,
+    id,
+    state: decision.state,
+    method: decision.method ?? null,
+    acr: decision.acr ?? null,
+    amr: decision.amr === undefined ? null : JSON.stringify(decision.amr),
+    decided_by: decision.decidedBy ?? null,
+    deny_reason: decision.denyReason ?? null,
+  });
+  return rows[0];
+}
+
+type Decided = Pick<ApprovalTable, 'tenant_id' | 'id' | 'state' | 'method' | 'acr' | 'amr' | 'decided_by' | 'deny_reason'>;
+
+const decideStatement = statement((queries, { tenant_id, id, ...decided }: Row<Decided>) =>
+  queries
     .updateTable('approvals')
-    .set({
-      state: decision.state,
-      decided_at: databaseNowMs,
-      method: decision.method ?? null,
-      acr: decision.acr ?? null,
-      amr: decision.amr === undefined ? null : JSON.stringify(decision.amr),
-      decided_by: decision.decidedBy ?? null,
-      deny_reason: decision.denyReason ?? null,
-    })
-    .where('tenant_id', '=', tenant)
+    .set({ ...decided, decided_at: databaseNowMs })
+    .where('tenant_id', '=', tenant_id)
     .where('id', '=', id)
     .where('state', '=', 'pending')
     .where('expires_at', '>', databaseNowMs)
-    .returningAll()
-    .executeTakeFirst();
-}
+    .returningAll(),
+);

@@ -3,6 +3,7 @@
 import type { TenantId, UserId } from '../domain/ids.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { Queries } from './database.ts';
+import { type Row, statement } from './statement.ts';
 
 export interface AuditEventTable {
   tenant_id: TenantId;
@@ -40,10 +41,7 @@ export interface AuditEvent {
 
 /** Writes one audit record in the caller's transaction. */
 export async function insertAuditEvent(queries: Queries, tenant: TenantId, nowMs: number, event: AuditEvent): Promise<void> {
-  await queries
-    .insertInto('audit_events')
-    .values(auditRow(tenant, nowMs, event))
-    .execute();
+  await insertRow(queries, auditRow(tenant, nowMs, event));
 }
 
 /** Writes many audit records in one statement. */
@@ -54,6 +52,8 @@ export async function insertAuditEvents(queries: Queries, tenant: TenantId, nowM
     .values(events.map((event) => auditRow(tenant, nowMs, event)))
     .execute();
 }
+
+const insertRow = statement((queries, row: Row<AuditEventTable>) => queries.insertInto('audit_events').values(row));
 
 export function auditRow(tenant: TenantId, nowMs: number, event: AuditEvent): AuditEventTable {
   return {

@@ -5,7 +5,7 @@ import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Queries } from './database.ts';
 import { type Grant, insertGrant, revokeGrant } from './grants.ts';
 import { databaseNowMs } from './instance.ts';
-import { statement } from './statement.ts';
+import { type Row, statement } from './statement.ts';
 
 export interface AuthorizationCodeTable {
   tenant_id: TenantId;
@@ -45,30 +45,36 @@ export interface NewAuthorizationCode {
 /** Stores a code in the caller's transaction (the finish of a sign-in). */
 export async function insertAuthorizationCode(queries: Queries, tenant: TenantId, code: NewAuthorizationCode): Promise<void> {
   const { grant } = code;
-  await queries
-    .insertInto('authorization_codes')
-    .values({
-      tenant_id: tenant,
-      code_hash: code.codeHash,
-      grant_id: grant.id,
-      client_id: grant.clientId,
-      user_id: grant.userId,
-      redirect_uri: code.redirectUri,
-      scope: grant.scope,
-      resource: grant.resource ?? null,
-      nonce: grant.nonce ?? null,
-      code_challenge: code.codeChallenge ?? null,
-      max_age: grant.maxAgeSeconds ?? null,
-      auth_time: grant.authTimeSeconds,
-      acr: grant.acr ?? null,
-      amr: JSON.stringify(grant.amr),
-      dpop_jkt: code.dpopJkt ?? null,
-      created_at: databaseNowMs,
-      expires_at: sql<number>`${databaseNowMs} + ${code.lifetimeSeconds * 1000}`,
-      used_at: null,
-    })
-    .execute();
+  await insertStatement(queries, {
+    tenant_id: tenant,
+    code_hash: code.codeHash,
+    grant_id: grant.id,
+    client_id: grant.clientId,
+    user_id: grant.userId,
+    redirect_uri: code.redirectUri,
+    scope: grant.scope,
+    resource: grant.resource ?? null,
+    nonce: grant.nonce ?? null,
+    code_challenge: code.codeChallenge ?? null,
+    max_age: grant.maxAgeSeconds ?? null,
+    auth_time: grant.authTimeSeconds,
+    acr: grant.acr ?? null,
+    amr: JSON.stringify(grant.amr),
+    dpop_jkt: code.dpopJkt ?? null,
+    lifetime_ms: code.lifetimeSeconds * 1000,
+  });
 }
+
+type InsertedCode = Omit<AuthorizationCodeTable, 'created_at' | 'expires_at' | 'used_at'> & { lifetime_ms: number };
+
+const insertStatement = statement((queries, { lifetime_ms, ...row }: Row<InsertedCode>) =>
+  queries.insertInto('authorization_codes').values({
+    ...row,
+    created_at: databaseNowMs,
+    expires_at: sql<number>`${databaseNowMs} + ${lifetime_ms}`,
+    used_at: null,
+  }),
+);
 
 export interface StoredAuthorizationCode {
   readonly codeHash: string;

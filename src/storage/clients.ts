@@ -4,6 +4,7 @@ import type { ClientId, TenantId } from '../domain/ids.ts';
 import type { ConfigCache } from './config-cache.ts';
 import type { Queries } from './database.ts';
 import { databaseNowMs } from './instance.ts';
+import { statement } from './statement.ts';
 
 export interface ClientTable {
   tenant_id: TenantId;
@@ -64,14 +65,13 @@ export async function touchClient(queries: Queries, tenant: TenantId, clientId: 
 }
 
 export async function findClient(queries: Queries, tenant: TenantId, clientId: string): Promise<Client | undefined> {
-  const row = await queries
-    .selectFrom('clients')
-    .selectAll()
-    .where('tenant_id', '=', tenant)
-    .where('client_id', '=', clientId as ClientId) // a look-up key, not yet known to be an id
-    .executeTakeFirst();
-  return row === undefined ? undefined : clientFromRow(row);
+  const { rows } = await selectClient(queries, { tenant, client: clientId as ClientId }); // a look-up key, not yet known to be an id
+  return rows[0] === undefined ? undefined : clientFromRow(rows[0]);
 }
+
+const selectClient = statement((queries, { tenant, client }: { readonly tenant: TenantId; readonly client: ClientId }) =>
+  queries.selectFrom('clients').selectAll().where('tenant_id', '=', tenant).where('client_id', '=', client),
+);
 
 /** A page of clients in client_id order, after the given id. */
 export async function listClients(

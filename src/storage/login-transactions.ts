@@ -5,7 +5,7 @@ import type { LoginMethod } from '../domain/authentication-method.ts';
 import type { ApprovalId, ClientId, ServiceProviderId, TenantId, TransactionId, UserId } from '../domain/ids.ts';
 import type { Queries } from './database.ts';
 import { databaseNowMs } from './instance.ts';
-import { statement } from './statement.ts';
+import { type Row, statement } from './statement.ts';
 
 export type LoginStep = 'identify' | 'choose' | 'waiting' | 'pin' | 'passkey';
 export type LoginResult = 'completed' | 'refused' | 'cancelled';
@@ -74,21 +74,19 @@ export type NewLoginTransaction = Omit<
   | 'outcome'
 >;
 
-/** Gives when it expires, epoch milliseconds. */
-export async function insertLoginTransaction(queries: Queries, tenant: TenantId, transaction: NewLoginTransaction): Promise<number> {
-  const row = await queries
-    .insertInto('login_transactions')
-    .values({
-      ...transaction,
-      tenant_id: tenant,
+const insertStatement = statement(
+  (queries, { lifetime_ms, ...row }: Row<NewLoginTransaction & { tenant_id: TenantId; lifetime_ms: number }>) =>
+    queries.insertInto('login_transactions').values({
+      ...row,
       step: 'identify',
       methods: '[]',
       created_at: databaseNowMs,
-      expires_at: sql<number>`${databaseNowMs} + ${transaction.lifetime_seconds * 1000}`,
-    })
-    .returning('expires_at')
-    .executeTakeFirstOrThrow();
-  return row.expires_at;
+      expires_at: sql<number>`${databaseNowMs} + ${lifetime_ms}`,
+    }),
+);
+
+export async function insertLoginTransaction(queries: Queries, tenant: TenantId, transaction: NewLoginTransaction): Promise<void> {
+  await insertStatement(queries, { ...transaction, tenant_id: tenant, lifetime_ms: transaction.lifetime_seconds * 1000 });
 }
 
 /** A transaction with its approval and the database's time. */
@@ -129,15 +127,16 @@ export async function identifyLogin(
     readonly methods: readonly LoginMethod[];
   },
 ): Promise<boolean> {
-  return updateOpen(queries, tenant, id, {
-    step: 'choose',
+  const { rows } = await identifyStatement(queries, {
+    tenant,
+    id,
     identifier: subject.identifier,
-    user_id: subject.userId ?? null,
-    subject_key: subject.subjectKey,
-    mail_key: subject.mailKey,
+    userId: subject.userId ?? null,
+    subjectKey: subject.subjectKey,
+    mailKey: subject.mailKey,
     methods: JSON.stringify(subject.methods),
-    approval_id: null,
   });
+  return rows.length === 1;
 }
 
 /** Moves to the step of a chosen method. False when the sign-in is over. */
@@ -148,36 +147,53 @@ export async function setLoginStep(
   step: 'waiting' | 'pin' | 'passkey' | 'choose',
   approvalId: ApprovalId | null,
 ): Promise<boolean> {
-  return updateOpen(queries, tenant, id, { step, approval_id: approvalId });
+  return (await stepStatement(queries, { tenant, id, step, approvalId })).rows.length === 1;
 }
 
-async function updateOpen(
-  queries: Queries,
-  tenant: TenantId,
-  id: TransactionId,
-  values: Partial<Pick<LoginTransactionTable, 'step' | 'identifier' | 'user_id' | 'subject_key' | 'mail_key' | 'methods' | 'approval_id'>>,
-): Promise<boolean> {
-  const rows = await queries
+interface TransactionKey {
+  readonly tenant: TenantId;
+  readonly id: TransactionId;
+  readonly [name: string]: string | null;
+}
+
+interface Identified extends TransactionKey {
+  readonly identifier: string;
+  readonly userId: UserId | null;
+  readonly subjectKey: string;
+  readonly mailKey: string;
+  readonly methods: string;
+}
+
+/** An update of a sign-in that is neither finished nor expired. */
+const updateOpen = (queries: Queries, { tenant, id }: TransactionKey) =>
+  queries
     .updateTable('login_transactions')
-    .set(values)
     .where('tenant_id', '=', tenant)
     .where('id', '=', id)
     .where('finished_at', 'is', null)
-    .where('expires_at', '>', databaseNowMs)
-    .returning('id')
-    .execute();
-  return rows.length === 1;
-}
+    .where('expires_at', '>', databaseNowMs);
 
-/** Ends a transaction whose approval is approved, once (compare-and-set). Undefined for every caller but the first. */
-export async function completeLogin(queries: Queries, tenant: TenantId, id: TransactionId): Promise<LoginTransactionTable | undefined> {
-  return queries
-    .updateTable('login_transactions')
+const identifyStatement = statement((queries, values: Identified) =>
+  updateOpen(queries, values)
+    .set({
+      step: 'choose',
+      identifier: values.identifier,
+      user_id: values.userId,
+      subject_key: values.subjectKey,
+      mail_key: values.mailKey,
+      methods: values.methods,
+      approval_id: null,
+    })
+    .returning('id'),
+);
+
+const stepStatement = statement((queries, values: TransactionKey & { readonly step: string; readonly approvalId: ApprovalId | null }) =>
+  updateOpen(queries, values).set({ step: values.step, approval_id: values.approvalId }).returning('id'),
+);
+
+const completeStatement = statement((queries, values: TransactionKey) =>
+  updateOpen(queries, values)
     .set({ finished_at: databaseNowMs, outcome: 'completed' })
-    .where('tenant_id', '=', tenant)
-    .where('id', '=', id)
-    .where('finished_at', 'is', null)
-    .where('expires_at', '>', databaseNowMs)
     .where((eb) =>
       eb.exists(
         eb
@@ -188,8 +204,12 @@ export async function completeLogin(queries: Queries, tenant: TenantId, id: Tran
           .where('a.state', '=', 'approved'),
       ),
     )
-    .returningAll()
-    .executeTakeFirst();
+    .returningAll(),
+);
+
+/** Ends a transaction whose approval is approved, once (compare-and-set). Undefined for every caller but the first. */
+export async function completeLogin(queries: Queries, tenant: TenantId, id: TransactionId): Promise<LoginTransactionTable | undefined> {
+  return (await completeStatement(queries, { tenant, id })).rows[0];
 }
 
 /** Ends a transaction without a sign-in, once, also after it expired. Undefined for every caller but the first. */

@@ -7,6 +7,7 @@ import type { TenantId } from '../domain/ids.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { Queries } from './database.ts';
 import { databaseNowMs } from './instance.ts';
+import { type Row, statement } from './statement.ts';
 
 export interface OutboxMessageTable {
   tenant_id: TenantId;
@@ -44,24 +45,30 @@ export async function insertOutboxMessage(
   state: 'waiting' | 'kept' | 'discarded',
 ): Promise<void> {
   const keepMs = state === 'discarded' ? discardedKeepMs : outboxKeepMs;
-  await queries
-    .insertInto('outbox_messages')
-    .values({
-      tenant_id: tenant,
-      id: uuidV7(nowMs),
-      recipient: message.to,
-      recipient_key: foldKey(message.to),
-      subject: message.subject,
-      text: message.text,
-      html: message.html,
-      state,
-      attempts: 0,
-      next_attempt_at: databaseNowMs,
-      created_at: databaseNowMs,
-      expires_at: sql<number>`${databaseNowMs} + ${keepMs}`,
-    })
-    .execute();
+  await insertStatement(queries, {
+    tenant_id: tenant,
+    id: uuidV7(nowMs),
+    recipient: message.to,
+    recipient_key: foldKey(message.to),
+    subject: message.subject,
+    text: message.text,
+    html: message.html,
+    state,
+    keep_ms: keepMs,
+  });
 }
+
+type InsertedMessage = Omit<OutboxMessageTable, 'attempts' | 'next_attempt_at' | 'created_at' | 'expires_at'> & { keep_ms: number };
+
+const insertStatement = statement((queries, { keep_ms, ...row }: Row<InsertedMessage>) =>
+  queries.insertInto('outbox_messages').values({
+    ...row,
+    attempts: 0,
+    next_attempt_at: databaseNowMs,
+    created_at: databaseNowMs,
+    expires_at: sql<number>`${databaseNowMs} + ${keep_ms}`,
+  }),
+);
 
 /** Messages of the outbox, oldest first, after an id and for one recipient when given. */
 export async function listOutboxMessages(

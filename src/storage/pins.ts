@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import type { TenantId } from '../domain/ids.ts';
 import type { Queries } from './database.ts';
 import { databaseNowMs } from './instance.ts';
+import { compilable, statement } from './statement.ts';
 
 export type PinPurpose = 'login' | 'registration' | 'signup' | 'enrollment' | 'ciba';
 
@@ -49,34 +50,76 @@ export interface NewPin {
 
 /** Makes this the one active PIN of its subject. Gives when it expires, epoch milliseconds. */
 export async function replacePin(queries: Queries, tenant: TenantId, pin: NewPin): Promise<number> {
-  await queries
+  await replaceActive(queries, { tenant, purpose: pin.purpose, subject: pin.subjectId });
+  const { rows } = await insertPin(queries, {
+    tenant,
+    id: pin.id,
+    purpose: pin.purpose,
+    subject: pin.subjectId,
+    mailKey: pin.mailKey,
+    pinHmac: pin.pinHmac,
+    attemptsMax: pin.attemptsMax,
+    lifetimeMs: pin.lifetimeSeconds * 1000,
+  });
+  return rows[0]!.expires_at; // RETURNING of the row inserted
+}
+
+interface SubjectValues {
+  readonly tenant: TenantId;
+  readonly purpose: PinPurpose;
+  readonly subject: string;
+  readonly [name: string]: string | number;
+}
+
+const replaceActive = statement((queries, { tenant, purpose, subject }: SubjectValues) =>
+  queries
     .updateTable('pins')
     .set({ replaced_at: databaseNowMs })
     .where('tenant_id', '=', tenant)
-    .where('purpose', '=', pin.purpose)
-    .where('subject_id', '=', pin.subjectId)
-    .where('replaced_at', 'is', null)
-    .execute();
-  const row = await queries
+    .where('purpose', '=', purpose)
+    .where('subject_id', '=', subject)
+    .where('replaced_at', 'is', null),
+);
+
+interface PinValues extends SubjectValues {
+  readonly id: string;
+  readonly mailKey: string;
+  readonly pinHmac: string;
+  readonly attemptsMax: number;
+  readonly lifetimeMs: number;
+}
+
+const insertPin = statement((queries, pin: PinValues) =>
+  queries
     .insertInto('pins')
     .values({
-      tenant_id: tenant,
+      tenant_id: pin.tenant,
       id: pin.id,
       purpose: pin.purpose,
-      subject_id: pin.subjectId,
+      subject_id: pin.subject,
       mail_key: pin.mailKey,
       pin_hmac: pin.pinHmac,
       attempts: 0,
       attempts_max: pin.attemptsMax,
       created_at: databaseNowMs,
-      expires_at: sql<number>`${databaseNowMs} + ${pin.lifetimeSeconds * 1000}`,
+      expires_at: sql<number>`${databaseNowMs} + ${pin.lifetimeMs}`,
       replaced_at: null,
       used_at: null,
     })
-    .returning('expires_at')
-    .executeTakeFirstOrThrow();
-  return row.expires_at;
-}
+    .returning('expires_at'),
+);
+
+const selectActive = statement((queries, { tenant, purpose, subject }: SubjectValues) =>
+  queries
+    .selectFrom('pins')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('purpose', '=', purpose)
+    .where('subject_id', '=', subject)
+    .where('replaced_at', 'is', null)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', databaseNowMs),
+);
 
 /** The active PIN of a subject: the last one sent, unused and within its lifetime. Spent attempts do not matter here. */
 export async function findActivePin(
@@ -85,45 +128,46 @@ export async function findActivePin(
   purpose: PinPurpose,
   subjectId: string,
 ): Promise<PinTable | undefined> {
-  return queries
-    .selectFrom('pins')
-    .selectAll()
-    .where('tenant_id', '=', tenant)
-    .where('purpose', '=', purpose)
-    .where('subject_id', '=', subjectId)
-    .where('replaced_at', 'is', null)
-    .where('used_at', 'is', null)
-    .where('expires_at', '>', databaseNowMs)
-    .executeTakeFirst();
+  return (await selectActive(queries, { tenant, purpose, subject: subjectId })).rows[0];
 }
 
-/** Counts one attempt before the PIN is compared. Gives the attempts so far, or undefined when none is left (R1). */
-export async function takePinAttempt(queries: Queries, tenant: TenantId, pinId: string): Promise<number | undefined> {
-  const row = await queries
+interface PinKey {
+  readonly tenant: TenantId;
+  readonly id: string;
+  readonly [name: string]: string;
+}
+
+const countAttempt = statement((queries, { tenant, id }: PinKey) =>
+  queries
     .updateTable('pins')
     .set((eb) => ({ attempts: eb('attempts', '+', 1) }))
     .where('tenant_id', '=', tenant)
-    .where('id', '=', pinId)
+    .where('id', '=', id)
     .whereRef('attempts', '<', 'attempts_max')
     .where('used_at', 'is', null)
     .where('replaced_at', 'is', null)
-    .returning('attempts')
-    .executeTakeFirst();
-  return row?.attempts;
+    .returning('attempts'),
+);
+
+/** Counts one attempt before the PIN is compared. Gives the attempts so far, or undefined when none is left (R1). */
+export async function takePinAttempt(queries: Queries, tenant: TenantId, pinId: string): Promise<number | undefined> {
+  return (await countAttempt(queries, { tenant, id: pinId })).rows[0]?.attempts;
 }
 
-/** A compared and right PIN is used once: false for every caller but the first (R1). */
-export async function consumePin(queries: Queries, tenant: TenantId, pinId: string): Promise<boolean> {
-  const rows = await queries
+const usePin = statement((queries, { tenant, id }: PinKey) =>
+  queries
     .updateTable('pins')
     .set({ used_at: databaseNowMs })
     .where('tenant_id', '=', tenant)
-    .where('id', '=', pinId)
+    .where('id', '=', id)
     .where('used_at', 'is', null)
     .where('replaced_at', 'is', null)
-    .returning('id')
-    .execute();
-  return rows.length === 1;
+    .returning('id'),
+);
+
+/** A compared and right PIN is used once: false for every caller but the first (R1). */
+export async function consumePin(queries: Queries, tenant: TenantId, pinId: string): Promise<boolean> {
+  return (await usePin(queries, { tenant, id: pinId })).rows.length === 1;
 }
 
 const hourMs = 3600 * 1000;
@@ -134,10 +178,18 @@ export interface SendLimits {
   readonly sendsPerHourMax: number;
 }
 
-/** Takes one send of a mailbox, or gives the seconds until the next one is allowed. One conditional statement decides. */
-export async function takeSend(queries: Queries, tenant: TenantId, mailKey: string, limits: SendLimits): Promise<'taken' | number> {
-  const cooldownMs = limits.cooldownSeconds * 1000;
-  const { rows } = await sql<{ sends: number }>`
+interface SendValues {
+  readonly tenant: TenantId;
+  readonly mailKey: string;
+  readonly cooldownMs: number;
+  readonly sendsMax: number;
+  readonly [name: string]: string | number;
+}
+
+const countSend = statement((queries, { tenant, mailKey, cooldownMs, sendsMax }: SendValues) =>
+  compilable(
+    queries,
+    sql<{ sends: number }>`
     INSERT INTO pin_mailboxes (tenant_id, mail_key, last_sent_at, sends, sends_since, failures, failures_since, expires_at)
     VALUES (${tenant}, ${mailKey}, ${databaseNowMs}, 1, ${databaseNowMs}, 0, 0, ${databaseNowMs} + ${dayMs})
     ON CONFLICT (tenant_id, mail_key) DO UPDATE SET
@@ -146,8 +198,15 @@ export async function takeSend(queries: Queries, tenant: TenantId, mailKey: stri
       sends_since = CASE WHEN pin_mailboxes.sends_since <= excluded.last_sent_at - ${hourMs} THEN excluded.last_sent_at ELSE pin_mailboxes.sends_since END,
       expires_at = excluded.expires_at
     WHERE (pin_mailboxes.last_sent_at IS NULL OR pin_mailboxes.last_sent_at <= excluded.last_sent_at - ${cooldownMs})
-      AND (pin_mailboxes.sends_since <= excluded.last_sent_at - ${hourMs} OR pin_mailboxes.sends < ${limits.sendsPerHourMax})
-    RETURNING sends`.execute(queries);
+      AND (pin_mailboxes.sends_since <= excluded.last_sent_at - ${hourMs} OR pin_mailboxes.sends < ${sendsMax})
+    RETURNING sends`,
+  ),
+);
+
+/** Takes one send of a mailbox, or gives the seconds until the next one is allowed. One conditional statement decides. */
+export async function takeSend(queries: Queries, tenant: TenantId, mailKey: string, limits: SendLimits): Promise<'taken' | number> {
+  const cooldownMs = limits.cooldownSeconds * 1000;
+  const { rows } = await countSend(queries, { tenant, mailKey, cooldownMs, sendsMax: limits.sendsPerHourMax });
   if (rows.length === 1) return 'taken';
   const box = await queries
     .selectFrom('pin_mailboxes')
@@ -160,6 +219,28 @@ export async function takeSend(queries: Queries, tenant: TenantId, mailKey: stri
   return Math.max(1, Math.ceil((Math.max(afterCooldownMs, afterHourMs) - box.now_ms) / 1000));
 }
 
+interface FailureValues {
+  readonly tenant: TenantId;
+  readonly mailKey: string;
+  readonly failuresMax: number;
+  readonly [name: string]: string | number;
+}
+
+const countFailure = statement((queries, { tenant, mailKey, failuresMax }: FailureValues) =>
+  compilable(
+    queries,
+    sql<{ failures: number }>`
+    INSERT INTO pin_mailboxes (tenant_id, mail_key, last_sent_at, sends, sends_since, failures, failures_since, expires_at)
+    VALUES (${tenant}, ${mailKey}, NULL, 0, 0, 1, ${databaseNowMs}, ${databaseNowMs} + ${dayMs})
+    ON CONFLICT (tenant_id, mail_key) DO UPDATE SET
+      failures = CASE WHEN pin_mailboxes.failures_since <= excluded.failures_since - ${dayMs} THEN 1 ELSE pin_mailboxes.failures + 1 END,
+      failures_since = CASE WHEN pin_mailboxes.failures_since <= excluded.failures_since - ${dayMs} THEN excluded.failures_since ELSE pin_mailboxes.failures_since END,
+      expires_at = excluded.expires_at
+    WHERE pin_mailboxes.failures_since <= excluded.failures_since - ${dayMs} OR pin_mailboxes.failures < ${failuresMax}
+    RETURNING failures`,
+  ),
+);
+
 /** Counts one failure of a mailbox before the PIN is compared. Gives the failures today, or undefined when the day's are spent. */
 export async function takeFailure(
   queries: Queries,
@@ -167,24 +248,18 @@ export async function takeFailure(
   mailKey: string,
   failuresPerDayMax: number,
 ): Promise<number | undefined> {
-  const { rows } = await sql<{ failures: number }>`
-    INSERT INTO pin_mailboxes (tenant_id, mail_key, last_sent_at, sends, sends_since, failures, failures_since, expires_at)
-    VALUES (${tenant}, ${mailKey}, NULL, 0, 0, 1, ${databaseNowMs}, ${databaseNowMs} + ${dayMs})
-    ON CONFLICT (tenant_id, mail_key) DO UPDATE SET
-      failures = CASE WHEN pin_mailboxes.failures_since <= excluded.failures_since - ${dayMs} THEN 1 ELSE pin_mailboxes.failures + 1 END,
-      failures_since = CASE WHEN pin_mailboxes.failures_since <= excluded.failures_since - ${dayMs} THEN excluded.failures_since ELSE pin_mailboxes.failures_since END,
-      expires_at = excluded.expires_at
-    WHERE pin_mailboxes.failures_since <= excluded.failures_since - ${dayMs} OR pin_mailboxes.failures < ${failuresPerDayMax}
-    RETURNING failures`.execute(queries);
-  return rows[0]?.failures;
+  return (await countFailure(queries, { tenant, mailKey, failuresMax: failuresPerDayMax })).rows[0]?.failures;
 }
 
-/** Success refills the day's failures, and nothing else does. */
-export async function refillFailures(queries: Queries, tenant: TenantId, mailKey: string): Promise<void> {
-  await queries
+const clearFailures = statement((queries, { tenant, mailKey }: { readonly tenant: TenantId; readonly mailKey: string }) =>
+  queries
     .updateTable('pin_mailboxes')
     .set({ failures: 0, failures_since: 0 })
     .where('tenant_id', '=', tenant)
-    .where('mail_key', '=', mailKey)
-    .execute();
+    .where('mail_key', '=', mailKey),
+);
+
+/** Success refills the day's failures, and nothing else does. */
+export async function refillFailures(queries: Queries, tenant: TenantId, mailKey: string): Promise<void> {
+  await clearFailures(queries, { tenant, mailKey });
 }

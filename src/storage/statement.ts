@@ -1,8 +1,10 @@
 // Queries of hot paths: built and compiled by Kysely once per process and dialect, then only bound and run.
-import type { Compilable, CompiledQuery, QueryResult } from 'kysely';
+import type { Compilable, CompiledQuery, QueryResult, RawBuilder } from 'kysely';
 import type { Queries } from './database.ts';
 
 type Value = string | number | null;
+/** A table's row as a statement takes it. */
+export type Row<Table> = Readonly<Table> & { readonly [column in keyof Table]: Value };
 /** A stand-in for a value while the query is compiled; replaced by the real one at each run. */
 class Slot {
   readonly name: string;
@@ -16,7 +18,8 @@ const preparedSqls = new Set<string>();
 export const isPreparedSql = (sql: string): boolean => preparedSqls.has(sql);
 
 /**
- * Makes a reusable query. `build` is called once per dialect with slots in place of values and must pass them on untouched.
+ * Makes a reusable query. `build` is called once per dialect with slots in place of values and must pass them on untouched;
+ * a whole row may be spread, since every call brings the same names.
  * @returns a function that runs the query on the given connection and gives its rows and affected count.
  */
 export function statement<Values extends Readonly<Record<string, Value>>, Row>(
@@ -27,8 +30,8 @@ export function statement<Values extends Readonly<Record<string, Value>>, Row>(
     const dialect = queries.getExecutor().adapter.constructor;
     let compiled = compiledBy.get(dialect);
     if (compiled === undefined) {
-      // The proxy answers every property with a slot of that name; Kysely treats it as an opaque parameter.
-      const slots = new Proxy({}, { get: (_target, name) => new Slot(String(name)) }) as Values;
+      // Kysely treats a slot as an opaque parameter.
+      const slots = Object.fromEntries(Object.keys(values).map((name) => [name, new Slot(name)])) as Record<string, unknown> as Values;
       compiled = build(queries, slots).compile();
       compiledBy.set(dialect, compiled);
       preparedSqls.add(compiled.sql);
@@ -37,3 +40,6 @@ export function statement<Values extends Readonly<Record<string, Value>>, Row>(
     return queries.executeQuery<Row>({ ...compiled, parameters });
   };
 }
+
+/** A raw SQL text as statement() takes it. */
+export const compilable = <Row>(queries: Queries, text: RawBuilder<Row>): Compilable<Row> => ({ compile: () => text.compile(queries) });

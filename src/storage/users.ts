@@ -7,6 +7,7 @@ import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Queries } from './database.ts';
 import { revokeGrantsOfUser } from './grants.ts';
 import { databaseNowMs } from './instance.ts';
+import { statement } from './statement.ts';
 import { emailSearchColumns, extensionColumns, userSearchColumns } from './user-search.ts';
 
 export interface UserTable {
@@ -51,42 +52,47 @@ export interface UserEmailTable {
 }
 
 export async function findUser(queries: Queries, tenant: TenantId, id: string): Promise<UserTable | undefined> {
-  return queries
-    .selectFrom('users')
-    .selectAll()
-    .where('tenant_id', '=', tenant)
-    .where('id', '=', id as UserId)
-    .executeTakeFirst();
+  return (await selectUser(queries, { tenant, id: id as UserId })).rows[0]; // a look-up key, not yet known to be an id
 }
 
-/** Finds a user by email or user name, folded; emails win. Deleted users have neither. */
-export async function findUserByIdentifier(queries: Queries, tenant: TenantId, identifier: string): Promise<UserTable | undefined> {
-  const key = foldKey(identifier);
-  const byEmail = await queries
+const selectUser = statement((queries, { tenant, id }: { readonly tenant: TenantId; readonly id: UserId }) =>
+  queries.selectFrom('users').selectAll().where('tenant_id', '=', tenant).where('id', '=', id),
+);
+
+interface KeyValues {
+  readonly tenant: TenantId;
+  readonly key: string;
+  readonly [name: string]: string;
+}
+
+const selectByEmail = statement((queries, { tenant, key }: KeyValues) =>
+  queries
     .selectFrom('user_emails')
     .innerJoin('users', (join) => join.onRef('users.tenant_id', '=', 'user_emails.tenant_id').onRef('users.id', '=', 'user_emails.user_id'))
     .selectAll('users')
     .where('user_emails.tenant_id', '=', tenant)
-    .where('user_emails.value_key', '=', key)
-    .executeTakeFirst();
-  const byName = await queries
-    .selectFrom('users')
-    .selectAll()
-    .where('tenant_id', '=', tenant)
-    .where('user_name_key', '=', key)
-    .executeTakeFirst();
-  return byEmail ?? byName;
+    .where('user_emails.value_key', '=', key),
+);
+
+const selectByName = statement((queries, { tenant, key }: KeyValues) =>
+  queries.selectFrom('users').selectAll().where('tenant_id', '=', tenant).where('user_name_key', '=', key),
+);
+
+const selectEmails = statement((queries, { tenant, user }: { readonly tenant: TenantId; readonly user: UserId }) =>
+  queries.selectFrom('user_emails').selectAll().where('tenant_id', '=', tenant).where('user_id', '=', user).orderBy('position'),
+);
+
+/** Finds a user by email or user name, folded; emails win. Deleted users have neither. */
+export async function findUserByIdentifier(queries: Queries, tenant: TenantId, identifier: string): Promise<UserTable | undefined> {
+  const key = foldKey(identifier);
+  const byEmail = await selectByEmail(queries, { tenant, key });
+  const byName = await selectByName(queries, { tenant, key });
+  return byEmail.rows[0] ?? byName.rows[0];
 }
 
 /** The emails of a user in their stored order. */
 export async function listUserEmails(queries: Queries, tenant: TenantId, user: UserId): Promise<readonly UserEmailTable[]> {
-  return queries
-    .selectFrom('user_emails')
-    .selectAll()
-    .where('tenant_id', '=', tenant)
-    .where('user_id', '=', user)
-    .orderBy('position')
-    .execute();
+  return (await selectEmails(queries, { tenant, user })).rows;
 }
 
 /** The columns that describe the person, all optional, as SCIM's core schema has them. */

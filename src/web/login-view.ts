@@ -5,9 +5,8 @@ import { type LoginMethod, loginMethods, satisfiesAcrValues } from '../domain/au
 import type { Client } from '../domain/client.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import type { Services } from '../http/services.ts';
-import { findClient } from '../storage/clients.ts';
+import { findCachedClient } from '../storage/clients.ts';
 import { hasConsent } from '../storage/consents.ts';
-import type { Queries } from '../storage/database.ts';
 import { findLoginTransaction, type LoginTransactionNow } from '../storage/login-transactions.ts';
 
 export type LoginState = 'identify' | 'choose' | 'waiting' | 'pin' | 'approved' | 'denied' | 'expired' | 'finished';
@@ -25,22 +24,21 @@ export interface LoginNow {
 
 /** Loads a transaction with what its pages show; undefined when there is none. */
 export async function loadLogin(services: Services, tenant: Tenant, id: string): Promise<LoginNow | undefined> {
-  return services.database.read(tenant.id, async (queries) => {
-    const row = await findLoginTransaction(queries, tenant.id, id);
-    const client = await findClient(queries, tenant.id, row?.client_id ?? '');
-    if (row === undefined) return undefined;
-    const state = stateOf(row);
-    return {
-      tenant,
-      row,
-      state,
-      clientName: client?.name ?? row.display_name ?? '',
-      logoUri: client?.logoUri,
-      // Chosen from the tenant's methods when the row was written; a JSON list of ours.
-      methods: state === 'identify' ? offeredMethods(tenant, row.acr_values) : JSON.parse(row.methods),
-      consent: state === 'approved' && client !== undefined ? await consentOf(queries, tenant, row, client) : undefined,
-    };
-  });
+  const row = await services.database.read(tenant.id, (queries) => findLoginTransaction(queries, tenant.id, id));
+  if (row === undefined) return undefined;
+  // What is shown may be half a second old; the finish reads the client's row again.
+  const client = row.client_id === null ? undefined : await findCachedClient(services.cache, tenant.id, row.client_id);
+  const state = stateOf(row);
+  return {
+    tenant,
+    row,
+    state,
+    clientName: client?.name ?? row.display_name ?? '',
+    logoUri: client?.logoUri,
+    // Chosen from the tenant's methods when the row was written; a JSON list of ours.
+    methods: state === 'identify' ? offeredMethods(tenant, row.acr_values) : JSON.parse(row.methods),
+    consent: state === 'approved' && client !== undefined ? await consentOf(services, tenant, row, client) : undefined,
+  };
 }
 
 export function stateOf(row: LoginTransactionNow): LoginState {
@@ -60,15 +58,17 @@ export function offeredMethods(tenant: Tenant, acrValues: string | null): readon
 }
 
 async function consentOf(
-  queries: Queries,
+  services: Services,
   tenant: Tenant,
   row: LoginTransactionNow,
   client: Client,
 ): Promise<readonly string[] | undefined> {
-  if (!client.requireConsent || row.user_id === null) return undefined;
+  const { user_id: userId } = row;
+  if (!client.requireConsent || userId === null) return undefined;
   const scope = row.scope ?? '';
   const asksAgain = row.prompt?.split(' ').includes('consent') === true;
-  if (!asksAgain && (await hasConsent(queries, tenant.id, row.user_id, client.clientId, scope))) return undefined;
+  const isRemembered = services.database.read(tenant.id, (queries) => hasConsent(queries, tenant.id, userId, client.clientId, scope));
+  if ((await isRemembered) && !asksAgain) return undefined;
   return scope.split(' ').filter((value) => value !== '');
 }
 

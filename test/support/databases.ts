@@ -7,6 +7,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { openPostgres } from '../../src/storage/dialects/postgres.ts';
 import { migrate } from '../../src/storage/migrations/migrator.ts';
+import { watchQueryPlans } from './query-plans.ts';
+
+watchQueryPlans();
 
 export type DatabaseName = 'sqlite' | 'postgres';
 

@@ -6,6 +6,7 @@ import { serviceRole } from '../service-role.ts';
 import { prepareTrigramSearch } from '../trigram-search.ts';
 import { type Migration, migrations } from './registry.ts';
 import { migrationContext } from './table.ts';
+import { describeTables } from './table-figures.ts';
 
 /** Tables that have a tenant_id column and are still read across tenants. */
 export const crossTenantTables: readonly string[] = [
@@ -61,7 +62,7 @@ export async function migrate(database: Database, history: readonly Migration[] 
   if (database.dialect === 'postgres') {
     await secureRows(database);
     await database.system(prepareTrigramSearch);
-  }
+  } else if (applied.length > 0) await database.system(describeTables);
   return applied;
 }
 

@@ -12,6 +12,7 @@ import { passkeys } from './0050-passkeys.ts';
 import { account } from './0051-account.ts';
 import { activity } from './0053-activity.ts';
 import { approvalClaims } from './0054-approval-claims.ts';
+import { lookups } from './0060-lookups.ts';
 import type { MigrationContext } from './table.ts';
 
 export interface Migration {
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   { number: 51, name: 'account', apply: account },
   { number: 53, name: 'activity', apply: activity },
   { number: 54, name: 'approval-claims', apply: approvalClaims },
+  { number: 60, name: 'lookups', apply: lookups },
 ];
