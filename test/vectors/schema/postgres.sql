@@ -1,3 +1,5 @@
+CREATE INDEX access_assignments_by_group_id ON public.access_assignments USING btree (tenant_id, group_id) WHERE (group_id IS NOT NULL)
+CREATE INDEX access_assignments_by_user_id ON public.access_assignments USING btree (tenant_id, user_id) WHERE (user_id IS NOT NULL)
 CREATE INDEX activity_counts_by_hour_at ON public.activity_counts USING btree (tenant_id, hour_at)
 CREATE INDEX approvals_by_expires_at ON public.approvals USING btree (tenant_id, expires_at)
 CREATE INDEX approvals_by_subject_key_created_at ON public.approvals USING btree (tenant_id, subject_key, created_at)
@@ -56,6 +58,7 @@ CREATE INDEX revoked_tokens_by_expires_at ON public.revoked_tokens USING btree (
 CREATE INDEX saml_request_ids_by_expires_at ON public.saml_request_ids USING btree (tenant_id, expires_at)
 CREATE INDEX saml_sessions_by_expires_at ON public.saml_sessions USING btree (tenant_id, expires_at)
 CREATE INDEX setup_tokens_by_expires_at ON public.setup_tokens USING btree (tenant_id, expires_at)
+CREATE INDEX setup_tokens_by_user_id ON public.setup_tokens USING btree (tenant_id, user_id) WHERE (user_id IS NOT NULL)
 CREATE INDEX user_emails_by_value_reversed ON public.user_emails USING btree (tenant_id, value_reversed)
 CREATE INDEX user_emails_value_key_trigrams ON public.user_emails USING gin (value_key gin_trgm_ops)
 CREATE INDEX user_values_by_attribute_value_key ON public.user_values USING btree (tenant_id, attribute, value_key) WHERE (value_key IS NOT NULL)
