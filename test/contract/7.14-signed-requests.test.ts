@@ -123,6 +123,7 @@ for (const database of databases) {
           .updateTable('device_keys')
           .set({ alg: 'ES999' })
           .where('tenant_id', '=', own.tenant)
+          .where('device_id', '=', device.deviceId)
           .where('key_id', '=', device.keys.pop.keyId)
           .execute(),
       );

@@ -66,6 +66,7 @@ for (const name of databases) {
           .where('t.tenant_id', '=', tenant)
           .where('t.used_at', 'is', null)
           .where('g.revoked_at', 'is', null)
+          .limit(100_000) // all of them
           .execute(),
       );
       await reader.close();

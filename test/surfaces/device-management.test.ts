@@ -90,6 +90,7 @@ for (const database of databases) {
           .select('type')
           .where('tenant_id', '=', user.tenant)
           .where('target', '=', `device:${phone.deviceId}`)
+          .limit(100)
           .orderBy('id')
           .execute(),
       );

@@ -231,6 +231,7 @@ for (const database of databases) {
           .select('type')
           .where('tenant_id', '=', tenant)
           .where('target', '=', `user:${userId}`)
+          .limit(100)
           .orderBy('id')
           .execute(),
       );
