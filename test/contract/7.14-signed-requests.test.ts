@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import type { DeviceId } from '../../src/domain/ids.ts';
 import { databases } from '../support/databases.ts';
 import { createUser, enrolledPhone, setUserState, type TestUser } from '../support/enrolled-phone.ts';
 import { type CallOptions, createPhone, makeKey, type Phone, signCall } from '../support/phone.ts';
@@ -123,7 +124,7 @@ for (const database of databases) {
           .updateTable('device_keys')
           .set({ alg: 'ES999' })
           .where('tenant_id', '=', own.tenant)
-          .where('device_id', '=', device.deviceId)
+          .where('device_id', '=', device.deviceId as DeviceId)
           .where('key_id', '=', device.keys.pop.keyId)
           .execute(),
       );
