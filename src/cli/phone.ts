@@ -68,6 +68,7 @@ export function phoneCommand(program: Command): void {
 
 function addEnrolment(add: (name: string, description: string) => Command): void {
   add('enrol', 'Become a device: with the link of an enrolment QR code, or by email')
+    .alias('enroll')
     .option('--link <url>', 'enrolment link, <base_url>/enroll#v=1&t=<token>')
     .option('--url <base_url>', 'the tenant’s base_url, with --email')
     .option('--email <email>', 'register by a PIN sent to this email')

@@ -62,7 +62,7 @@ describe('gatehouse phone', () => {
   it('enrols from a link, lists, approves, denies, rotates, shows', async () => {
     assert.equal((await phone('list')).code, 1);
     const link = `${server.url}/enroll#v=1&t=${await createEnrollmentToken(server, user)}`;
-    const enrolled = await phone('enrol', '--link', link);
+    const enrolled = await phone('enroll', '--link', link);
     assert.deepEqual([enrolled.code, JSON.parse(enrolled.out || '{}').status], [0, 'enrolled'], enrolled.error);
     assert.deepEqual(JSON.parse((await phone('list')).out), []);
     const number = await ask();
