@@ -14,6 +14,7 @@ const steps = {
     [bin('tsc'), '--noEmit', '-p', '.'],
     [bin('biome'), 'check', '--error-on-warnings', '.'],
     [...node, 'scripts/generate-contract-docs.ts', '--check'],
+    [...node, 'scripts/generate-api-docs.ts', '--check'],
     [...node, '--test', 'test/architecture.test.ts'],
   ],
   test: () => {

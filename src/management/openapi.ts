@@ -9,11 +9,12 @@ let description: Promise<Json> | undefined;
 
 /** The document as JSON text, its server URL that of the tenant. */
 export async function openApiDocument(tenant: Tenant): Promise<string> {
-  description ??= describe(managementEndpoints);
+  description ??= describeEndpoints(managementEndpoints);
   return JSON.stringify({ ...(await description), servers: [{ url: tenant.managementApi }] });
 }
 
-async function describe(endpoints: readonly Endpoint[]): Promise<Json> {
+/** The OpenAPI description of some endpoints; the reference in docs/api.md is written from it. */
+export async function describeEndpoints(endpoints: readonly Endpoint[]): Promise<Json> {
   const { default: swagger } = await import('@fastify/swagger');
   const app = Fastify({ exposeHeadRoutes: false });
   app.setValidatorCompiler(() => () => true);

@@ -133,6 +133,8 @@ async function donePage(request: FastifyRequest, { qrUri }: SetUp): Promise<Page
   const { tenant } = request;
   const language = languageOf(request);
   const words = setupCatalogs[language];
+  const base = new URL(tenant.baseUrl);
+  const onThisMachine = base.protocol === 'http:'; // plain http is loopback or development
   const code = await qrCode(qrUri, words.qrLabel);
   const byMail = tenant.settings.login_methods.includes('email_pin');
   return renderPage({
@@ -143,6 +145,8 @@ async function donePage(request: FastifyRequest, { qrUri }: SetUp): Promise<Page
 <p class="lead">${words.doneText}</p>
 <p id="qr">${code}</p></div>
 <p><a id="enroll" href="${qrUri}">${words.enrollHere}</a></p>
+${onThisMachine && html`<p class="hint">${words.simulator}</p><p class="mono" id="simulator">./bin/gatehouse phone enrol --link '${qrUri}'</p>`}
+<p><a class="button" id="console" href="${base.pathname.replace(/\/$/, '')}/console">${words.openConsole}</a></p>
 ${byMail && html`<p>${words.byMail}</p>`}`,
   });
 }

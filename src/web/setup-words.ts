@@ -16,6 +16,9 @@ export interface SetupWords {
   readonly qrLabel: string;
   readonly enrollHere: string;
   readonly byMail: string;
+  /** Above the command that makes the simulator the phone; shown while trying things out. */
+  readonly simulator: string;
+  readonly openConsole: string;
   readonly lead: (tenant: string) => string;
 }
 
@@ -35,6 +38,8 @@ export const setupCatalogs: Readonly<Record<Language, SetupWords>> = {
     qrLabel: 'QR code of the enrolment link',
     enrollHere: 'Enrol on this phone',
     byMail: 'You can also sign in with a code sent to your email.',
+    simulator: 'No phone at hand? The simulator is one. In a terminal:',
+    openConsole: 'Open the console',
     lead: (tenant) => `This makes the first person who manages ${tenant}. The link works once.`,
   },
   de: {
@@ -52,6 +57,8 @@ export const setupCatalogs: Readonly<Record<Language, SetupWords>> = {
     qrLabel: 'QR-Code des Links zum Einrichten',
     enrollHere: 'Dieses Telefon einrichten',
     byMail: 'Sie können sich auch mit einem Code per E-Mail anmelden.',
+    simulator: 'Kein Telefon zur Hand? Der Simulator ist eines. In einem Terminal:',
+    openConsole: 'Konsole öffnen',
     lead: (tenant) => `Hier entsteht die erste Person, die ${tenant} verwaltet. Der Link gilt einmal.`,
   },
   fr: {
@@ -69,6 +76,8 @@ export const setupCatalogs: Readonly<Record<Language, SetupWords>> = {
     qrLabel: 'Code QR du lien d’enregistrement',
     enrollHere: 'Enregistrer ce téléphone',
     byMail: 'Vous pouvez aussi vous connecter avec un code envoyé par e-mail.',
+    simulator: 'Pas de téléphone ? Le simulateur en est un. Dans un terminal :',
+    openConsole: 'Ouvrir la console',
     lead: (tenant) => `Ceci crée la première personne qui gère ${tenant}. Le lien ne fonctionne qu’une fois.`,
   },
   ja: {
@@ -86,6 +95,8 @@ export const setupCatalogs: Readonly<Record<Language, SetupWords>> = {
     qrLabel: '登録用リンクの QR コード',
     enrollHere: 'このスマートフォンを登録',
     byMail: 'メールで届くコードでもサインインできます。',
+    simulator: 'スマートフォンがない場合は、シミュレーターが代わりになります。ターミナルで次を実行します。',
+    openConsole: 'コンソールを開く',
     lead: (tenant) => `${tenant} を管理する最初の利用者を作成します。リンクは一度だけ有効です。`,
   },
 };

@@ -1,0 +1,276 @@
+// The programs of the how-tos, taken out of the documents and run against a server: the registration is the document's own, and a
+// person signs in. What is changed is what a reader changes: addresses.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import * as oidc from 'openid-client';
+import { mintAccessToken } from '../../src/tokens/access-token.ts';
+import { blocksOf, fileBlockOf, root } from '../support/documents.ts';
+import { loginAt, signInByPin } from '../support/login.ts';
+import { createTestClient, createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+/** The body of the registration in a document: the JSON behind `-d '` that names the client so. */
+function registrationIn(document: string, name: string): Json {
+  const bodies = blocksOf(document).flatMap(({ text }) =>
+    [...text.matchAll(/-d '(\{[^']+\})'/g)].map(([, body]) => JSON.parse(body!) as Json),
+  ); // JSON of the document
+  const found = bodies.find((body) => body['name'] === name);
+  assert.ok(found !== undefined, `${document} registers no ${name}`);
+  return found;
+}
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // listening on TCP
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A browser without pages: keeps cookies of one site. */
+function createBrowser(): { readonly get: (url: string) => Promise<Response>; readonly cookies: () => string } {
+  const jar = new Map<string, string>();
+  const cookies = (): string => [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+  const get = async (url: string): Promise<Response> => {
+    const response = await fetch(url, { redirect: 'manual', headers: { cookie: cookies() } });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
+      jar.set(name!, value!);
+    }
+    return response;
+  };
+  return { get, cookies };
+}
+
+const locationOf = (response: Response): string => {
+  assert.ok(response.status === 303 || response.status === 302, `expected a redirect, found ${response.status}`);
+  return response.headers.get('location')!;
+};
+
+describe('how-tos', () => {
+  let server: TestServer;
+  let tenant: Managed;
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-how-to-'));
+  before(async () => {
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+    server = await startTestServer('sqlite');
+    tenant = await createTestTenant(server, { settings: { login_methods: ['email_pin'] } });
+  });
+  after(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Writes a document's file below `name`; `change` does what a bundler or a reader would. */
+  const extract = (document: string, file: string, change: (text: string) => string = (text) => text): string => {
+    const path = join(folder, document.replace(/\W/g, '-'), file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, change(fileBlockOf(document, file)));
+    return path;
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: what a document exports
+  const load = (path: string): Promise<any> => import(pathToFileURL(path).href);
+
+  /** A person of their own for each how-to: a mailbox gets one PIN a minute. */
+  const createPerson = async (email: string): Promise<string> => {
+    await createTestUser(tenant, email, { name: { given_name: 'Ada', family_name: 'Lovelace', formatted: 'Ada Lovelace' } });
+    return email;
+  };
+
+  /** The person's part: from an authorization URL to where the client gets its answer. */
+  const signIn = async (authorizationUrl: string, email: string): Promise<URL> => {
+    const started = await fetch(authorizationUrl, { redirect: 'manual' });
+    return signInByPin(server, loginAt(locationOf(started), started.headers.get('set-cookie') ?? ''), email);
+  };
+
+  describe('oidc-express.md', () => {
+    const document = 'docs/how-to/oidc-express.md';
+    let app: ChildProcess | undefined;
+    after(async () => {
+      if (app === undefined || app.exitCode !== null) return;
+      const ended = new Promise((resolve) => app!.once('close', resolve));
+      app.kill('SIGTERM');
+      await ended;
+    });
+
+    /** Starts the document's server.ts; another port is tried when somebody took the first. */
+    const start = async (register: (url: string) => Promise<Json>, tries = 5): Promise<string> => {
+      const url = `http://localhost:${await freePort()}`;
+      const client = await register(url);
+      const environment = {
+        APP_URL: url,
+        ISSUER: tenant.baseUrl,
+        CLIENT_ID: String(client['client_id']),
+        CLIENT_SECRET: String(client['client_secret']),
+      };
+      app = spawn(process.execPath, [extract(document, 'server.ts')], {
+        env: { ...process.env, ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let output = '';
+      app.stderr!.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+      });
+      const isUp = await new Promise<boolean>((resolve) => {
+        app!.stdout!.once('data', () => resolve(true));
+        app!.once('close', () => resolve(false));
+      });
+      if (isUp) return url;
+      assert.ok(output.includes('EADDRINUSE') && tries > 1, output);
+      return start(register, tries - 1);
+    };
+
+    it('its server signs a person in with openid-client, shows the claims, and signs out', async () => {
+      const registration = JSON.stringify(registrationIn(document, 'My Express app'));
+      const url = await start((own) => tenant.make('POST', '/clients', JSON.parse(registration.replaceAll('http://localhost:3000', own))));
+      const browser = createBrowser();
+      assert.match(await (await browser.get(`${url}/`)).text(), /Nobody is signed in/);
+      const authorize = locationOf(await browser.get(`${url}/sign-in`));
+      assert.ok(authorize.startsWith(`${tenant.baseUrl}/v1/idp/oidc/authorize?`));
+      const email = await createPerson('ada@express.example');
+      const callback = await signIn(authorize, email);
+      assert.equal(locationOf(await browser.get(callback.href)), '/');
+      const claims = (await (await browser.get(`${url}/`)).json()) as Json; // UserInfo
+      assert.deepEqual([claims['email'], claims['name']], [email, 'Ada Lovelace']);
+      const logout = locationOf(await browser.get(`${url}/sign-out`));
+      assert.ok(logout.startsWith(`${tenant.baseUrl}/v1/idp/oidc/logout?`));
+      assert.equal(locationOf(await fetch(logout, { redirect: 'manual' })), `${url}/`);
+      assert.match(await (await browser.get(`${url}/`)).text(), /Nobody is signed in/);
+      assert.equal((await createBrowser().get(callback.href)).headers.get('location'), '/sign-in', 'a callback of nobody');
+    });
+  });
+
+  it('oidc-nextjs.md: its route handlers sign a person in and keep the session in a cookie nobody can read or change', async () => {
+    const document = 'docs/how-to/oidc-nextjs.md';
+    const client = await tenant.make<Json>('POST', '/clients', registrationIn(document, 'My Next.js app'));
+    const environment = {
+      GATEHOUSE_CLIENT_ID: String(client['client_id']),
+      GATEHOUSE_CLIENT_SECRET: String(client['client_secret']),
+      GATEHOUSE_ISSUER: tenant.baseUrl,
+      APP_URL: 'http://localhost:3000',
+      SESSION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    };
+    const before = Object.fromEntries(Object.keys(environment).map((name) => [name, process.env[name]]));
+    Object.assign(process.env, environment);
+    try {
+      const bundled = (text: string): string => text.replace("'../../lib/gatehouse'", "'../../lib/gatehouse.ts'");
+      extract(document, 'lib/gatehouse.ts');
+      const [signInRoute, callbackRoute, me] = await Promise.all(
+        ['app/sign-in/route.ts', 'app/callback/route.ts', 'app/me/route.ts'].map((file) => load(extract(document, file, bundled))),
+      );
+      const ask = (path: string, cookie = ''): Request => new Request(`http://localhost:3000${path}`, { headers: { cookie } });
+      assert.equal(locationOf(await me.GET(ask('/me'))), 'http://localhost:3000/sign-in');
+      const started: Response = await signInRoute.GET();
+      const [cookie = ''] = started.headers.getSetCookie().map((line) => line.split(';', 1)[0]!);
+      const email = await createPerson('ada@next.example');
+      const callback = await signIn(locationOf(started), email);
+      const finished: Response = await callbackRoute.GET(ask(`${callback.pathname}${callback.search}`, cookie));
+      assert.equal(locationOf(finished), 'http://localhost:3000/me');
+      const [session = ''] = finished.headers.getSetCookie().map((line) => line.split(';', 1)[0]!);
+      assert.doesNotMatch(Buffer.from(session, 'base64').toString('latin1'), /ada@next/);
+      const { email: shown } = (await (await me.GET(ask('/me', session))).json()) as Json; // the handler's JSON
+      assert.equal(shown, email);
+      const changed = session.slice(0, -6) + (session.at(-6) === 'A' ? 'B' : 'A') + session.slice(-5);
+      assert.equal(locationOf(await me.GET(ask('/me', changed))), 'http://localhost:3000/sign-in');
+    } finally {
+      for (const [name, value] of Object.entries(before)) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    }
+  });
+
+  it('oidc-mobile.md: a public client with the document’s scheme gets tokens and refreshes, and presents no secret', async () => {
+    const client = await tenant.make<Json>('POST', '/clients', registrationIn('docs/how-to/oidc-mobile.md', 'My app'));
+    assert.equal('client_secret' in client, false);
+    const insecure = { execute: [oidc.allowInsecureRequests] };
+    const config = await oidc.discovery(new URL(tenant.baseUrl), String(client['client_id']), undefined, oidc.None(), insecure);
+    const verifier = oidc.randomPKCECodeVerifier();
+    const authorize = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: 'com.example.app:/callback',
+      scope: 'openid profile email offline_access',
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    const callback = await signIn(authorize.href, await createPerson('ada@mobile.example'));
+    assert.ok(callback.href.startsWith('com.example.app:/callback?'), callback.href);
+    const tokens = await oidc.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier });
+    assert.ok(tokens.claims()?.sub);
+    assert.ok((await oidc.refreshTokenGrant(config, tokens.refresh_token!)).access_token);
+  });
+
+  it('client-credentials-api.md: verify takes a token for the API with the scope, and none other', async () => {
+    const path = extract('docs/how-to/client-credentials-api.md', 'verify.ts', (text) =>
+      text.replace("'https://id.example.com/t/acme'", `'${tenant.baseUrl}'`),
+    );
+    const { verify } = await load(path);
+    const { services } = server.gatehouse;
+    const own = await services.tenants.bySlug(tenant.slug);
+    const mint = async (audience: string, scope: string): Promise<string> => {
+      const minted = await mintAccessToken(own!, await services.keyRings.of(own!.id), services.clock, {
+        clientId: (await createTestClient(tenant)).client_id as never, // a client's id from the API
+        sub: 'ada',
+        audience,
+        scope,
+        lifetimeSeconds: 600,
+      });
+      return minted.token;
+    };
+    const good = await mint('https://orders.example.com', 'openid orders:read');
+    assert.equal((await verify(good, 'orders:read')).sub, 'ada');
+    await assert.rejects(verify(good, 'orders:write'), /expected the scope orders:write/);
+    await assert.rejects(verify(await mint('https://other.example.com', 'orders:read'), 'orders:read'), /"aud"/);
+    const [header, payload, signature] = good.split('.') as [string, string, string];
+    const altered = Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(payload, 'base64url').toString()), sub: 'eve' })).toString(
+      'base64url',
+    );
+    await assert.rejects(verify(`${header}.${altered}.${signature}`, 'orders:read'), /signature verification failed/);
+  });
+
+  it('sign-in-by-phone.md: its SDK programs enrol a phone and approve a sign-in with the number of the page', async () => {
+    const document = 'docs/how-to/sign-in-by-phone.md';
+    const sdk = (text: string): string =>
+      text.replace("'@gatehouse/device-sdk'", `'${pathToFileURL(join(root, 'sdk', 'device.ts')).href}'`);
+    const { enrol } = await load(extract(document, 'enrol.ts', sdk));
+    const { approveNext } = await load(extract(document, 'approve.ts', sdk));
+    const own = await createTestTenant(server, { settings: { login_methods: ['phone'] } });
+    const email = 'ada@phone.example';
+    const { id } = await createTestUser(own, email);
+    const { qr_uri: link } = await own.make<{ readonly qr_uri: string }>('POST', `/users/${id}/enrollments`, {});
+    await assert.rejects(enrol('https://elsewhere.example/'), /expected an enrolment link/);
+    const device = await enrol(link);
+    const client = await createTestClient(own);
+    const challenge = await oidc.calculatePKCECodeChallenge(oidc.randomPKCECodeVerifier());
+    const begin = async () => {
+      const query = {
+        response_type: 'code',
+        client_id: client.client_id,
+        redirect_uri: 'https://client.example/callback',
+        scope: 'openid',
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
+      };
+      const started = await fetch(`${own.baseUrl}/v1/idp/oidc/authorize?${new URLSearchParams(query)}`, { redirect: 'manual' });
+      const login = loginAt(locationOf(started), started.headers.get('set-cookie') ?? '');
+      const { number } = (await (await login.post('identify', { identifier: email })).json()) as { readonly number: string }; // the page as JSON
+      return { login, number };
+    };
+    const stateOf = async (login: ReturnType<typeof loginAt>): Promise<unknown> =>
+      ((await (await login.get('/status')).json()) as Json)['state'];
+    const first = await begin();
+    await approveNext(device, async () => first.number);
+    assert.equal(await stateOf(first.login), 'approved');
+    const second = await begin();
+    await approveNext(device, async () => undefined);
+    assert.equal(await stateOf(second.login), 'denied');
+  });
+});
