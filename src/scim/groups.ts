@@ -17,6 +17,7 @@ import {
   replaceMembers,
   updateProvisionedGroup,
 } from '../storage/provisioned-groups.ts';
+import { writeInTurn } from '../storage/resource-turns.ts';
 import { isUniqueViolation } from '../storage/unique-violation.ts';
 import { readBody } from './body-reader.ts';
 import { type Document, elementsOf, emptyDocument, scalarOf } from './document.ts';
@@ -98,7 +99,7 @@ async function changeGroup(
 ): Promise<Stored> {
   const { services, tenant } = context;
   try {
-    return await services.database.write(tenant.id, async (queries) => {
+    return await writeInTurn(services.database, tenant.id, id, async (queries) => {
       const row = await lockGroup(queries, services.database.dialect, tenant.id, id);
       if (row === undefined) throw notFound();
       requireVersion(precondition, row.version);
@@ -144,7 +145,7 @@ function changedCount(change: MemberChange): number {
 /** Deletes a group. */
 export async function deleteGroup(context: ScimContext, id: string, precondition: Precondition): Promise<void> {
   const { services, tenant } = context;
-  await services.database.write(tenant.id, async (queries) => {
+  await writeInTurn(services.database, tenant.id, id, async (queries) => {
     const row = await lockGroup(queries, services.database.dialect, tenant.id, id);
     if (row === undefined) throw notFound();
     requireVersion(precondition, row.version);

@@ -15,6 +15,7 @@ import {
   type UserRow,
   updateProvisionedUser,
 } from '../storage/provisioned-users.ts';
+import { writeInTurn } from '../storage/resource-turns.ts';
 import { isUniqueViolation } from '../storage/unique-violation.ts';
 import { replaceUserAddresses, replaceUserValues } from '../storage/user-attributes.ts';
 import { readBody } from './body-reader.ts';
@@ -99,7 +100,7 @@ async function changeUser(
 ): Promise<Stored> {
   const { services, tenant } = context;
   try {
-    return await services.database.write(tenant.id, async (queries) => {
+    return await writeInTurn(services.database, tenant.id, id, async (queries) => {
       const row = await lockUser(queries, services.database.dialect, tenant.id, id);
       if (row === undefined) throw notFound();
       requireVersion(precondition, row.version);
@@ -148,7 +149,7 @@ async function writeValues(
 /** Deletes a user: gone for SCIM, every session ended, names and emails free again. */
 export async function deleteUser(context: ScimContext, id: string, precondition: Precondition): Promise<void> {
   const { services, tenant } = context;
-  await services.database.write(tenant.id, async (queries) => {
+  await writeInTurn(services.database, tenant.id, id, async (queries) => {
     const row = await lockUser(queries, services.database.dialect, tenant.id, id);
     if (row === undefined) throw notFound();
     requireVersion(precondition, row.version);

@@ -21,27 +21,45 @@ for (const database of databases) {
       const path = `/Users/${user.id}`;
       let version = 1;
       let won = 0;
-      for (let round = 0; round < 4; round += 1) {
-        const writers = Array.from({ length: 25 }, (_, at) =>
+      for (let round = 0; round < 3; round += 1) {
+        const writers = Array.from({ length: 100 }, (_, at) =>
           scim.call('PATCH', path, patchBody({ op: 'replace', path: 'title', value: `${round}-${at}` }), { 'if-match': `W/"${version}"` }),
         );
         const counts = tally((await Promise.all(writers)).map((result) => result.status));
-        assert.deepEqual(counts, { 200: 1, 412: 24 });
+        assert.deepEqual(counts, { 200: 1, 412: 99 });
         won += 1;
         version = versionOf((await scim.call('GET', path)).body);
         assert.equal(version, 1 + won);
       }
     });
 
-    it('100 writers without a condition, 25 at a time: every one counts once', async () => {
+    it('100 at once who each guessed another version: a step for every 200, the rest 412', async () => {
+      const user = await scim.newUser('guessed');
+      const path = `/Users/${user.id}`;
+      const results = await Promise.all(
+        Array.from({ length: 100 }, (_, at) =>
+          scim.call('PATCH', path, patchBody({ op: 'replace', path: 'title', value: `${at}` }), { 'if-match': `W/"${1 + (at % 10)}"` }),
+        ),
+      );
+      const { 200: done = 0, 412: refused = 0, ...others } = tally(results.map((result) => result.status));
+      assert.deepEqual(others, {});
+      assert.ok(done >= 1 && done <= 10, `${done} were done`);
+      assert.equal(done + refused, 100);
+      const versions = results.filter((result) => result.status === 200).map((result) => versionOf(result.body));
+      assert.deepEqual(
+        versions.toSorted((a, b) => a - b),
+        Array.from({ length: done }, (_, step) => 2 + step),
+      );
+      assert.equal(versionOf((await scim.call('GET', path)).body), 1 + done);
+    });
+
+    it('100 writers at once without a condition: every one counts once', async () => {
       const user = await scim.newUser('unconditional');
       const path = `/Users/${user.id}`;
-      for (let round = 0; round < 4; round += 1) {
-        const writers = Array.from({ length: 25 }, (_, at) =>
-          scim.call('PATCH', path, patchBody({ op: 'replace', path: 'title', value: `${round}-${at}` })),
-        );
-        assert.deepEqual(tally((await Promise.all(writers)).map((result) => result.status)), { 200: 25 });
-      }
+      const writers = Array.from({ length: 100 }, (_, at) =>
+        scim.call('PATCH', path, patchBody({ op: 'replace', path: 'title', value: `${at}` })),
+      );
+      assert.deepEqual(tally((await Promise.all(writers)).map((result) => result.status)), { 200: 100 });
       assert.equal(versionOf((await scim.call('GET', path)).body), 101);
     });
 
