@@ -5,7 +5,7 @@ import type { Tenant } from '../../src/domain/tenant.ts';
 import { listClients } from '../../src/storage/clients.ts';
 import { mintAccessToken } from '../../src/tokens/access-token.ts';
 import type { DatabaseName } from './databases.ts';
-import { startTestServer, type TestServer } from './server.ts';
+import { startTestServer, type TestServer, type TestServerOptions } from './server.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -61,8 +61,8 @@ export async function rootTenant(server: TestServer): Promise<Tenant> {
   return tenant;
 }
 
-export async function startScim(database: DatabaseName): Promise<ScimCaller> {
-  const server = await startTestServer(database);
+export async function startScim(database: DatabaseName, options: TestServerOptions = {}): Promise<ScimCaller> {
+  const server = await startTestServer(database, options);
   return scimCaller(server, await mintScimToken(server));
 }
 
