@@ -5,6 +5,7 @@ import { passkeysPerUserMax } from '../../src/contract/limits.ts';
 import type { PasskeyId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
+import { findLoginTransaction } from '../../src/storage/login-transactions.ts';
 import { insertPasskey } from '../../src/storage/passkeys.ts';
 import { createPasskey, type RequestOptions, type TestPasskey } from './authenticator.ts';
 import type { TestUser } from './fixtures.ts';
@@ -61,15 +62,10 @@ export async function signInByPhone(server: TestServer, tenant: Tenant, login: T
   const answer = await jsonOf(await login.post('identify', { identifier: email }), 200);
   if (answer['state'] === 'choose') await jsonOf(await login.post('method', { method: 'phone' }), 200);
   const context = { nowMs: server.clock.nowMs(), requestId: 'test' };
+  const transaction = login.location.split('/').at(-1) ?? '';
   await server.gatehouse.services.database.write(tenant.id, async (queries) => {
-    const { id } = await queries
-      .selectFrom('approvals')
-      .select('id')
-      .where('tenant_id', '=', tenant.id)
-      .where('state', '=', 'pending')
-      .orderBy('created_at', 'desc')
-      .executeTakeFirstOrThrow();
-    await resolveApproval(queries, tenant, id, { verdict: 'approve', method: 'phone_uv' }, context);
+    const row = await findLoginTransaction(queries, tenant.id, transaction);
+    await resolveApproval(queries, tenant, row?.approval_id ?? '', { verdict: 'approve', method: 'phone_uv' }, context);
   });
   return finishOf(login);
 }

@@ -15,6 +15,7 @@ import { createTestTenant, type Managed } from '../support/management.ts';
 import { type AppVisitor, openApp } from '../support/own-app.ts';
 import { givePasskey, signInByPasskey, signInByPhone } from '../support/passkeys.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { assertEscaped, xssCorpus } from '../support/xss.ts';
 
 interface Person extends TestUser {
   readonly visitor: AppVisitor;
@@ -169,6 +170,28 @@ for (const database of databases) {
       assert.equal((await submit(person, passkeyOf(person).register(await optionsOf(person)), '鍵'.repeat(60))).status, 303);
       const [row] = await stored(person);
       assert.equal(row?.name, '鍵'.repeat(60));
+    });
+
+    it('markup in a name stays text, in the list, on its page and in the mail', async () => {
+      const person = await byPhone();
+      const { id } = await givePasskey(server, tenant, person);
+      for (const text of xssCorpus.filter((name) => name.length <= 60)) {
+        assert.equal((await person.visitor.submit(`/passkeys/${id}/rename`, { name: text })).status, 303, text);
+        const [row] = await stored(person);
+        for (const path of ['/passkeys', `/passkeys/${id}`]) assertEscaped(await textOf(await person.visitor.page(path)), row!.name);
+      }
+      assert.equal((await person.visitor.submit(`/passkeys/${id}/rename`, { name: '<img src=x onerror=alert(1)>' })).status, 303);
+      assert.equal((await person.visitor.submit(`/passkeys/${id}/revoke`, {})).status, 303);
+      const mail = await server.gatehouse.services.database.system((queries) =>
+        queries
+          .selectFrom('outbox_messages')
+          .select('html')
+          .where('recipient_key', '=', person.email)
+          .orderBy('id', 'desc')
+          .executeTakeFirst(),
+      );
+      assert.match(mail?.html ?? '', /&#60;img src=x onerror=alert\(1\)&#62;/);
+      assert.doesNotMatch(mail?.html ?? '', /<img/);
     });
 
     it('eight passkeys fit, not nine', async () => {

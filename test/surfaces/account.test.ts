@@ -11,8 +11,19 @@ import { type AppVisitor, openApp } from '../support/own-app.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { assertEscaped, xssCorpus } from '../support/xss.ts';
 
-const pages = ['', '/devices', '/sessions', '/sessions/end-all', '/activity', '/language'];
-const forms = ['/sign-out', '/devices/add', '/devices/x', '/devices/x/remove', '/sessions/x/end', '/sessions/end-all', '/language'];
+const pages = ['', '/devices', '/passkeys', '/sessions', '/sessions/end-all', '/activity', '/language'];
+const forms = [
+  '/sign-out',
+  '/devices/add',
+  '/devices/x',
+  '/devices/x/remove',
+  '/passkeys',
+  '/passkeys/x/rename',
+  '/passkeys/x/revoke',
+  '/sessions/x/end',
+  '/sessions/end-all',
+  '/language',
+];
 
 for (const database of databases) {
   describe(`account on ${database}`, () => {
