@@ -116,7 +116,7 @@ function textOf(inline: Token | undefined): string {
 }
 
 // Wide tables and long lines scroll within themselves, by keyboard too.
-parser.renderer.rules['table_open'] = () => '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n';
+parser.renderer.rules['table_open'] = () => '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n';
 parser.renderer.rules['table_close'] = () => '</table></div>\n';
 parser.renderer.rules['fence'] = (tokens, index) => codeBlock(tokens[index]!.content);
 parser.renderer.rules['code_block'] = (tokens, index) => codeBlock(tokens[index]!.content);
