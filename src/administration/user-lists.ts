@@ -35,16 +35,35 @@ export interface StoredLists {
 
 /** Replaces the lists that are given. */
 export async function writeUserLists(queries: Queries, tenant: TenantId, user: UserId, lists: UserLists): Promise<void> {
+  const { values, addresses } = listRows(tenant, user, lists);
   for (const name of valueListNames) {
-    const values = lists[name];
     const attribute = valueAttributes[name];
-    if (values === undefined) continue;
-    const rows = values.map((item, position) => ({ tenant_id: tenant, user_id: user, attribute, position, ...valueColumns(item) }));
-    await replaceUserValues(queries, tenant, user, attribute, rows);
+    if (lists[name] === undefined) continue;
+    await replaceUserValues(
+      queries,
+      tenant,
+      user,
+      attribute,
+      values.filter((row) => row.attribute === attribute),
+    );
   }
-  if (lists.addresses === undefined) return;
-  const rows = lists.addresses.map((item, position) => ({ tenant_id: tenant, user_id: user, position, ...addressColumns(item) }));
-  await replaceUserAddresses(queries, tenant, user, rows);
+  if (lists.addresses !== undefined) await replaceUserAddresses(queries, tenant, user, addresses);
+}
+
+/** The rows of these lists. */
+export function listRows(tenant: TenantId, user: UserId, lists: UserLists): StoredLists {
+  return {
+    values: valueListNames.flatMap((name) =>
+      (lists[name] ?? []).map((item, position) => ({
+        tenant_id: tenant,
+        user_id: user,
+        attribute: valueAttributes[name],
+        position,
+        ...valueColumns(item),
+      })),
+    ),
+    addresses: (lists.addresses ?? []).map((item, position) => ({ tenant_id: tenant, user_id: user, position, ...addressColumns(item) })),
+  };
 }
 
 /** The lists of these users. */

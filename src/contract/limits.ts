@@ -102,3 +102,6 @@ export const samlSigningKeysPerProviderMax = 2;
 export const samlKeyPemCharsMax = 16 * 1024;
 export const samlRelayStatesPerProviderMax = 20;
 export const samlAttributeNameCharsMax = 512;
+
+// Documents of export and import
+export const declaredItemCharsMax = 1024 * 1024;

@@ -27,7 +27,8 @@ export interface MemberRow {
   readonly display: string | null;
 }
 
-const keyed = (columns: GroupColumns) => ({
+/** The columns with their search companions. */
+export const groupKeyColumns = (columns: GroupColumns) => ({
   ...columns,
   display_name_key: foldKey(columns.display_name),
   display_name_reversed: reverseText(foldKey(columns.display_name)),
@@ -43,7 +44,15 @@ export async function insertProvisionedGroup(
 ): Promise<Outcome<{ readonly row: GroupRow }, 'taken'>> {
   const row = await queries
     .insertInto('groups')
-    .values({ ...keyed(columns), tenant_id: tenant, id, origin: 'scim', version: 1, created_at: databaseNowMs, updated_at: databaseNowMs })
+    .values({
+      ...groupKeyColumns(columns),
+      tenant_id: tenant,
+      id,
+      origin: 'scim',
+      version: 1,
+      created_at: databaseNowMs,
+      updated_at: databaseNowMs,
+    })
     .onConflict((on) => on.doNothing())
     .returningAll()
     .executeTakeFirst();
@@ -74,7 +83,7 @@ function scimGroup(queries: Queries, tenant: TenantId, id: string) {
 export async function updateProvisionedGroup(queries: Queries, tenant: TenantId, id: GroupId, columns: GroupColumns): Promise<GroupRow> {
   return queries
     .updateTable('groups')
-    .set({ ...keyed(columns), version: sql`version + 1`, updated_at: databaseNowMs })
+    .set({ ...groupKeyColumns(columns), version: sql`version + 1`, updated_at: databaseNowMs })
     .where('tenant_id', '=', tenant)
     .where('id', '=', id)
     .returningAll()

@@ -1,68 +1,19 @@
 // The command line beside a running server: bin/gatehouse as a process, its output, its exit codes, and what the server then does.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createTestDatabase, databases, type TestDatabase } from '../support/databases.ts';
-import { type Ended, type GatehouseProcess, runGatehouse } from '../support/gatehouse-process.ts';
+import { type Running, startBesideCommands, statusWithinASecond } from '../support/command-line.ts';
+import { databases } from '../support/databases.ts';
 import { callJson, clientCredentialsToken, jsonOf } from '../support/management.ts';
 import { operatorToken } from '../support/server.ts';
-
-interface Running {
-  readonly database: TestDatabase;
-  readonly server: GatehouseProcess;
-  readonly url: string;
-  /** Runs a command beside the server. */
-  readonly command: (...args: readonly string[]) => Promise<Ended>;
-  /** Runs a command with --json that must succeed. */
-  readonly json: <T>(...args: readonly string[]) => Promise<T>;
-}
-
-async function start(name: (typeof databases)[number]): Promise<Running> {
-  const database = await createTestDatabase(name);
-  const environment = {
-    GATEHOUSE_DEV: '1',
-    GATEHOUSE_LOG_LEVEL: 'silent',
-    GATEHOUSE_DATA: database.dataFolder,
-    ...(database.databaseUrl === undefined ? {} : { GATEHOUSE_DATABASE_URL: database.databaseUrl }),
-  };
-  const server = runGatehouse(database.dataFolder, {
-    args: ['serve', '--listen', '127.0.0.1:0'],
-    environment: { ...environment, GATEHOUSE_OPERATOR_TOKEN: operatorToken },
-  });
-  const command = (...args: readonly string[]): Promise<Ended> => runGatehouse(database.dataFolder, { args, environment }).ended;
-  const json = async <T>(...args: readonly string[]): Promise<T> => {
-    const { code, stdout, stderr } = await command(...args, '--json');
-    assert.equal(code, 0, stderr);
-    return JSON.parse(stdout) as T; // the caller names the shape it expects
-  };
-  return { database, server, url: await server.ready, command, json };
-}
-
-/** Asks until the answer has the status, for at most the second within which caches notice. */
-async function statusWithinASecond(ask: () => Promise<Response>, status: number): Promise<void> {
-  const until = performance.now() + 1000;
-  let last = 0;
-  do last = (await ask()).status;
-  while (last !== status && performance.now() < until);
-  assert.equal(last, status);
-}
 
 for (const name of databases) {
   describe(`command line on ${name}`, () => {
     let running: Running;
     before(async () => {
-      running = await start(name);
+      running = await startBesideCommands(name);
     });
-    after(async () => {
-      running.server.signal('SIGTERM');
-      assert.equal((await running.server.ended).code, 0);
-      await running.database.drop();
-    });
-    const fails = async (code: number, message: RegExp, ...args: readonly string[]): Promise<void> => {
-      const ended = await running.command(...args);
-      assert.equal(ended.code, code, ended.stderr);
-      assert.match(ended.stderr, message);
-      assert.equal(ended.stdout, '');
-    };
+    after(() => running.stop());
+    const fails: Running['fails'] = (...args) => running.fails(...args);
 
     it('tenant create, list, disable, enable: the running server notices', async () => {
       interface Tenant {

@@ -1,0 +1,273 @@
+// Compares a document with a tenant and, when asked, makes the tenant follow: batch by batch, each batch one transaction, so
+// that a run that ends in the middle is completed by the next. Nothing is deleted unless asked (`prune`).
+// Called by `plan`, `apply` and `import`; items come from the reader or from an importer.
+
+import type { Tenant } from '../../domain/tenant.ts';
+import { isUniqueViolation } from '../../storage/unique-violation.ts';
+import type { Administration, By } from '../administration.ts';
+import { ValueTaken } from '../taken.ts';
+import { isOwn } from './client-kind.ts';
+import {
+  type Creation,
+  type Declared,
+  type Desired,
+  differingFields,
+  faultAt,
+  type Kind,
+  type Match,
+  type Section,
+  type Session,
+  type Stored,
+  type Update,
+} from './document.ts';
+import { pagesOf } from './export.ts';
+import { kinds } from './kinds.ts';
+import { createShapeCheck, type ShapeCheck } from './shape.ts';
+
+/** Statements of one transaction get slower with each on the embedded database, and others wait for it. */
+const batchItems = 100;
+
+export type Change =
+  | { readonly action: 'create' | 'delete'; readonly noun: string; readonly id: string | undefined; readonly title: string }
+  | {
+      readonly action: 'update';
+      readonly noun: string;
+      readonly id: string;
+      readonly title: string;
+      readonly fields: readonly { readonly name: string; readonly from: unknown; readonly to: unknown }[];
+    };
+
+export interface Conflict {
+  readonly path: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+export interface ReconcileOptions {
+  readonly write: boolean;
+  readonly prune: boolean;
+  readonly onChange?: (change: Change) => void;
+  readonly onItem?: (section: Section) => void;
+}
+
+export interface Reconciled {
+  readonly created: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly unchanged: number;
+  readonly conflicts: readonly Conflict[];
+  readonly secrets: Session['secrets'];
+}
+
+/** A session on a tenant: what the database knows of names that items may refer to. */
+export async function openSession(administration: Administration, tenant: Tenant, by: By): Promise<Session> {
+  const session: Session = {
+    administration,
+    tenant,
+    by,
+    groups: new Map(),
+    providers: new Map(),
+    clients: new Set(),
+    newUsers: new Map(),
+    secrets: [],
+  };
+  for (const kind of kinds) {
+    if (kind.remember === undefined || kind.section === 'users') continue;
+    for await (const page of pagesOf(kind, session))
+      for (const stored of page) kind.remember(session, stored.id, { ...stored, declared: nowhere });
+  }
+  return session;
+}
+
+const nowhere: Declared = { section: 'settings', path: '', value: {}, lineOf: () => undefined };
+
+/** Checks a whole document by shape before anything is written. @throws DeclarationFault */
+export async function checkDocument(items: AsyncIterable<Declared>, onItem?: (section: Section) => void): Promise<void> {
+  const checks = await createChecks();
+  for await (const item of items) {
+    checks.get(item.section)!(item);
+    onItem?.(item.section);
+  }
+}
+
+async function createChecks(): Promise<ReadonlyMap<Section, ShapeCheck>> {
+  return new Map(await Promise.all(kinds.map(async (kind) => [kind.section, await createShapeCheck(kind.schema)] as const)));
+}
+
+/** Walks the items; gives what changed, or would. @throws DeclarationFault for an item that is wrong in itself */
+export async function reconcile(session: Session, items: AsyncIterable<Declared>, options: ReconcileOptions): Promise<Reconciled> {
+  const checks = await createChecks();
+  const run = createRun(session, options);
+  let kind: Kind | undefined;
+  let batch: Desired[] = [];
+  const flush = async (): Promise<void> => {
+    if (kind !== undefined && batch.length > 0) await run.batch(kind, batch);
+    batch = [];
+  };
+  for await (const declared of items) {
+    if (kind?.section !== declared.section) {
+      await flush();
+      kind = kinds.find((candidate) => candidate.section === declared.section)!;
+      run.enter(kind);
+    }
+    checks.get(declared.section)!(declared);
+    const desired = kind.examine(session, declared);
+    run.requireNewId(kind, desired);
+    batch.push(desired);
+    if (batch.length === batchItems) await flush();
+  }
+  await flush();
+  if (options.prune) await run.prune();
+  return run.result();
+}
+
+function createRun(session: Session, options: ReconcileOptions) {
+  const { write, onChange, onItem } = options;
+  const counts = { created: 0, updated: 0, deleted: 0, unchanged: 0 };
+  const conflicts: Conflict[] = [];
+  const seen = new Map<Section, Set<string>>();
+  const declaredIds = new Map<Section, Map<string, string>>();
+  const { database } = session.administration;
+
+  const conflict = (desired: Desired, text: string): void =>
+    void conflicts.push({ path: desired.declared.path, title: desired.title, text });
+
+  const runBatch = async (kind: Kind, items: readonly Desired[]): Promise<void> => {
+    const matches = await database.read(session.tenant.id, (queries) => kind.find(queries, session, items));
+    const creations: Creation[] = [];
+    const updates: Update[] = [];
+    for (const [at, desired] of items.entries()) {
+      const step = stepOf(kind, session, desired, matches[at]!);
+      onItem?.(kind.section);
+      if ('conflict' in step) {
+        conflict(desired, step.conflict);
+        // It cannot be had, and it is not to be taken away either.
+        if (desired.id !== undefined) seen.get(kind.section)?.add(desired.id);
+        continue;
+      }
+      seen.get(kind.section)?.add(step.id);
+      kind.remember?.(session, step.id, { ...desired, id: step.id });
+      if ('creation' in step) creations.push(step.creation);
+      else if (step.update.changed.size > 0) updates.push(step.update);
+      else counts.unchanged += 1;
+    }
+    if (write)
+      await kind.prepare?.(
+        session,
+        [...creations, ...updates].map(({ desired }) => desired),
+      );
+    const done = write ? await writeSteps(kind, session, creations, updates, conflict) : { creations, updates };
+    for (const { id, desired } of done.creations) onChange?.({ action: 'create', noun: kind.noun, id, title: desired.title });
+    for (const update of done.updates) onChange?.(changeOf(kind, update));
+    counts.created += done.creations.length;
+    counts.updated += done.updates.length;
+  };
+
+  return {
+    enter: (kind: Kind): void => void seen.set(kind.section, new Set()),
+    batch: runBatch,
+    /** An id may stand once; users are compared where they are looked up, because there are very many. */
+    requireNewId: (kind: Kind, { id, declared }: Desired): void => {
+      if (id === undefined || kind.single === true) return;
+      const ids = declaredIds.get(kind.section) ?? new Map<string, string>();
+      declaredIds.set(kind.section, ids);
+      const first = ids.get(id);
+      if (first !== undefined)
+        throw faultAt(declared, [kind.section === 'clients' ? 'client_id' : 'id'], `an id that is not that of ${first}`, id);
+      ids.set(id, declared.path);
+    },
+    /** Deletes what is stored and not in the document, in the sections the document has, last section first. */
+    prune: async (): Promise<void> => {
+      for (const kind of [...kinds].reverse()) {
+        const kept = seen.get(kind.section);
+        if (kept === undefined || kind.single === true) continue;
+        for await (const page of pagesOf(kind, session)) {
+          const gone = page.filter(({ id, fields }) => !kept.has(id) && !(kind.section === 'clients' && isOwn(id, fields)));
+          if (write && gone.length > 0) await removeAll(kind, session, gone);
+          for (const { id, title } of gone) onChange?.({ action: 'delete', noun: kind.noun, id, title });
+          counts.deleted += gone.length;
+        }
+      }
+    },
+    result: (): Reconciled => ({ ...counts, conflicts, secrets: session.secrets }),
+  };
+}
+
+type Step =
+  | { readonly conflict: string }
+  | { readonly id: string; readonly creation: Creation }
+  | { readonly id: string; readonly update: Update };
+
+function stepOf(kind: Kind, session: Session, desired: Desired, match: Match): Step {
+  if ('conflict' in match) return match;
+  const { stored } = match;
+  if (stored === undefined) {
+    const id = desired.id ?? kind.newId(session);
+    return { id, creation: { id, desired: { ...desired, id } } };
+  }
+  return {
+    id: stored.id,
+    update: { stored, desired: { ...desired, id: stored.id }, changed: differingFields(stored.fields, desired.fields) },
+  };
+}
+
+/** Names of fields whose values are not shown. */
+const secretFields: ReadonlySet<string> = new Set(['client_secret', 'client_secret_sha256', 'attestation.play_integrity']);
+
+function changeOf(kind: Kind, { stored, desired, changed }: Update): Change {
+  const shown = (name: string, value: unknown): unknown => (secretFields.has(name) && value !== undefined ? '(secret)' : value);
+  return {
+    action: 'update',
+    noun: kind.noun,
+    id: stored.id,
+    title: desired.title,
+    fields: [...changed].map((name) => ({ name, from: shown(name, stored.fields[name]), to: shown(name, desired.fields[name]) })),
+  };
+}
+
+type Steps = { readonly creations: readonly Creation[]; readonly updates: readonly Update[] };
+
+/** Writes the steps in one transaction; when a name is taken, one by one, so that only the one that has it stays out. */
+async function writeSteps(
+  kind: Kind,
+  session: Session,
+  creations: readonly Creation[],
+  updates: readonly Update[],
+  conflict: (desired: Desired, text: string) => void,
+): Promise<Steps> {
+  if (creations.length + updates.length === 0) return { creations, updates };
+  const secretsBefore = session.secrets.length;
+  try {
+    await writeTogether(kind, session, creations, updates);
+    return { creations, updates };
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    session.secrets.length = secretsBefore; // those made in what was rolled back
+    const [only] = [...creations, ...updates];
+    if (creations.length + updates.length === 1) {
+      conflict(only!.desired, `${error instanceof ValueTaken ? error.field : kind.uniqueField} is in use`);
+      return { creations: [], updates: [] };
+    }
+  }
+  const done: { creations: Creation[]; updates: Update[] } = { creations: [], updates: [] };
+  for (const creation of creations) done.creations.push(...(await writeSteps(kind, session, [creation], [], conflict)).creations);
+  for (const update of updates) done.updates.push(...(await writeSteps(kind, session, [], [update], conflict)).updates);
+  return done;
+}
+
+const isTaken = (error: unknown): boolean => error instanceof ValueTaken || isUniqueViolation(error);
+
+async function writeTogether(kind: Kind, session: Session, creations: readonly Creation[], updates: readonly Update[]): Promise<void> {
+  const { database, cache } = session.administration;
+  await (kind.isConfiguration ? cache : database).write(session.tenant.id, async (queries) => {
+    if (creations.length > 0) await kind.create(queries, session, creations);
+    if (updates.length > 0) await kind.update(queries, session, updates);
+  });
+}
+
+async function removeAll(kind: Kind, session: Session, gone: readonly Stored[]): Promise<void> {
+  const { database, cache } = session.administration;
+  await (kind.isConfiguration ? cache : database).write(session.tenant.id, async (queries) => {
+    for (const stored of gone) await kind.remove(queries, session, stored);
+  });
+}
