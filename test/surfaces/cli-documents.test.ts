@@ -211,18 +211,21 @@ for (const name of databases) {
     });
 
     it('prune deletes what is not in the document, in its sections only, and never the tenant’s own clients', async () => {
-      await target.json('user', 'create', 'gone@example.com');
-      const path = file('prune.yaml', 'gatehouse: 1\nusers:\n  - user_name: ada\n    role: admin\n');
-      assert.deepEqual(countsOf(await target.json<Outcome>('apply', '-f', path)), [0, 1, 0]);
-      const planned = await target.json<Outcome>('plan', '-f', path, '--prune');
-      assert.deepEqual(planned.changes!.map(({ action, noun, title }) => [action, noun, title]).sort(), [
-        ['delete', 'user', 'bob'],
-        ['delete', 'user', 'gone@example.com'],
-      ]);
-      assert.deepEqual(countsOf(await target.json<Outcome>('apply', '-f', path, '--prune')), [0, 0, 2]);
-      assert.deepEqual(countsOf(await target.json<Outcome>('apply', '-f', path, '--prune')), [0, 0, 0]);
-      const clients = file('no-clients.yaml', 'gatehouse: 1\nclients: []\n');
-      assert.equal((await target.json<Outcome>('apply', '-f', clients, '--prune')).deleted, 0, 'an empty section is no section');
+      await target.json('tenant', 'create', 'pruned');
+      const of = ['--tenant', 'pruned'];
+      for (const who of ['ada', 'gone']) await target.json('user', 'create', `${who}@example.com`, ...of);
+      const path = file(
+        'prune.yaml',
+        'gatehouse: 1\nclients:\n  - { client_id: one, name: One, type: public }\nusers:\n  - user_name: ada@example.com\n',
+      );
+      assert.deepEqual(countsOf(await target.json<Outcome>('apply', '-f', path, ...of)), [1, 1, 0]);
+      const planned = await target.json<Outcome>('plan', '-f', path, '--prune', ...of);
+      assert.deepEqual(
+        planned.changes!.map(({ action, noun, title }) => [action, noun, title]),
+        [['delete', 'user', 'gone@example.com']],
+      );
+      assert.deepEqual(countsOf(await target.json<Outcome>('apply', '-f', path, '--prune', ...of)), [0, 0, 1]);
+      assert.deepEqual(countsOf(await target.json<Outcome>('apply', '-f', path, '--prune', ...of)), [0, 0, 0]);
     });
   });
 }

@@ -29,7 +29,7 @@ const wrong: readonly (readonly [text: string, message: RegExp])[] = [
   ['gatehouse: 1\nusers: 7\n', /users: expected a list, found 7 \(line 2\)/],
   ['gatehouse: 1\nusers:\n  - 7\n', /users\[0\]: expected a value of type object, found 7 \(line 3\)/],
   ['gatehouse: 1\nusers:\n  - user_name: "a\\u0000"\n', /users\[0\]\.user_name: expected text without control characters/],
-  ['gatehouse: 1\n- x\n', /gatehouse: expected 1, the version of the format, found/],
+  ['gatehouse: 1\n- x\n', /gatehouse: expected YAML, found .* \(line 2\)/],
   ['gatehouse: 1\nusers: []\nusers: []\n', /users: expected sections in the order .* each once, found "users" \(line 3\)/],
   ['gatehouse: 1\nclients:\n  - name: x\n', /clients\[0\]\.client_id: expected a value, found nothing \(line 3\)/],
   [

@@ -62,16 +62,11 @@ function createOrder() {
 }
 type Order = ReturnType<typeof createOrder>;
 
-const entered = new WeakMap<Order, string>();
-
 function* readBlock(block: Block, order: Order): Generator<Declared> {
   const { name, at, index } = block;
   const isHeader = (header as readonly string[]).includes(name);
   let section: Section | undefined;
-  if (!isHeader && entered.get(order) !== name) {
-    order.enter(name, block.sectionAt);
-    entered.set(order, name);
-  }
+  if (!isHeader && (index ?? 0) === 0) order.enter(name, block.sectionAt);
   if (!isHeader) section = name as Section; // order.enter knows it
   const { value, lineOf } = parse(block);
   if (index === undefined) {

@@ -129,9 +129,7 @@ function createRun(session: Session, options: ReconcileOptions) {
   const declaredIds = new Map<Section, Map<string, string>>();
   const { database } = session.administration;
 
-  const conflict = (desired: Desired, text: string): void =>
-    void conflicts.push({ path: desired.declared.path, title: desired.title, text });
-
+  const conflict = ({ declared: { path }, title }: Desired, text: string): void => void conflicts.push({ path, title, text });
   const runBatch = async (kind: Kind, items: readonly Desired[]): Promise<void> => {
     const matches = await database.read(session.tenant.id, (queries) => kind.find(queries, session, items));
     const creations: Creation[] = [];
