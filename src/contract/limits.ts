@@ -41,7 +41,8 @@ export const passkeyTransportsMax = 10;
 export const passkeyNameCharsMax = 60;
 
 // Console forms
-export const consoleBodyBytesMax = 64 * 1024;
+export const consoleBodyBytesMax = 160 * 1024;
+export const consoleUploadBytesMax = 128 * 1024;
 
 // Account page
 export const accountBodyBytesMax = 64 * 1024;

@@ -1,5 +1,6 @@
 // The system API's tenants: the operator makes, lists, changes and deletes them.
 import Type from 'typebox';
+import { createSetupToken, setupLink } from '../administration/admin-setup.ts';
 import { changeTenant, parseDomain, removeTenant, slugPattern } from '../administration/tenants.ts';
 import { urlCharsMax } from '../contract/limits.ts';
 import type { TenantId } from '../domain/ids.ts';
@@ -87,6 +88,19 @@ export const tenantEndpoints: readonly Endpoint[] = [
       const changed = await changeTenant(services, id, { ...change, ...origin }, { actor, requestId });
       if (!changed.ok) throw changed.reason === 'taken' ? conflict('domain', 'The domain is in use.') : notFound('unknown_tenant');
       return tenantToJson(services, changed.row);
+    },
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/tenants/:id/invitations',
+    summary: 'Make a link that sets up an administrator of the tenant; it works once and is shown once',
+    body: Type.Union([closed({}), Type.Undefined()]),
+    answer: Type.Object({ setup_url: Type.String() }),
+    status: 201,
+    handle: async ({ services, params, actor, requestId }) => {
+      const row = await loadTenant(services, params['id']!);
+      const token = await createSetupToken(services, row.tenant_id, null, { actor, requestId });
+      return { setup_url: setupLink(tenantFromRow(row, services.publicUrl).baseUrl, token) };
     },
   }),
   endpoint({

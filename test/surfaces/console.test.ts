@@ -87,7 +87,8 @@ for (const database of databases) {
         [client['name'], client['redirect_uris'], client['access_policy']],
         ['Shop 2', ['https://shop.example/cb', 'https://shop.example/cb2'], 'assigned'],
       );
-      assert.match(await textOf(await visitor.submit(`/clients/${id}/secret`, {}), 200), /client_secret: [A-Za-z0-9_-]{43}/);
+      assert.match(await textOf(await visitor.submit(`/clients/${id}/secret`, {}), 200), /Make a new secret\?/);
+      assert.match(await textOf(await visitor.submit(`/clients/${id}/secret`, { sure: 'yes' }), 200), /client_secret: [A-Za-z0-9_-]{43}/);
       assert.match(await textOf(await visitor.submit(`/clients/${id}/delete`, {}), 200), /Delete this client\?/);
       assert.equal((await visitor.submit(`/clients/${id}/delete`, { sure: 'yes' })).status, 303);
       assert.equal((await visitor.tenant.call('GET', `/clients/${id}`)).status, 404);
@@ -104,7 +105,9 @@ for (const database of databases) {
         200,
       );
       const id = /<dt>id<\/dt><dd><code>([^<]+)/.exec(created)?.[1] ?? '';
-      assert.match(await textOf(await visitor.submit(`/users/${id}/suspend`, {}), 200), /Activate/);
+      assert.match(await textOf(await visitor.submit(`/users/${id}/suspend`, {}), 200), /Suspend\?/);
+      assert.equal((await visitor.tenant.make('GET', `/users/${id}`))['state'], 'active');
+      assert.match(await textOf(await visitor.submit(`/users/${id}/suspend`, { sure: 'yes' }), 200), /Activate/);
       assert.equal((await visitor.tenant.make('GET', `/users/${id}`))['state'], 'suspended');
       await textOf(await visitor.submit(`/users/${id}/activate`, {}), 200);
       assert.equal((await visitor.tenant.make('GET', `/users/${id}`))['state'], 'active');
@@ -138,10 +141,11 @@ for (const database of databases) {
     });
 
     it('keys rotate, and Explain shows why a request was refused', async () => {
-      assert.match(
-        await textOf(await visitor.submit('/signing-keys', { use: 'oidc', alg: 'ES256' }), 200),
-        /The next key signs from now on/,
-      );
+      const key = { use: 'oidc', alg: 'ES256' };
+      assert.match(await textOf(await visitor.submit('/signing-keys', key), 200), /Rotate the oidc ES256 key\?/);
+      const rotated = await visitor.submit('/signing-keys', { ...key, sure: 'yes' });
+      assert.equal(rotated.headers.get('location'), `${new URL(visitor.tenant.baseUrl).pathname}/console/signing-keys?done=rotated`);
+      assert.match(await textOf(await visitor.page('/signing-keys?done=rotated'), 200), /The next key signs from now on/);
       const refused = await fetch(`${visitor.tenant.baseUrl}/v1/idp/oidc/token`, {
         method: 'POST',
         body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'nobody', client_secret: 'x' }),

@@ -4,7 +4,8 @@ import type { FastifyReply } from 'fastify';
 import { catalogue, type RowId } from '../../contract/catalogue.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { table } from '../own-app/app-page.ts';
-import { consolePath } from './console-page.ts';
+import { text } from './cells.ts';
+import { consolePath, emptyState, shownTime } from './console-page.ts';
 import { itemsOf, manage, refusalText, showPage, type Visit } from './console-visit.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -13,10 +14,9 @@ const recentRefusals = 15;
 const filters = [
   ['type', 'Type'],
   ['actor', 'Actor'],
+  ['target', 'Target'],
   ['request_id', 'Request id'],
 ] as const;
-
-const text = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
 
 export async function eventsPage(visit: Visit): Promise<FastifyReply> {
   const query = new URLSearchParams({ limit: String(pageSize) });
@@ -26,7 +26,7 @@ export async function eventsPage(visit: Visit): Promise<FastifyReply> {
   }
   const answer = await manage(visit, 'GET', `/events?${query}`);
   const rows = itemsOf(answer).map((event) => [
-    text(event['created_at']),
+    shownTime(event['created_at']),
     text(event['type']),
     text(event['actor']),
     text(event['target']),
@@ -42,7 +42,7 @@ export async function eventsPage(visit: Visit): Promise<FastifyReply> {
     visit,
     'Audit events',
     html`<form class="bar" method="get" action="${here}">${filters.map(([name, label]) => html`<div><label for="filter-${name}">${label}</label><input id="filter-${name}" name="${name}" value="${text(visit.query.get(name))}"></div>`)}<button id="filter">Filter</button></form>
-${rows.length === 0 ? html`<p class="muted">Nothing.</p>` : table('Audit events', ['When', 'What', 'Who', 'To what', 'Why', 'Request'], rows)}
+${rows.length === 0 ? emptyState('Nothing found', 'No record matches these filters.') : table('Audit events', ['When', 'What', 'Who', 'To what', 'Why', 'Request'], rows)}
 ${next !== undefined && html`<p><a class="button quiet" id="next" href="${here}?${nextQuery.toString()}">Older</a></p>`}`,
     answer.status === 200 ? undefined : { kind: 'bad', text: refusalText(answer) },
   );
@@ -61,11 +61,16 @@ export async function explainPage(visit: Visit): Promise<FastifyReply> {
   const form = html`<form class="bar" method="get" action="${here}"><div><label for="request-id">X-Request-Id of the answer</label><input id="request-id" name="request_id" value="${id}" autocomplete="off"></div><button id="explain">Explain</button></form>`;
   if (id === '') {
     const recent = itemsOf(await manage(visit, 'GET', `/events?type=refusal&limit=${recentRefusals}`));
-    const rows = recent.map((event) => [text(event['created_at']), text(event['row']), text(event['reason']), explainLink(visit, event)]);
+    const rows = recent.map((event) => [
+      shownTime(event['created_at']),
+      text(event['row']),
+      text(event['reason']),
+      explainLink(visit, event),
+    ]);
     return showPage(
       visit,
       'Explain',
-      html`${form}<h2>Recent refusals</h2>${rows.length === 0 ? html`<p class="muted">None.</p>` : table('Recent refusals', ['When', 'Contract row', 'Reason', 'Request'], rows)}`,
+      html`${form}<h2>Recent refusals</h2>${rows.length === 0 ? emptyState('Nothing was refused', 'Every refusal of the last 30 days is listed here, with its reason.') : table('Recent refusals', ['When', 'Contract row', 'Reason', 'Request'], rows)}`,
     );
   }
   const answer = await manage(visit, 'GET', `/events/${encodeURIComponent(id)}`);

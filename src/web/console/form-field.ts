@@ -7,7 +7,7 @@ export interface FormField {
   /** Path in the JSON of the API, e.g. `name.given_name`. */
   readonly path: string;
   readonly label: string;
-  readonly kind: 'text' | 'email' | 'integer' | 'lines' | 'checkbox' | 'select' | 'checks' | 'json';
+  readonly kind: 'text' | 'email' | 'integer' | 'lines' | 'checkbox' | 'select' | 'checks' | 'json' | 'limit';
   readonly hint?: string;
   readonly options?: readonly string[];
   readonly required?: boolean;
@@ -46,6 +46,7 @@ export function renderField(field: FormField, json: Json, typed: Typed | undefin
         html`<label class="check"><input type="checkbox" name="${field.path}" value="${option}"${chosen.has(option) && html` checked`}> <code>${option}</code></label>`,
     )}</div>${hint}</fieldset>`;
   }
+  if (field.kind === 'limit') return renderLimit(field, value, typed);
   const text = typed?.get(field.path) ?? textOf(field, value);
   const label = html`<label for="${id}">${field.label}</label>`;
   if (field.kind === 'select')
@@ -56,6 +57,17 @@ export function renderField(field: FormField, json: Json, typed: Typed | undefin
     return html`<div class="field">${label}<textarea name="${field.path}" id="${id}"${described}>\n${text}</textarea>${hint}</div>`;
   const inputType = field.kind === 'integer' ? 'number' : field.kind === 'email' ? 'email' : 'text';
   return html`<div class="field">${label}<input type="${inputType}" name="${field.path}" id="${id}" value="${text}"${field.required === true && html` required`}${described}>${hint}</div>`;
+}
+
+const limitParts = ['limit', 'period_seconds'] as const;
+
+/** A rate limit: so many in so many seconds; both empty switch it off. */
+function renderLimit({ path, label }: FormField, value: unknown, typed: Typed | undefined): Html {
+  const input = (part: (typeof limitParts)[number], name: string): Html => {
+    const text = typed?.get(`${path}.${part}`) ?? String(valueAt((value ?? {}) as Json, part) ?? '');
+    return html`<input type="number" name="${path}.${part}" id="${idOf(`${path}.${part}`)}" value="${text}" min="1" aria-label="${label}: ${name}">`;
+  };
+  return html`<fieldset class="limit"><legend>${label}</legend><div>${input('limit', 'how many')}<span>in</span>${input('period_seconds', 'seconds')}<span>seconds</span></div></fieldset>`;
 }
 
 function textOf(field: FormField, value: unknown): string {
@@ -85,6 +97,12 @@ function readField(field: FormField, typed: Typed): { readonly ok: true; readonl
       return { ok: true, value: typed.has(field.path) };
     case 'checks':
       return { ok: true, value: typed.getAll(field.path) };
+    case 'limit': {
+      const parts = limitParts
+        .map((part) => [part, (typed.get(`${field.path}.${part}`) ?? '').trim()] as const)
+        .filter(([, part]) => part !== '');
+      return { ok: true, value: parts.length === 0 ? null : Object.fromEntries(parts.map(([part, number]) => [part, Number(number)])) };
+    }
     case 'lines':
       return {
         ok: true,

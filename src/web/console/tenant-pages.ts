@@ -1,52 +1,16 @@
-// Console pages about the tenant itself: overview, signing keys, settings.
+// Console pages about the tenant itself: signing keys and settings.
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../../platform/html.ts';
 import type { Typed } from '../own-app/app-form.ts';
 import { csrfField, type Notice, table } from '../own-app/app-page.ts';
-import { consolePath } from './console-page.ts';
-import { frameOf, goTo, itemsOf, manage, refusalText, showPage, type Visit } from './console-visit.ts';
+import { askPage, isSure } from './confirm-page.ts';
+import { badge, consolePath, postButton, shownTime } from './console-page.ts';
+import { frameOf, goBack, itemsOf, manage, noticeOf, refusalText, showPage, type Visit } from './console-visit.ts';
 import { type FormField, readFields, renderField } from './form-field.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-const refusalsCounted = 200;
-const listSample = 200;
 
-export async function overviewPage(visit: Visit): Promise<FastifyReply> {
-  const [events, ...lists] = await Promise.all([
-    manage(visit, 'GET', `/events?type=refusal&limit=${refusalsCounted}`),
-    ...(['/users', '/groups', '/clients', '/service-providers'] as const).map(async (path) => ({
-      path,
-      answer: await manage(visit, 'GET', `${path}?limit=${listSample}`),
-    })),
-  ]);
-  const names: Readonly<Record<string, string>> = {
-    '/users': 'Users',
-    '/groups': 'Groups',
-    '/clients': 'Clients',
-    '/service-providers': 'Service providers',
-  };
-  const tiles = lists.map(({ path, answer }) => {
-    const more = answer.body['next_cursor'] === undefined ? '' : '+';
-    return html`<a class="tile" href="${consolePath(visit.request.tenant, path)}"><b>${itemsOf(answer).length}${more}</b>${names[path]}</a>`;
-  });
-  const counts = [...Map.groupBy(itemsOf(events), (event) => `${String(event['row'])}: ${String(event['reason'])}`)]
-    .map(([name, group]) => [name, group.length] as const)
-    .toSorted((left, right) => right[1] - left[1]);
-  const { tenant } = visit.request;
-  return showPage(
-    visit,
-    'Overview',
-    html`<div class="tiles">${tiles}</div>
-<dl class="card"><dt>Issuer</dt><dd><code>${tenant.baseUrl}</code></dd><dt>Discovery</dt><dd><code>${tenant.baseUrl}/.well-known/openid-configuration</code></dd><dt>SAML metadata</dt><dd><code>${tenant.baseUrl}/v1/idp/saml/metadata</code></dd><dt>SCIM</dt><dd><code>${tenant.baseUrl}/scim/v2</code></dd><dt>Management API</dt><dd><code>${tenant.managementApi}</code></dd></dl>
-<h2>Latest refusals by contract row and reason</h2>
-${counts.length === 0 ? html`<p class="muted">Nothing was refused lately.</p>` : barChart(counts.slice(0, 12))}`,
-  );
-}
-
-function barChart(counts: readonly (readonly [name: string, count: number])[]): Html {
-  const most = counts[0]?.[1] ?? 1;
-  return html`<ul class="chart card">${counts.map(([name, count]) => html`<li><code>${name}</code><meter min="0" max="${most}" value="${count}" aria-label="${name}">${count}</meter><span>${count}</span></li>`)}</ul>`;
-}
+const stateKinds: Readonly<Record<string, 'good' | 'bad' | 'plain'>> = { active: 'good', retired: 'bad' };
 
 export async function keysPage(visit: Visit, notice?: Notice): Promise<FastifyReply> {
   const answer = await manage(visit, 'GET', '/signing-keys');
@@ -54,53 +18,80 @@ export async function keysPage(visit: Visit, notice?: Notice): Promise<FastifyRe
     html`<code>${String(key['kid'])}</code>`,
     String(key['use']),
     String(key['alg']),
-    String(key['state']),
-    String(key['created_at'] ?? ''),
+    badge(String(key['state']), stateKinds[String(key['state'])] ?? 'plain'),
+    shownTime(key['created_at']),
   ]);
   const rotate = (use: string, alg: string): Html =>
-    html`<form method="post" action="${consolePath(visit.request.tenant, '/signing-keys')}">${csrfField(frameOf(visit))}<input type="hidden" name="use" value="${use}"><input type="hidden" name="alg" value="${alg}"><button class="quiet" id="rotate-${use}-${alg}">Rotate ${use} ${alg}</button></form>`;
+    postButton(frameOf(visit), {
+      path: '/signing-keys',
+      label: `Rotate ${use} ${alg}…`,
+      style: 'quiet',
+      id: `rotate-${use}-${alg}`,
+      fields: { use, alg },
+    });
   return showPage(
     visit,
     'Signing keys',
     html`<p class="muted">The next key is published before it signs, and a retired one stays published until nothing signed by it is alive.</p>
 ${table('Signing keys', ['Key', 'Use', 'Algorithm', 'State', 'Made'], rows)}
 <div class="bar">${rotate('oidc', 'ES256')}${rotate('oidc', 'RS256')}${rotate('saml', 'RS256')}</div>`,
-    notice,
+    notice ?? noticeOf(visit, { rotated: 'The next key signs from now on.' }),
   );
 }
 
 export async function rotateKey(visit: Visit, typed: Typed): Promise<FastifyReply> {
-  const answer = await manage(visit, 'POST', '/signing-keys', { use: typed.get('use'), alg: typed.get('alg') });
-  return keysPage(
-    visit,
-    answer.status < 300 ? { kind: 'good', text: 'The next key signs from now on.' } : { kind: 'bad', text: refusalText(answer) },
-  );
+  const fields = { use: typed.get('use') ?? '', alg: typed.get('alg') ?? '' };
+  if (!isSure(typed))
+    return askPage(visit, {
+      title: `Rotate the ${fields.use} ${fields.alg} key?`,
+      text:
+        fields.use === 'saml'
+          ? 'The next certificate signs from now on. Service providers that took the old one by hand must be given the new one.'
+          : 'The next key, published already, signs from now on. Clients that read the published keys notice nothing.',
+      label: 'Rotate',
+      path: '/signing-keys',
+      back: '/signing-keys',
+      fields,
+    });
+  const answer = await manage(visit, 'POST', '/signing-keys', fields);
+  return answer.status < 300 ? goBack(visit, '/signing-keys', 'rotated') : keysPage(visit, { kind: 'bad', text: refusalText(answer) });
 }
 
-/** Every setting as a field, from the values the API shows: numbers, switches and texts; everything else as JSON. */
+/** Every setting as a field, from the values the API shows: numbers, switches, texts, lists of texts; the rest as JSON. */
 function settingFields(json: Json, prefix = ''): readonly FormField[] {
   return Object.entries(json).flatMap(([name, value]): readonly FormField[] => {
     const path = `${prefix}${name}`;
-    const label = path.replaceAll('_', ' ').replaceAll('.', ' · ');
+    const label = labelOf(path.split('.').slice(-1)[0] ?? '');
     if (typeof value === 'boolean') return [{ path, label, kind: 'checkbox' }];
     if (typeof value === 'number') return [{ path, label, kind: 'integer', required: true }];
     if (typeof value === 'string') return [{ path, label, kind: 'text' }];
-    if (path.startsWith('rate_limits.') || value === null || Array.isArray(value) || Object.keys(value as Json).length === 0)
-      return [{ path, label, kind: 'json' }];
+    if (Array.isArray(value)) return [{ path, label, kind: 'lines', hint: 'One a line.' }];
+    if (path.startsWith('rate_limits.')) return [{ path, label, kind: 'limit' }];
+    if (value === null || Object.keys(value as Json).length === 0) return [{ path, label, kind: 'json', hint: 'JSON; empty: none.' }];
     return settingFields(value as Json, `${path}.`);
   });
 }
 
+function labelOf(name: string): string {
+  const words = name.replaceAll('_', ' ').replace(/\b(?:ciba|id|ip|par|pin|saml|scim|sso)\b/g, (word) => word.toUpperCase());
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+}
+
+/** Settings that are objects have a part of the page of their own, with their name above. */
+const groupOf = ({ path }: FormField): string => (path.includes('.') ? path.split('.').slice(0, -1).join('.') : '');
+
 export async function settingsPage(visit: Visit, typed?: Typed, notice?: Notice): Promise<FastifyReply> {
   const { body } = await manage(visit, 'GET', '/settings');
-  const saved: Notice | undefined =
-    visit.query.get('done') === 'saved' ? { kind: 'good', text: 'Saved. Every node follows within a second.' } : undefined;
+  const groups = [...Map.groupBy(settingFields(body), groupOf)];
   return showPage(
     visit,
     'Settings',
-    html`<form class="card" method="post" action="${consolePath(visit.request.tenant, '/settings')}">${csrfField(frameOf(visit))}
-${settingFields(body).map((field) => renderField(field, body, typed))}<button id="save">Save</button></form>`,
-    notice ?? saved,
+    html`<form method="post" action="${consolePath(visit.request.tenant, '/settings')}">${csrfField(frameOf(visit))}
+${groups.map(
+  ([group, fields]) =>
+    html`<section class="card group"><h2>${group === '' ? 'General' : group.split('.').map(labelOf).join(' · ')}</h2>${group === 'rate_limits' && html`<p class="muted">Both numbers empty: the limit is off.</p>`}<div class="setting-grid">${fields.map((field) => renderField(field, body, typed))}</div></section>`,
+)}<div class="bar"><button id="save">Save</button></div></form>`,
+    notice ?? noticeOf(visit, { saved: 'Saved. Every node follows within a second.' }),
   );
 }
 
@@ -110,6 +101,6 @@ export async function changeSettings(visit: Visit, typed: Typed): Promise<Fastif
   if (!read.ok) return settingsPage(visit, typed, { kind: 'bad', text: read.text });
   const answer = await manage(visit, 'PATCH', '/settings', read.json);
   return answer.status === 200
-    ? goTo(visit, '/settings?done=saved')
+    ? goBack(visit, '/settings', 'saved')
     : settingsPage(visit, typed, { kind: 'bad', text: refusalText(answer) });
 }

@@ -13,28 +13,42 @@ export interface ApiCall {
   /** Below base_url, with query. */
   readonly path: string;
   readonly bearer?: string;
+  /** Client authentication by the Authorization header (RFC 6749 2.3.1). */
+  readonly basic?: { readonly clientId: string; readonly secret: string };
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
+  readonly xml?: Uint8Array;
 }
 
 /** Calls an endpoint of the request's tenant as the same client address. */
 export async function callApi(app: FastifyInstance, request: FastifyRequest, call: ApiCall): Promise<ApiAnswer> {
   const { pathname, host } = baseOf(request.tenant);
-  const payload =
-    call.json !== undefined ? JSON.stringify(call.json) : call.form !== undefined ? new URLSearchParams(call.form).toString() : undefined;
-  const type = call.json !== undefined ? 'application/json' : 'application/x-www-form-urlencoded';
+  const body = bodyOf(call);
   const response = await app.inject({
     method: call.method,
     url: `${pathname}${call.path}`,
     remoteAddress: request.clientAddress,
     headers: {
       host,
-      ...(call.bearer === undefined ? {} : { authorization: `Bearer ${call.bearer}` }),
-      ...(payload === undefined ? {} : { 'content-type': type }),
+      ...authorizationOf(call),
+      ...(body === undefined ? {} : { 'content-type': body.type }),
     },
-    ...(payload === undefined ? {} : { payload }),
+    ...(body === undefined ? {} : { payload: body.payload }),
   });
   return { status: response.statusCode, body: response.body === '' ? {} : JSON.parse(response.body) };
+}
+
+function bodyOf({ json, form, xml }: ApiCall): { readonly type: string; readonly payload: string | Buffer } | undefined {
+  if (json !== undefined) return { type: 'application/json', payload: JSON.stringify(json) };
+  if (form !== undefined) return { type: 'application/x-www-form-urlencoded', payload: new URLSearchParams(form).toString() };
+  return xml === undefined ? undefined : { type: 'application/xml', payload: Buffer.from(xml) };
+}
+
+function authorizationOf({ bearer, basic }: ApiCall): { readonly authorization?: string } {
+  if (bearer !== undefined) return { authorization: `Bearer ${bearer}` };
+  if (basic === undefined) return {};
+  const pair = [basic.clientId, basic.secret].map(encodeURIComponent).join(':');
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
 function baseOf(tenant: Tenant): { readonly pathname: string; readonly host: string } {

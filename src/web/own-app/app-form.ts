@@ -10,11 +10,15 @@ export type Typed = URLSearchParams;
 
 /** The fields of a post, after the checks against forged ones. @throws login.forbidden, management.malformed */
 export function readForm(request: FastifyRequest, session: AppSession): Typed {
+  return checkForm(request, session, new URLSearchParams(typeof request.body === 'string' ? request.body : ''));
+}
+
+/** Fields that came another way, e.g. with a file, after the same checks. @throws login.forbidden */
+export function checkForm(request: FastifyRequest, session: AppSession, typed: Typed): Typed {
   const { origin } = request.headers;
   const own = new URL(request.tenant.baseUrl).origin;
   if (origin !== undefined && origin !== own)
     throw reject('login.forbidden', { reason: 'foreign_origin', received: origin, expected: own });
-  const typed = new URLSearchParams(typeof request.body === 'string' ? request.body : '');
   if (!equalText(typed.get('csrf') ?? '', session.csrf)) throw reject('login.forbidden', 'csrf_token');
   // No value of ours holds a NUL, and PostgreSQL cannot be asked about one.
   for (const value of typed.values()) if (value.includes('\0')) throw reject('management.malformed', 'nul_in_form');

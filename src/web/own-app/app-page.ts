@@ -23,6 +23,8 @@ export interface Frame {
   readonly at: string;
   /** What a form just did, or what was wrong with it. */
   readonly notice?: Notice | undefined;
+  /** Style rules of the application on top of those it shares; written by us. */
+  readonly style?: string;
   /** Trusted script of our own; runs under the page's nonce. */
   readonly script?: string | undefined;
 }
@@ -48,7 +50,7 @@ export function appPage(frame: Frame, title: string, content: Html): Page {
 <meta name="robots" content="noindex">
 <title>${title} · ${frame.tenant.name}</title>
 <link rel="icon" href="data:,">
-<style nonce="${nonce}">${trusted(brandVariables(frame.tenant))}${trusted(appStyle)}</style>
+<style nonce="${nonce}">${trusted(brandVariables(frame.tenant))}${trusted(appStyle)}${frame.style !== undefined && trusted(frame.style)}</style>
 </head>
 <body>
 <a class="skip" href="#content">${frame.words.skip}</a>

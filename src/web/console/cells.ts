@@ -1,0 +1,20 @@
+// How values of the Management API look in tables and fact lists of the console.
+import { type Html, html } from '../../platform/html.ts';
+import { badge, shownTime } from './console-page.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Nothing for what is absent. */
+export function text(value: unknown): string {
+  return value === undefined || value === null ? '' : String(value);
+}
+
+export function code(value: unknown): Html {
+  return html`<code>${text(value)}</code>`;
+}
+
+export function enabled(json: Json): Html {
+  return json['enabled'] === true ? badge('enabled', 'good') : badge('disabled', 'bad');
+}
+
+export const created = ['Made', (json: Json) => shownTime(json['created_at'])] as const;
