@@ -279,20 +279,22 @@ export async function listUsers(queries: Queries, tenant: TenantId, page: UserPa
   if (page.search !== undefined) {
     const from = foldKey(page.search);
     const to = `${from}\u{10ffff}`;
-    query = query.where((eb) =>
-      eb.or([
-        eb.and([eb('user_name_key', '>=', from), eb('user_name_key', '<', to)]),
-        eb(
-          'id',
-          'in',
+    // One list of ids from two index ranges: an OR would make PostgreSQL walk the whole tenant for a rare name.
+    query = query.where('id', 'in', (eb) =>
+      eb
+        .selectFrom('users as named')
+        .select('named.id')
+        .where('named.tenant_id', '=', tenant)
+        .where('named.user_name_key', '>=', from)
+        .where('named.user_name_key', '<', to)
+        .union(
           eb
             .selectFrom('user_emails')
-            .select('user_id')
+            .select('user_id as id')
             .where('tenant_id', '=', tenant)
             .where('value_key', '>=', from)
             .where('value_key', '<', to),
         ),
-      ]),
     );
   }
   return query.execute();

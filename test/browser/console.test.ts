@@ -7,25 +7,14 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { createConsoleTenant } from '../support/console.ts';
+import { fillTenant, pagesOf, plainPages } from '../support/console-pages.ts';
 import { pinOf } from '../support/mailbox.ts';
-import type { Managed } from '../support/management.ts';
+import { createTestUser, type Managed } from '../support/management.ts';
+import { manageRootTenant } from '../support/root-tenant.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { xssCorpus } from '../support/xss.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const pages = [
-  '',
-  '/clients',
-  '/clients/new',
-  '/users',
-  '/users/new',
-  '/resources',
-  '/groups',
-  '/service-providers',
-  '/signing-keys',
-  '/settings',
-  '/events',
-  '/explain',
-];
 
 interface Violation {
   readonly id: string;
@@ -48,8 +37,9 @@ if (hasChromium)
     /** Signs an administrator of a fresh tenant in; `seen` collects policy violations, page errors and requests to elsewhere. */
     const open = async (
       options: BrowserContextOptions,
+      given?: { readonly tenant: Managed; readonly email: string },
     ): Promise<{ readonly page: Page; readonly tenant: Managed; readonly seen: string[] }> => {
-      const { tenant, email } = await createConsoleTenant(server);
+      const { tenant, email } = given ?? (await createConsoleTenant(server));
       const page = await (await browser.newContext({ reducedMotion: 'reduce', ...options })).newPage();
       const seen: string[] = [];
       page.on('console', (message) => {
@@ -75,8 +65,9 @@ if (hasChromium)
       for (const colorScheme of ['light', 'dark'] as const)
         it(`axe finds nothing on any page: ${width}, ${colorScheme}`, async () => {
           const { page, tenant, seen } = await open({ viewport, colorScheme, bypassCSP: true });
-          await tenant.make('POST', '/groups', { display_name: 'Engineers' });
-          for (const path of pages) {
+          const ids = await fillTenant(server, tenant, 'Engineers');
+          const people = [`/groups/${ids.group}/members?find=e`, `/clients/${ids.client}/access?find=e&kind=group`];
+          for (const path of [...plainPages, ...pagesOf(ids), ...people]) {
             await page.goto(`${tenant.baseUrl}/console${path}`);
             await page.evaluate(axeSource);
             const violations = (await page.evaluate('axe.run().then((result) => result.violations)')) as readonly Violation[]; // axe's result
@@ -84,10 +75,102 @@ if (hasChromium)
               violations.map((violation) => [path, violation.id, violation.nodes[0]?.html]),
               [],
             );
+            const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+            assert.equal(overflow, 0, `${path} is wider than the screen`);
           }
           assert.deepEqual(seen, []);
           await page.context().close();
         });
+
+    it('axe finds nothing on the pages that forms lead to, and on those of operators', async () => {
+      const tenant = await manageRootTenant(server);
+      await tenant.make('PATCH', '/settings', { login_methods: ['email_pin'] });
+      await createTestUser(tenant, 'operator@main.example', { role: 'admin' });
+      const { page, seen } = await open({ bypassCSP: true }, { tenant, email: 'operator@main.example' });
+      const clean = async (where: string): Promise<void> => {
+        await page.evaluate(axeSource);
+        const violations = (await page.evaluate('axe.run().then((result) => result.violations)')) as readonly Violation[]; // axe's result
+        assert.deepEqual(
+          violations.map((violation) => [where, violation.id, violation.nodes[0]?.html]),
+          [],
+        );
+      };
+      const go = (path: string): Promise<unknown> => page.goto(`${tenant.baseUrl}/console${path}`);
+      await go('');
+      await page.click('nav >> text=Tenants');
+      await clean('tenants');
+      await page.click('#new');
+      await clean('new tenant');
+      await page.fill('#field-slug', 'browser');
+      await page.fill('#field-name', 'Made in a browser');
+      await page.click('#save');
+      await page.waitForSelector('text=Shown once');
+      await clean('tenant made');
+      await page.click('#delete');
+      await page.waitForSelector('#sure');
+      await clean('typed confirmation');
+      await page.fill('#typed', 'browser');
+      await page.click('#sure');
+      await page.waitForSelector('text=The tenant was deleted');
+      const ids = await fillTenant(server, tenant, 'Somebody');
+      await go(`/users/${ids.user}/devices`);
+      await page.click('#enroll');
+      await page.waitForSelector('#enrolment');
+      await clean('enrolment');
+      await go('/scim');
+      await page.click('#make');
+      await page.waitForSelector('#results');
+      await clean('SCIM made');
+      await go('/clients/new');
+      await page.fill('#field-name', 'x');
+      await page.fill('#field-redirect_uris', 'not a uri');
+      await page.click('#save');
+      await page.waitForSelector('#notice');
+      await clean('refused form');
+      assert.deepEqual(seen, []);
+      await page.context().close();
+    });
+
+    it('nothing in a name runs', async () => {
+      const { page, tenant, seen } = await open({});
+      // Several texts a name: that each is escaped on each page is shown without a browser.
+      for (let index = 0; index < xssCorpus.length; index += 3) {
+        const text = xssCorpus.slice(index, index + 3).join(' ');
+        const ids = await fillTenant(server, tenant, text, `xss${index}`);
+        for (const path of pagesOf(ids)) {
+          await page.goto(`${tenant.baseUrl}/console${path}`);
+          assert.equal(await page.evaluate('window.pwned'), undefined, `${path}: ${text}`);
+        }
+      }
+      assert.deepEqual(seen, []);
+      await page.context().close();
+    });
+
+    it('without scripts: metadata uploaded, a member added and removed, a device revoked', async () => {
+      const { page, tenant, seen } = await open({ javaScriptEnabled: false, viewport: widths.phone });
+      const ids = await fillTenant(server, tenant, 'Somebody');
+      await createTestUser(tenant, 'mary@x.example', { display_name: 'Mary Member' });
+      const go = (path: string): Promise<unknown> => page.goto(`${tenant.baseUrl}/console${path}`);
+      await go('/service-providers/import');
+      const xml = `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://wiki.example"><SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://wiki.example/acs" index="0"/></SPSSODescriptor></EntityDescriptor>`;
+      await page.setInputFiles('#file', { name: 'wiki.xml', mimeType: 'application/xml', buffer: Buffer.from(xml) });
+      await page.click('#import');
+      assert.equal(await page.textContent('#notice'), 'The metadata was imported.');
+      await go(`/groups/${ids.group}/members`);
+      await page.fill('#find', 'mary');
+      await page.click('#find-people');
+      await page.click('text=Add >> nth=-1');
+      assert.equal(await page.textContent('#notice'), 'Added.');
+      await page.click('tr:has-text("Mary Member") >> button:has-text("Remove")');
+      await page.click('#sure');
+      assert.equal(await page.textContent('#notice'), 'Removed.');
+      await go(`/users/${ids.user}/devices`);
+      await page.click('button:has-text("Revoke…") >> nth=0');
+      await page.click('#sure');
+      assert.match((await page.textContent('#notice')) ?? '', /The device was revoked/);
+      assert.deepEqual(seen, []);
+      await page.context().close();
+    });
 
     it('an administrator makes a client without scripts, within the policy', async () => {
       const { page, tenant, seen } = await open({ javaScriptEnabled: false });

@@ -8,6 +8,8 @@ import type { TestServer } from './server.ts';
 export interface AppVisitor {
   readonly tenant: Managed;
   readonly cookie: () => string;
+  /** The token its forms carry. */
+  readonly csrf: string;
   /** GET of a page below the application. */
   readonly page: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>;
   /** POST of a form with the session's token, or another one. */
@@ -58,6 +60,7 @@ export async function openApp(
     visitor: {
       tenant,
       cookie,
+      csrf,
       page: (path, headers) => get(`${home}${path}`, headers),
       submit: async (path, fields, changes = {}) =>
         keep(

@@ -26,9 +26,9 @@ td form{margin:0}td .bar{margin:0;flex-wrap:nowrap;gap:.4rem}
 td time{white-space:nowrap;font-variant-numeric:tabular-nums}
 .ask{max-width:38rem}
 .panel{background:var(--card);border:1px solid var(--line);border-radius:.8rem;padding:1.2rem 1.4rem;margin:0 0 1.2rem}
-.panel>h2:first-child,.panel>h3:first-child{margin-top:0}
-.panel h3{margin:0 0 .2rem;font-size:1.02rem}
-.panel .bar:first-child{margin-bottom:.8rem}.panel .bar h2,.panel .bar h3{margin:0}.panel>:last-child{margin-bottom:0}
+.panel>h2:first-child{margin-top:0}
+.once h2{margin:0 0 .3rem}
+.panel .bar:first-child{margin-bottom:.8rem}.panel .bar h2{margin:0}.panel>:last-child{margin-bottom:0}
 .panel .search+.scroll,.panel .search+.muted{margin-top:1rem}
 input[type=checkbox]{accent-color:var(--accent)}
 .panel dl{margin-bottom:.9rem}.panel .scroll{margin-bottom:.4rem}
@@ -67,7 +67,7 @@ pre{margin:0 0 1rem;padding:.9rem 1rem;background:var(--soft);border-radius:.7re
 .setting-grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(19rem,100%),1fr));gap:0 1.6rem}
 main .card{max-width:none}.card .field,.card fieldset{max-width:34rem}.setting-grid .field,.setting-grid fieldset{max-width:none}
 .card textarea{max-width:none}
-@media (max-width:48rem){td{min-width:7.5rem}td:first-child{min-width:9rem}td code{overflow-wrap:normal}.choose{padding:.2rem}.tabs{padding:0;border-bottom:1px solid var(--line)}.pages{background:none;border:0}.bar.spread>.bar{width:100%}.search{flex-basis:100%;max-width:none}.plot{height:7rem}.steps>li{padding-left:0}.steps>li::before{position:static;margin-bottom:.5rem}}
+@media (max-width:48rem){td{min-width:7.5rem}td:last-child:has(form){position:sticky;right:0;min-width:0;background:var(--card);box-shadow:-.6rem 0 .6rem -.6rem rgb(0 0 0/.2)}td:first-child{min-width:9rem}td code{overflow-wrap:normal}.choose{padding:.2rem}.tabs{padding:0;border-bottom:1px solid var(--line)}.pages{background:none;border:0}.bar.spread>.bar{width:100%}.search{flex-basis:100%;max-width:none}.plot{height:7rem}.steps>li{padding-left:0}.steps>li::before{position:static;margin-bottom:.5rem}}
 @media (forced-colors:active){.plot .a,.plot .b,.ranks .a,.ranks .b,.ranks .c{fill:CanvasText}.badge{border:1px solid}}
 `;
 

@@ -73,7 +73,7 @@ function devicePanel(visit: Visit, params: Params, device: Json): Html {
     ['Device id', html`<code>${text(device['id'])}</code>`],
   ];
   const keys = (device['keys'] ?? []) as readonly Json[]; // the API's shape
-  return html`<section class="panel" aria-label="${name}"><div class="bar spread"><h3>${name} ${badge(text(device['state']), isActive ? 'good' : 'bad')}</h3>${isActive && postButton(frameOf(visit), { path: `${path}/revoke`, label: 'Revoke…', style: 'small danger', of: name })}</div>
+  return html`<section class="panel" aria-label="${name}"><div class="bar spread"><h2>${name} ${badge(text(device['state']), isActive ? 'good' : 'bad')}</h2>${isActive && postButton(frameOf(visit), { path: `${path}/revoke`, label: 'Revoke…', style: 'small danger', of: name })}</div>
 <dl>${facts.filter(([, value]) => value !== '').map(([fact, value]) => html`<dt>${fact}</dt><dd>${value}</dd>`)}</dl>
 <ul class="keys" aria-label="Keys">${keys.map((key) => keyRow(visit, `${path}/keys/${text(key['key_id'])}/revoke`, key, isActive))}</ul></section>`;
 }
@@ -91,7 +91,7 @@ export async function enroll(visit: Visit, params: Params): Promise<FastifyReply
   const answer = await manage(visit, 'POST', enrollmentsUrl(params), {});
   if (answer.status !== 201) return devicesPage(visit, params, { kind: 'bad', text: refusalText(answer) });
   const link = text(answer.body['qr_uri']);
-  const shown = html`<section class="panel" id="enrolment" aria-label="Enrolment"><div class="once">${await qrCode(link, 'QR code of the enrolment link')}<div><h3>Scan this with the app</h3>
+  const shown = html`<section class="panel" id="enrolment" aria-label="Enrolment"><div class="once">${await qrCode(link, 'QR code of the enrolment link')}<div><h2>Scan this with the app</h2>
 <p>It works once, until ${shownTime(answer.body['expires_at'])}. It is shown only now: hand it to this person alone.</p>
 <p class="muted">On the phone itself, open the link:</p><pre id="enrolment-link">${link}</pre></div></div></section>`;
   return devicesPage(visit, params, { kind: 'good', text: 'The enrolment link was made.' }, shown);

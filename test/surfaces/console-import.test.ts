@@ -1,0 +1,137 @@
+// A service provider from metadata in the console: pasted and uploaded, by one form without scripts; what is no such form, or
+// too large, is refused; and the wizard that sets SCIM up and tries it.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { consoleUploadBytesMax } from '../../src/contract/limits.ts';
+import { createConsoleTenant, openConsole } from '../support/console.ts';
+import { databases } from '../support/databases.ts';
+import type { Json } from '../support/management.ts';
+import type { AppVisitor } from '../support/own-app.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const metadataOf = (entityId: string): string =>
+  `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${entityId}"><md:SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://sp.example/acs" index="0"/></md:SPSSODescriptor></md:EntityDescriptor>`;
+
+for (const database of databases) {
+  describe(`console, set-up of others, on ${database}`, () => {
+    let server: TestServer;
+    let visitor: AppVisitor;
+    before(async () => {
+      server = await startTestServer(database);
+      const { tenant, email } = await createConsoleTenant(server);
+      ({ visitor } = await openConsole(server, tenant, email));
+    });
+    after(() => server.close());
+
+    const post = (body: FormData | string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+      fetch(`${visitor.tenant.baseUrl}/console/service-providers/import`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { accept: 'text/html', cookie: visitor.cookie(), origin: new URL(visitor.tenant.baseUrl).origin, ...headers },
+        body,
+      });
+    const formOf = (metadata: string, file: string | undefined, csrf = visitor.csrf): FormData => {
+      const form = new FormData();
+      form.set('csrf', csrf);
+      form.set('file', new Blob(file === undefined ? [] : [file]), file === undefined ? '' : 'metadata.xml');
+      form.set('metadata', metadata);
+      return form;
+    };
+    const entityIds = async (): Promise<readonly unknown[]> =>
+      (await visitor.tenant.make<{ items: readonly Json[] }>('GET', '/service-providers')).items.map((item) => item['entity_id']);
+    const noticeOf = (text: string): string => /id="notice">([^<]*)/.exec(text)?.[1] ?? '';
+
+    it('pasted, uploaded, and given again: made, made, updated', async () => {
+      for (const [metadata, file, entityId] of [
+        [metadataOf('https://pasted.example'), undefined, 'https://pasted.example'],
+        ['', metadataOf('https://uploaded.example'), 'https://uploaded.example'],
+        [metadataOf('https://pasted.example'), undefined, 'https://pasted.example'],
+      ] as const) {
+        const response = await post(formOf(metadata, file));
+        assert.equal(response.status, 303, noticeOf(await response.text()));
+        const page = await visitor.page((response.headers.get('location') ?? '').replace(/^.*\/console/, ''));
+        const text = await page.text();
+        assert.equal(noticeOf(text), 'The metadata was imported.');
+        assert.ok(text.includes(entityId));
+      }
+      assert.deepEqual((await entityIds()).toSorted(), ['https://pasted.example', 'https://uploaded.example']);
+    });
+
+    it('what is no metadata is refused with the reason, and stays typed', async () => {
+      const before = await entityIds();
+      for (const [metadata, file, notice] of [
+        ['<no-metadata/>', undefined, /Expected the metadata of one SAML 2\.0 service provider/],
+        ['', '<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>', /Expected the metadata/],
+        ['', undefined, /Choose a file, or paste the metadata/],
+      ] as const) {
+        const response = await post(formOf(metadata, file));
+        const text = await response.text();
+        assert.equal(response.status, 400);
+        assert.match(noticeOf(text), notice);
+        if (metadata !== '') assert.ok(text.includes('&#60;no-metadata/&#62;'));
+      }
+      assert.deepEqual(await entityIds(), before);
+    });
+
+    it('forged and broken forms: 403 and 400, and nothing is made', async () => {
+      const before = await entityIds();
+      const good = metadataOf('https://forged.example');
+      assert.equal((await post(formOf(good, undefined, 'wrong'))).status, 403);
+      assert.equal((await post(formOf(good, undefined), { origin: 'https://evil.example' })).status, 403);
+      const boundary = { 'content-type': 'multipart/form-data; boundary=b' };
+      const part = (name: string, value: string): string => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+      const whole = `${part('csrf', visitor.csrf)}${part('metadata', good)}`;
+      assert.equal((await post(whole, boundary)).status, 400); // no end
+      assert.equal((await post('nothing of the kind', boundary)).status, 400);
+      assert.equal((await post(whole, { 'content-type': 'multipart/form-data' })).status, 400); // no boundary
+      assert.equal((await post(`${part('csrf', visitor.csrf)}${part('x', '1').repeat(200)}--b--\r\n`, boundary)).status, 400);
+      assert.deepEqual(await entityIds(), before);
+    });
+
+    it('limits: a file as large as may be reaches the API, one byte more does not', async () => {
+      const padded = (bytes: number): string => metadataOf('https://large.example').padEnd(bytes, ' ');
+      assert.equal((await post(formOf('', padded(consoleUploadBytesMax)))).status, 303);
+      assert.equal((await post(formOf('', padded(consoleUploadBytesMax + 1)))).status, 400);
+      assert.equal((await post(formOf('', padded(consoleUploadBytesMax * 2)))).status, 413);
+    });
+
+    it('SCIM: a client is made, its secret shown once, and it works', async () => {
+      const text = await (await visitor.page('/scim')).text();
+      assert.ok(text.includes(`${visitor.tenant.baseUrl}/scim/v2`));
+      const made = await (await visitor.submit('/scim', { name: 'Entra' })).text();
+      assert.equal(noticeOf(made), 'The client was made, and it works.');
+      assert.equal((made.match(/>works</g) ?? []).length, 3);
+      const id = /id="made-client-id">([^<]+)/.exec(made)?.[1] ?? '';
+      const secret = /id="made-client-secret">([^<]+)/.exec(made)?.[1] ?? '';
+      const client = await visitor.tenant.make('GET', `/clients/${id}`);
+      assert.deepEqual(
+        [client['name'], client['grant_types'], client['scopes'], client['token_endpoint_auth_method']],
+        ['Entra', ['client_credentials'], ['scim:read', 'scim:write'], 'client_secret_post'],
+      );
+      const tried = await visitor.submit('/scim/test', { client_id: id, client_secret: secret });
+      assert.equal(tried.status, 200);
+      assert.equal(noticeOf(await tried.text()), 'It works.');
+    });
+
+    it('SCIM: what does not work is said: a wrong secret, a client without the scopes; basic works too', async () => {
+      const wrong = await visitor.submit('/scim/test', { client_id: 'nobody', client_secret: 'wrong' });
+      assert.equal(wrong.status, 400);
+      assert.match(noticeOf(await wrong.text()), /^Token: expected 200, found 401 invalid_client/);
+      const fields = {
+        name: 'Basic',
+        type: 'confidential',
+        token_endpoint_auth_method: 'client_secret_basic',
+        grant_types: ['client_credentials'],
+      };
+      for (const [scopes, status] of [
+        [['scim:read', 'scim:write'], 200],
+        [['users:read'], 400],
+      ] as const) {
+        const client = await visitor.tenant.make('POST', '/clients', { ...fields, scopes });
+        const typed = { client_id: String(client['client_id']), client_secret: String(client['client_secret']) };
+        assert.equal((await visitor.submit('/scim/test', typed)).status, status);
+      }
+      assert.equal((await visitor.submit('/scim', { name: '' })).status, 400);
+    });
+  });
+}

@@ -1,0 +1,170 @@
+// What the console does about people: search, devices and enrolment, passkeys, sessions, members of groups, access to
+// applications. Every change is seen through the Management API.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { parseEnrollmentLink } from '../../sdk/device.ts';
+import { createConsoleTenant, openConsole } from '../support/console.ts';
+import { type ConsoleIds, fillTenant } from '../support/console-pages.ts';
+import { databases } from '../support/databases.ts';
+import { createTestUser, type Json, type Managed } from '../support/management.ts';
+import type { AppVisitor } from '../support/own-app.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+interface List {
+  readonly items: readonly Json[];
+}
+
+for (const database of databases) {
+  describe(`console, people, on ${database}`, () => {
+    let server: TestServer;
+    let tenant: Managed;
+    let visitor: AppVisitor;
+    let made = 0;
+    before(async () => {
+      server = await startTestServer(database);
+      const created = await createConsoleTenant(server);
+      tenant = created.tenant;
+      ({ visitor } = await openConsole(server, tenant, created.email));
+    });
+    after(() => server.close());
+
+    const fill = (): Promise<ConsoleIds> => {
+      made += 1;
+      return fillTenant(server, tenant, 'Person', `p${made}`);
+    };
+    const show = async (path: string, status = 200): Promise<string> => {
+      const response = await visitor.page(path);
+      const text = await response.text();
+      assert.equal(response.status, status, `${path}: ${noticeOf(text)}`);
+      return text;
+    };
+    /** Posts the form, is asked, says yes; gives the page it leads to. */
+    const confirm = async (path: string): Promise<string> => {
+      const asked = await visitor.submit(path, {});
+      assert.match(await asked.text(), /id="sure"/, path);
+      const done = await visitor.submit(path, { sure: 'yes' });
+      assert.equal(done.status, 303, path);
+      return show(belowConsole(done));
+    };
+    const belowConsole = (response: Response): string =>
+      (response.headers.get('location') ?? '').slice(`${new URL(tenant.baseUrl).pathname}/console`.length);
+    const list = async (path: string): Promise<readonly Json[]> => (await tenant.make<List>('GET', path)).items;
+
+    it('lists are searched, and say when nothing is found; the next page keeps the search', async () => {
+      for (let index = 0; index < 27; index += 1) await createTestUser(tenant, `zoe${String(index).padStart(2, '0')}@x.example`);
+      const first = await show('/users?search=ZOE');
+      assert.equal((first.match(/zoe\d\d@x\.example<\/a>/g) ?? []).length, 25);
+      const next = /id="next" href="([^"]+)"/.exec(first)?.[1] ?? '';
+      assert.match(next, /search=ZOE&#38;cursor=/);
+      const second = await show(next.replaceAll('&#38;', '&').replace(/^.*\/console/, ''));
+      assert.equal((second.match(/zoe\d\d@x\.example<\/a>/g) ?? []).length, 2);
+      assert.match(second, /id="first"/);
+      assert.doesNotMatch(second, /id="next"/);
+      assert.match(await show('/users?search=zzzz'), /Nothing found/);
+      assert.match(await show('/users?search=zoe01'), /value="zoe01"/);
+      assert.match(await show('/groups'), /No groups yet/);
+    });
+
+    it('an enrolment link is shown once, as a QR code and a link that a phone reads', async () => {
+      const { user } = await fill();
+      const response = await visitor.submit(`/users/${user}/enrollments`, {});
+      const text = await response.text();
+      assert.equal(response.status, 200);
+      assert.match(text, /<svg class="qr"[^>]*role="img"/);
+      const link = /id="enrolment-link">([^<]+)</.exec(text)?.[1]?.replaceAll('&#38;', '&') ?? '';
+      assert.equal(parseEnrollmentLink(link)?.baseUrl, tenant.baseUrl);
+      assert.doesNotMatch(await show(`/users/${user}/devices`), /enrolment-link/);
+    });
+
+    it('a device: its details, one key revoked, then the device', async () => {
+      const { user, device, key } = await fill();
+      const text = await show(`/users/${user}/devices`);
+      for (const part of [device, key, 'ES256', 'ios']) assert.ok(text.includes(part), part);
+      assert.match(await confirm(`/users/${user}/devices/${device}/keys/${key}/revoke`), /The key was revoked/);
+      const keys = (await tenant.make('GET', `/devices/${device}`))['keys'] as readonly Json[]; // the API's shape
+      assert.deepEqual(keys.map((entry) => [entry['key_id'] === key, entry['state']]).toSorted(), [
+        [false, 'active'],
+        [true, 'revoked'],
+      ]);
+      assert.match(await confirm(`/users/${user}/devices/${device}/revoke`), /The device was revoked/);
+      assert.equal((await tenant.make('GET', `/devices/${device}`))['state'], 'revoked');
+      assert.equal((await visitor.submit(`/users/${user}/devices/${device}/revoke`, { sure: 'yes' })).status, 404);
+    });
+
+    it('a passkey is revoked', async () => {
+      const { user, passkey } = await fill();
+      assert.ok((await show(`/users/${user}/passkeys`)).includes(passkey));
+      assert.match(await confirm(`/users/${user}/passkeys/${passkey}/revoke`), /The passkey was revoked/);
+      assert.deepEqual(await list(`/users/${user}/passkeys`), []);
+      assert.match(await show(`/users/${user}/passkeys`), /No passkey yet/);
+    });
+
+    it('sessions: one ended, and all', async () => {
+      const { user, session } = await fill();
+      assert.match(await show(`/users/${user}/sessions`), /openid offline_access/);
+      assert.match(await confirm(`/users/${user}/sessions/${session}/end`), /The session was ended/);
+      assert.deepEqual(await list(`/users/${user}/sessions`), []);
+      const other = await fill();
+      assert.match(await confirm(`/users/${other.user}/sessions/end`), /Every session was ended/);
+      assert.deepEqual(await list(`/users/${other.user}/sessions`), []);
+    });
+
+    it('members: found by name, added once, removed', async () => {
+      const { group } = await fill();
+      const { id } = await createTestUser(tenant, 'member@x.example', { display_name: 'Mary Member' });
+      const found = await show(`/groups/${group}/members?find=member`);
+      assert.match(found, /Mary Member/);
+      assert.ok(found.includes(`name="user_id" value="${id}"`));
+      const added = await visitor.submit(`/groups/${group}/members`, { user_id: id, find: 'member' });
+      assert.equal(added.status, 303);
+      assert.match(await show(belowConsole(added)), /Added\./);
+      assert.ok((await list(`/groups/${group}/members`)).some((entry) => entry['user_id'] === id));
+      const again = await visitor.submit(`/groups/${group}/members`, { user_id: id, find: 'member' });
+      assert.equal(again.status, 400);
+      const text = await again.text();
+      assert.match(noticeOf(text), /The user is a member already/);
+      assert.match(text, /name="find" value="member"/);
+      assert.match(await confirm(`/groups/${group}/members/${id}/remove`), /Removed\./);
+      assert.ok((await list(`/groups/${group}/members`)).every((entry) => entry['user_id'] !== id));
+      assert.match(await show(`/groups/${group}/members?find=nobodyatall`), /No user starts with that/);
+    });
+
+    for (const [path, name] of [
+      ['/clients', 'client'],
+      ['/service-providers', 'provider'],
+    ] as const)
+      it(`access to ${path}: users and groups assigned and taken away`, async () => {
+        const ids = await fill();
+        const target = `${path}/${ids[name]}`;
+        const { id } = await createTestUser(tenant, `guest-${name}@x.example`, { display_name: 'Guest' });
+        const group = String((await tenant.make('POST', '/groups', { display_name: `Guests of ${name}` }))['id']);
+        const before = (await list(`${target}/assignments`)).length;
+        for (const fields of [{ user_id: id }, { group_id: group }])
+          assert.equal((await visitor.submit(`${target}/access`, { ...fields, find: 'g' })).status, 303);
+        const text = await show(`${target}/access?find=guests&kind=group`);
+        for (const part of ['Guest</a>', `Guests of ${name}</a>`, `name="group_id" value="${group}"`]) assert.ok(text.includes(part), part);
+        const assignments = await list(`${target}/assignments`);
+        assert.equal(assignments.length, before + 2);
+        const own = assignments.find((entry) => entry['user_id'] === id);
+        assert.match(await confirm(`${target}/access/${String(own?.['id'])}/remove`), /Removed\./);
+        assert.equal((await list(`${target}/assignments`)).length, before + 1);
+        assert.equal((await visitor.submit(`${target}/access`, { user_id: 'nobody' })).status, 400);
+      });
+
+    it('a deletion is asked, done and said', async () => {
+      const ids = await fill();
+      for (const path of [
+        `/users/${ids.user}`,
+        `/groups/${ids.group}`,
+        `/resources/${ids.resource}`,
+        `/service-providers/${ids.provider}`,
+      ]) {
+        assert.match(await confirm(`${path}/delete`), /was deleted\./, path);
+        assert.equal((await tenant.call('GET', path)).status, 404, path);
+        await show(path, 404);
+      }
+    });
+  });
+}
+
+const noticeOf = (text: string): string => /id="notice">([^<]*)/.exec(text)?.[1] ?? '';

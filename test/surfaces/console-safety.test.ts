@@ -1,0 +1,197 @@
+// What the console must never do: run what a name says, take a forged form, be framed, show or change anything of another
+// tenant, or grow. Every page and every form, on both databases.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { createConsoleTenant, openConsole } from '../support/console.ts';
+import { actingForms, askingForms, type ConsoleIds, fillTenant, pagesOf, plainPages } from '../support/console-pages.ts';
+import { databases } from '../support/databases.ts';
+import type { Managed } from '../support/management.ts';
+import type { AppVisitor } from '../support/own-app.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { assertEscaped, xssCorpus } from '../support/xss.ts';
+
+const pageBytesMax = 60_000;
+const unknownIds = (): ConsoleIds => {
+  const names = [
+    'client',
+    'resource',
+    'user',
+    'group',
+    'provider',
+    'device',
+    'key',
+    'passkey',
+    'session',
+    'clientAssignment',
+    'providerAssignment',
+  ];
+  return Object.fromEntries(names.map((name) => [name, randomUUID()])) as unknown as ConsoleIds; // one id a member
+};
+
+for (const database of databases) {
+  describe(`console safety on ${database}`, () => {
+    let server: TestServer;
+    let visitor: AppVisitor;
+    let own: ConsoleIds;
+    let other: Managed;
+    let foreign: ConsoleIds;
+    before(async () => {
+      server = await startTestServer(database);
+      const { tenant, email } = await createConsoleTenant(server);
+      ({ visitor } = await openConsole(server, tenant, email));
+      own = await fillTenant(server, tenant, 'Plain name');
+      other = (await createConsoleTenant(server)).tenant;
+      foreign = await fillTenant(server, other, 'Name of another');
+    });
+    after(() => server.close());
+
+    const snapshot = async (tenant: Managed): Promise<string> => {
+      const paths = ['/clients', '/resources', '/users', '/groups', '/service-providers', '/signing-keys', '/settings'];
+      return (await Promise.all(paths.map(async (path) => JSON.stringify(await tenant.make('GET', path))))).join('\n');
+    };
+
+    it('every page: policy, no framing, no script, no address elsewhere, under 60 kB', async () => {
+      for (const path of [...plainPages, ...pagesOf(own)]) {
+        const response = await visitor.page(path);
+        const text = await response.text();
+        assert.equal(response.status, 200, path);
+        const policy = response.headers.get('content-security-policy') ?? '';
+        assert.match(policy, /default-src 'none'.*frame-ancestors 'none'/, path);
+        assert.doesNotMatch(policy, /unsafe|script-src/, path);
+        assert.equal(response.headers.get('x-frame-options'), 'DENY', path);
+        assert.equal(response.headers.get('cache-control'), 'no-store', path);
+        assert.ok(Buffer.byteLength(text) < pageBytesMax, `${path}: ${Buffer.byteLength(text)} bytes`);
+        assert.doesNotMatch(text, /<script|<iframe|\sstyle=|\son[a-z]+=/, path);
+        for (const [, address] of text.matchAll(/(?:src|href|action)="([^"]*)"/g))
+          assert.match(address!, /^(?:\/t\/|#content$|data:,$)/, path);
+      }
+    });
+
+    it('names stay text on every page that shows them', async () => {
+      const pages = pagesOf(own).length + 5;
+      let shown = 0;
+      for (const [index, text] of xssCorpus.entries()) {
+        const ids = await fillTenant(server, visitor.tenant, text, `xss${index}`);
+        const lists = ['/clients', '/resources', '/users', '/groups', '/service-providers'].map(
+          (path) => `${path}?search=${encodeURIComponent(text)}`,
+        );
+        for (const path of [...pagesOf(ids), ...lists]) {
+          const response = await visitor.page(path);
+          assert.equal(response.status, 200, path);
+          assertEscaped(await response.text(), text);
+          shown += 1;
+        }
+        for (const path of askingForms(ids)) assertNoMarkup(await (await visitor.submit(path, {})).text(), path);
+        for (const path of [
+          '/events?type=',
+          '/events?actor=',
+          '/explain?request_id=',
+          `/groups/${ids.group}/members?find=`,
+          '/clients?cursor=',
+        ])
+          assertNoMarkup(await (await visitor.page(`${path}${encodeURIComponent(text)}`)).text(), path);
+      }
+      assert.equal(shown, pages * xssCorpus.length);
+    });
+
+    it('a refused form shows what was typed as text', async () => {
+      for (const text of xssCorpus) {
+        const refused = await visitor.submit('/clients', { name: text, redirect_uris: text, grant_types: text });
+        assert.equal(refused.status, 400);
+        assertEscaped(await refused.text(), text);
+        assertNoMarkup(await (await visitor.submit('/scim', { name: '' })).text(), '/scim');
+        assertNoMarkup(await (await visitor.submit('/scim/test', { client_id: text, client_secret: text })).text(), '/scim/test');
+      }
+    });
+
+    it('forged forms do nothing: a wrong token, none, a foreign origin', async () => {
+      const before = await snapshot(visitor.tenant);
+      const forms = [
+        ...askingForms(own),
+        ...actingForms(own),
+        '/clients',
+        '/users',
+        '/scim',
+        '/scim/test',
+        '/settings',
+        '/signing-keys',
+        '/sign-out',
+      ];
+      for (const path of forms)
+        for (const changes of [{ csrf: 'wrong' }, { csrf: '' }, { origin: 'https://evil.example' }, { origin: 'null' }]) {
+          const response = await visitor.submit(
+            path,
+            { sure: 'yes', name: 'forged', user_name: 'forged', display_name: 'forged' },
+            changes,
+          );
+          assert.equal(response.status, 403, `${path} ${JSON.stringify(changes)}`);
+        }
+      assert.equal(await snapshot(visitor.tenant), before);
+    });
+
+    it('what is asked first is not done before the answer', async () => {
+      const before = await snapshot(visitor.tenant);
+      for (const path of askingForms(own)) {
+        const response = await visitor.submit(path, {});
+        assert.equal(response.status, 200, path);
+        assert.match(await response.text(), /id="sure"/, path);
+      }
+      assert.equal(await snapshot(visitor.tenant), before);
+      const { items } = await visitor.tenant.make<{ items: readonly { state: string }[] }>('GET', `/users/${own.user}/devices`);
+      assert.equal(items[0]?.state, 'active');
+    });
+
+    it('ids of another tenant are answered as unknown ids are, and nothing of it changes', async () => {
+      const before = await snapshot(other);
+      const unknown = unknownIds();
+      const shape = async (response: Response, ids: ConsoleIds): Promise<string> => {
+        let text = await response.text();
+        for (const id of Object.values(ids)) text = text.replaceAll(id, '<id>');
+        return `${response.status} ${response.headers.get('location') ?? ''} ${text.replace(/nonce="[^"]+"/g, '')}`;
+      };
+      for (const [index, path] of pagesOf(foreign).entries()) {
+        const found = await shape(await visitor.page(path), foreign);
+        assert.match(found, /^404 /, path);
+        assert.equal(found, await shape(await visitor.page(pagesOf(unknown)[index]!), unknown), path);
+      }
+      const forms = (ids: ConsoleIds): readonly string[] => [...askingForms(ids), ...actingForms(ids)];
+      for (const [index, path] of forms(foreign).entries()) {
+        const fields = { sure: 'yes', user_id: own.user, display_name: 'x', name: 'x' };
+        const found = await shape(await visitor.submit(path, fields), foreign);
+        assert.doesNotMatch(found, /^(?:200|303) /, path);
+        assert.equal(found, await shape(await visitor.submit(forms(unknown)[index]!, fields), unknown), path);
+      }
+      for (const [path, field] of [
+        [`/groups/${own.group}/members`, foreign.user],
+        [`/clients/${own.client}/access`, foreign.user],
+      ] as const)
+        assert.equal((await visitor.submit(path, { user_id: field })).status, 400, path);
+      for (const path of [
+        `/users/${own.user}/devices/${foreign.device}/revoke`,
+        `/users/${own.user}/passkeys/${foreign.passkey}/revoke`,
+        `/users/${own.user}/sessions/${foreign.session}/end`,
+        `/clients/${own.client}/access/${foreign.clientAssignment}/remove`,
+        `/groups/${own.group}/members/${foreign.user}/remove`,
+      ])
+        assert.equal((await visitor.submit(path, { sure: 'yes' })).status, 404, path);
+      assert.equal(await snapshot(other), before);
+      const devices = await other.make<{ items: readonly { state: string }[] }>('GET', `/users/${foreign.user}/devices`);
+      assert.equal(devices.items[0]?.state, 'active');
+      const sessions = await other.make<{ items: readonly unknown[] }>('GET', `/users/${foreign.user}/sessions`);
+      assert.equal(sessions.items.length, 1);
+    });
+
+    it('the tenants of the deployment are no page of any tenant but the root', async () => {
+      for (const path of ['/tenants', '/tenants/new', `/tenants/${other.id}`]) assert.equal((await visitor.page(path)).status, 404, path);
+      for (const path of ['/tenants', `/tenants/${other.id}`, `/tenants/${other.id}/disable`, `/tenants/${other.id}/delete`])
+        assert.equal((await visitor.submit(path, { sure: 'yes', slug: 'x', name: 'x', typed: other.slug })).status, 404, path);
+      assert.equal((await other.call('GET', '/settings')).status, 200);
+    });
+  });
+}
+
+function assertNoMarkup(text: string, where: string): void {
+  const found = /<(?:script|img|iframe|base|math)|<svg onload|<meta http-equiv|<form action=https:/.exec(text);
+  assert.equal(found, null, where);
+}
