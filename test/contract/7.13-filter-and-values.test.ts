@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { RowId } from '../../src/contract/catalogue.ts';
+import { scimFilterCharsMax } from '../../src/contract/limits.ts';
 import { databases } from '../support/databases.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { type ScimCaller, startScim } from '../support/scim.ts';
@@ -27,7 +28,7 @@ const refused: readonly (readonly [RowId, string, string, string])[] = [
   ['scim.invalidFilter', 'co on a date', `filter=${q('meta.created co "2026"')}`, '"co" does not apply to created.'],
   ['scim.invalidFilter', 'multi-valued complex attribute compared', `filter=${q('emails eq "x"')}`, 'Emails takes "pr" only.'],
   ['scim.invalidFilter', 'NUL', `filter=${q('userName eq "\\u0000"')}`, 'A string with NUL or half a character at 13.'],
-  ['scim.invalidFilter', 'over-long', `filter=${q(long(4097))}`, 'Longer than 4096 characters.'],
+  ['scim.invalidFilter', 'over-long', `filter=${q(long(scimFilterCharsMax + 1))}`, 'Longer than 4096 characters.'],
   ['scim.invalidFilter', 'too deep', `filter=${q(nested(33))}`, 'Nested deeper than 32.'],
   ['scim.invalidFilter', 'too many comparisons', `filter=${q(many(65))}`, 'More than 64 comparisons.'],
   ['scim.invalidFilter', 'too many value paths', `filter=${q(paths(17))}`, 'More than 16 value paths.'],
@@ -48,7 +49,7 @@ const refused: readonly (readonly [RowId, string, string, string])[] = [
 
 /** Queries that must pass: each limit at n, and the twins of the refusals above. */
 const accepted: readonly (readonly [string, string])[] = [
-  ['filter of 4096 characters', `filter=${q(long(4096))}`],
+  ['filter of as many characters as a filter may have', `filter=${q(long(scimFilterCharsMax))}`],
   ['depth 32', `filter=${q(nested(32))}`],
   ['64 comparisons', `filter=${q(many(64))}`],
   ['16 value paths', `filter=${q(paths(16))}`],

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { userHandleOf } from '../../src/approvals/passkeys.ts';
+import { passkeyNameCharsMax } from '../../src/contract/limits.ts';
 import type { UserId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { listPasskeysOfUser, type PasskeyTable } from '../../src/storage/passkeys.ts';
@@ -162,20 +163,23 @@ for (const database of databases) {
 
     it('names: one to sixty characters', async () => {
       const person = await byPhone();
-      for (const name of ['', '   ', 'x'.repeat(61)])
+      for (const name of ['', '   ', 'x'.repeat(passkeyNameCharsMax + 1)])
         assert.match(
           await textOf(await submit(person, passkeyOf(person).register(await optionsOf(person)), name), 400),
           /at most 60 characters/,
         );
-      assert.equal((await submit(person, passkeyOf(person).register(await optionsOf(person)), '鍵'.repeat(60))).status, 303);
+      assert.equal(
+        (await submit(person, passkeyOf(person).register(await optionsOf(person)), '鍵'.repeat(passkeyNameCharsMax))).status,
+        303,
+      );
       const [row] = await stored(person);
-      assert.equal(row?.name, '鍵'.repeat(60));
+      assert.equal(row?.name, '鍵'.repeat(passkeyNameCharsMax));
     });
 
     it('markup in a name stays text, in the list, on its page and in the mail', async () => {
       const person = await byPhone();
       const { id } = await givePasskey(server, tenant, person);
-      for (const text of xssCorpus.filter((name) => name.length <= 60)) {
+      for (const text of xssCorpus.filter((name) => name.length <= passkeyNameCharsMax)) {
         assert.equal((await person.visitor.submit(`/passkeys/${id}/rename`, { name: text })).status, 303, text);
         const [row] = await stored(person);
         for (const path of ['/passkeys', `/passkeys/${id}`]) assertEscaped(await textOf(await person.visitor.page(path)), row!.name);
