@@ -12,7 +12,7 @@ for (const database of databases) {
     let scim: ScimCaller;
     before(async () => {
       // A hundred at once are to be answered however busy the machine: nobody is to give up on the database meanwhile.
-      scim = await startScim(database, { flags: { database_timeout_ms: '60000' } });
+      scim = await startScim(database);
     });
     after(() => scim.close());
     const versionOf = (body: Json): number => Number(/\d+/.exec(String((body['meta'] as Json)['version']))?.[0]);

@@ -43,6 +43,7 @@ export async function startTestServer(name: DatabaseName, options: TestServerOpt
     dev: '1',
     operator_token: operatorToken,
     log_level: 'warn',
+    database_timeout_ms: '60000', // what waits on a busy machine is no failure; tests of outages say how long they wait
     ...(database.databaseUrl === undefined ? {} : { database_url: database.databaseUrl }),
     ...options.flags,
   };
