@@ -4,8 +4,10 @@ import { passkeysPerUserMax } from '../contract/limits.ts';
 import { equalText, hashSecret } from '../crypto/secret-hash.ts';
 import { type Attestation, type PasskeyFault, passkeyAlgorithms, verifyAttestation } from '../crypto/webauthn.ts';
 import type { PasskeyId, UserId } from '../domain/ids.ts';
+import type { Language } from '../domain/language.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
+import type { Message } from '../platform/mail.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
 import type { Database, Queries } from '../storage/database.ts';
@@ -36,6 +38,8 @@ export interface Registrant {
 export interface PasskeyActor {
   readonly actor: string;
   readonly requestId?: string | undefined;
+  /** Accept-Language, when it is the person: for the mail to one who has no language of their own. */
+  readonly asked?: string | undefined;
 }
 
 /** Stores a challenge and gives the PublicKeyCredentialCreationOptionsJSON (WebAuthn 5.1.9) to answer it by. */
@@ -137,7 +141,7 @@ async function tell(
     target: `passkey:${passkey.id}`,
     data: { user: passkey.userId },
   });
-  await mailUser(queries, deps, tenant, passkey.userId, (to, language) =>
-    passkeyMail(change, { passkeyName: passkey.name, tenantName: tenant.name, language }, to),
-  );
+  const mail = (to: string, language: Language): Message =>
+    passkeyMail(change, { passkeyName: passkey.name, tenantName: tenant.name, language }, to);
+  await mailUser(queries, deps, tenant, passkey.userId, mail, by.asked);
 }

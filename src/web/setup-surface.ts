@@ -88,7 +88,7 @@ function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply
   return reply.code(status).headers(page.headers).send(page.markup);
 }
 
-const script = `const field=document.getElementById('token');if(location.hash.length>1){field.value=location.hash.slice(1);field.closest('div').hidden=true;history.replaceState(null,'',location.pathname)}`;
+const script = `const field=document.getElementById('token'),take=()=>{if(location.hash.length>1){field.value=location.hash.slice(1);field.closest('div').hidden=true;history.replaceState(null,'',location.pathname)}};take();addEventListener('hashchange',take)`;
 
 type Values = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,13 @@
 // The passkeys of a person on the account page: list, add, rename, revoke. Adding one asks for a sign-in of the last minutes by
 // phone or passkey; whoever has neither may add the first one after an email code, where the tenant signs in by those.
 import type { FastifyReply } from 'fastify';
-import { addPasskey, type Registrant, revokePasskey, startPasskeyRegistration } from '../../approvals/passkey-registration.ts';
+import {
+  addPasskey,
+  type PasskeyActor,
+  type Registrant,
+  revokePasskey,
+  startPasskeyRegistration,
+} from '../../approvals/passkey-registration.ts';
 import { reject } from '../../contract/contract-error.ts';
 import { passkeyNameCharsMax, passkeysPerUserMax } from '../../contract/limits.ts';
 import { parseAttestation } from '../../crypto/webauthn.ts';
@@ -23,6 +29,9 @@ import { type PasskeyWords, passkeyCatalogs } from './passkey-words.ts';
 type Params = Readonly<Record<string, string>>;
 
 const wordsOf = ({ language }: AccountVisit): PasskeyWords => passkeyCatalogs[language];
+
+/** The person, with the language their browser asks for. */
+const actorOf = (visit: AccountVisit): PasskeyActor => ({ ...byOf(visit), asked: visit.request.headers['accept-language'] });
 
 const passkeysOf = ({ services, request, user }: AccountVisit): Promise<readonly PasskeyTable[]> =>
   services.database.read(request.tenant.id, (queries) => listPasskeysOfUser(queries, request.tenant.id, user.id));
@@ -127,7 +136,7 @@ export async function takeNewPasskey(visit: AccountVisit, typed: Typed): Promise
   const attestation = parsed.ok ? parseAttestation(parsed.value) : undefined;
   if (attestation === undefined) return newPasskeyPage(visit, words.refused, name);
   const mayAdd = async (queries: Queries): Promise<boolean> => (await findBarrier(queries, visit)) === undefined;
-  const added = await addPasskey(services, request.tenant, registrantOf(visit), { attestation, name }, byOf(visit), mayAdd);
+  const added = await addPasskey(services, request.tenant, registrantOf(visit), { attestation, name }, actorOf(visit), mayAdd);
   if (added.ok) return goTo(visit, '/passkeys', 'donePasskeyAdded');
   await services.database.write(request.tenant.id, (queries) =>
     insertAuditEvent(queries, request.tenant.id, services.clock.nowMs(), {
@@ -184,7 +193,7 @@ export async function takeRename(visit: AccountVisit, typed: Typed, params: Para
 export async function takeRevocation(visit: AccountVisit, _typed: Typed, params: Params): Promise<FastifyReply> {
   const { services, request, user } = visit;
   const revoked = await services.database.write(request.tenant.id, (queries) =>
-    revokePasskey(queries, services, request.tenant, { userId: user.id, id: params['id'] ?? '' }, byOf(visit)),
+    revokePasskey(queries, services, request.tenant, { userId: user.id, id: params['id'] ?? '' }, actorOf(visit)),
   );
   if (!revoked) throw reject('login.not_found', 'unknown_passkey');
   return goTo(visit, '/passkeys', 'donePasskeyRevoked');

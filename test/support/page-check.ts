@@ -1,0 +1,74 @@
+// What every page must be in a real browser: clean by axe, as wide as its window, within its policy, silent to other origins.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+export interface WatchedPage {
+  readonly page: Page;
+  /** Policy violations, page errors and requests to other origins. */
+  readonly seen: readonly string[];
+}
+
+/** A page in a context of its own that is watched; the caller closes the context. */
+export async function openWatched(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const page = await (await browser.newContext({ reducedMotion: 'reduce', locale: 'en-GB', ...options })).newPage();
+  const seen: string[] = [];
+  page.on('console', (message) => {
+    if (/Content Security Policy|Refused/.test(message.text())) seen.push(message.text());
+  });
+  page.on('pageerror', (error) => seen.push(String(error)));
+  page.on('dialog', (dialog) => {
+    seen.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.protocol !== 'data:' && url.origin !== origin) seen.push(request.url());
+  });
+  return { page, seen };
+}
+
+/** WCAG 2.2 AA and axe's best practices, and no sideways scrolling of the page. */
+export async function assertAccessible(page: Page, where: string): Promise<void> {
+  await page.evaluate(axeSource);
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+  const violations = (await page.evaluate(
+    `axe.run(document, { runOnly: ${JSON.stringify(tags)} }).then((result) => result.violations)`,
+  )) as readonly Violation[]; // axe's result
+  assert.deepEqual(
+    violations.map(({ id, nodes }) => [where, id, nodes[0]?.html, nodes[0]?.failureSummary]),
+    [],
+  );
+  assert.equal(
+    await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+    0,
+    `${where} scrolls sideways`,
+  );
+}
+
+export const phoneView = { width: 390, height: 844 } as const;
+export const desktopView = { width: 1280, height: 800 } as const;
+
+const views = [
+  ['phone light', phoneView, 'light'],
+  ['desktop dark', desktopView, 'dark'],
+  ['phone dark', phoneView, 'dark'],
+  ['desktop light', desktopView, 'light'],
+] as const;
+
+/** Runs the work in both widths and both colour schemes: in each of the four for `all`, else in two that have each once. */
+export async function inViews(page: Page, which: 'all' | 'two', work: (view: string) => Promise<void>): Promise<void> {
+  for (const [name, size, colorScheme] of views.slice(0, which === 'all' ? 4 : 2)) {
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme });
+    await work(name);
+  }
+}
