@@ -98,8 +98,10 @@ if (hasChromium)
       const go = (path: string): Promise<unknown> => page.goto(`${tenant.baseUrl}/console${path}`);
       await go('');
       await page.click('nav >> text=Tenants');
+      await page.waitForSelector('#new');
       await clean('tenants');
       await page.click('#new');
+      await page.waitForSelector('#field-slug');
       await clean('new tenant');
       await page.fill('#field-slug', 'browser');
       await page.fill('#field-name', 'Made in a browser');
@@ -159,7 +161,7 @@ if (hasChromium)
       await go(`/groups/${ids.group}/members`);
       await page.fill('#find', 'mary');
       await page.click('#find-people');
-      await page.click('text=Add >> nth=-1');
+      await page.click('td button:has-text("Add")');
       assert.equal(await page.textContent('#notice'), 'Added.');
       await page.click('tr:has-text("Mary Member") >> button:has-text("Remove")');
       await page.click('#sure');

@@ -59,8 +59,8 @@ for (const database of databases) {
       assert.equal(sumOf(await later.make<Statistics>('GET', '/statistics?days=1'), 'refusals'), 0);
       const week = await later.make<Statistics>('GET', '/statistics');
       assert.equal(sumOf(week, 'refusals'), 1);
-      assert.equal(week.periods.at(-3)?.refusals, 1);
-      assert.equal(week.periods.at(-1)?.refusals, 0);
+      // Two days back, or three when midnight passed meanwhile.
+      assert.equal(sumOf({ ...week, periods: week.periods.slice(-4, -2) }, 'refusals'), 1);
     });
 
     it('needs events:read, and bounds the days', async () => {

@@ -18,6 +18,24 @@ for (const database of databases) {
       await assertRefusal(await call('POST', '/tenants', body), 'management.invalid_request', { kind, text });
     };
 
+    it('a link that sets up an administrator works once, of that tenant alone; unknown tenants and bodies are refused', async () => {
+      const { id } = await jsonOf<{ id: string }>(await call('POST', '/tenants', { slug: 'inviting', name: 'Inviting' }), 201);
+      const made = await jsonOf<{ setup_url: string }>(await call('POST', `/tenants/${id}/invitations`, {}), 201);
+      assert.deepEqual(Object.keys(made), ['setup_url']);
+      const [page, token] = made.setup_url.split('#', 2) as [string, string]; // a link with a fragment
+      assert.equal(page, `${server.url}/t/inviting/setup`);
+      const setUp = (base: string, email: string): Promise<Response> =>
+        fetch(`${base}/setup`, { method: 'POST', body: new URLSearchParams({ token, email }), headers: { accept: 'text/html' } });
+      assert.notEqual((await setUp(server.url, 'first@x.example')).status, 200);
+      assert.equal((await setUp(`${server.url}/t/inviting`, 'first@x.example')).status, 200);
+      assert.notEqual((await setUp(`${server.url}/t/inviting`, 'second@x.example')).status, 200);
+      await assertRefusal(await call('POST', '/tenants/nobody/invitations', {}), 'management.not_found');
+      await assertRefusal(await call('POST', `/tenants/${id}/invitations`, { email: 'x' }), 'management.invalid_request', {
+        kind: 'email',
+        text: /./,
+      });
+    });
+
     it('creates a tenant with its addresses and an admin client', async () => {
       const created = await jsonOf(await call('POST', '/tenants', { slug: 'acme', name: 'Acme' }), 201);
       const { id, admin_client: admin, created_at: createdAt, updated_at: updatedAt, ...rest } = created;

@@ -70,7 +70,7 @@ function tokenHelp(visit: Visit, credential: Credential | undefined): Html {
   -d client_id='${credential?.clientId ?? '<client id>'}' -d client_secret='<client secret>'`;
   return html`<p><b>Microsoft Entra</b>, and whatever speaks OAuth client credentials: choose “OAuth2 client credentials grant”, and give the token endpoint, the client id and the client secret. It fetches a new token by itself.</p>
 <dl class="card"><dt>Token endpoint</dt><dd><code>${tokenUrl}</code></dd><dt>Scope</dt><dd><code>${scopes.join(' ')}</code></dd></dl>
-<p><b>Okta</b>, and whatever wants a bearer token typed in (“HTTP header”): get one with the command below. There are no tokens without an end here: this one lives ${minutes} minutes (“access token lifetime seconds” under Settings), so let a job renew it, or put a proxy in between that does.</p>
+<p><b>Okta</b>, and whatever wants one bearer token typed in (“HTTP header”): make it with the command below. No token lives without end: it lives as long as the setting “Access token lifetime seconds” says when it is made, ${minutes} minutes now. Raise that, make the token, put it back. Disabling the client or revoking the token ends it at once.</p>
 <pre>${command}</pre>`;
 }
 
