@@ -82,13 +82,14 @@ export interface GatehouseProcess extends MeasuredProcess {
 }
 
 /** Gatehouse on the embedded database in a folder of its own (or the given one), in development mode. */
-export async function startGatehouse(dataFolder?: string): Promise<GatehouseProcess> {
+export async function startGatehouse(dataFolder?: string, environment: Readonly<Record<string, string>> = {}): Promise<GatehouseProcess> {
   const folder = dataFolder ?? mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
   const operatorToken = 'operator-token-of-the-bench';
   const started = await startProcess(join(root, 'bin', 'gatehouse'), ['serve', '--listen', '127.0.0.1:0', '--data', folder], {
     GATEHOUSE_DEV: '1',
     GATEHOUSE_OPERATOR_TOKEN: operatorToken,
     GATEHOUSE_LOG_LEVEL: 'warn',
+    ...environment,
   });
   return {
     ...started,

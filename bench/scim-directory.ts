@@ -26,9 +26,10 @@ export function personOf(number: number): {
   return { userName: `${given}.${family}${number}`.toLowerCase(), given, family, externalId: `hr-${(number * 7919) % 10_000_019}` };
 }
 
-type Values = Readonly<Record<string, string | number | null>>;
+export type Values = Readonly<Record<string, string | number | null>>;
 
-function userValues(tenant: TenantId, id: string, number: number, createdMs: number): Values {
+/** The columns of a user's row. */
+export function userValues(tenant: TenantId, id: string, number: number, createdMs: number): Values {
   const { userName, given, family, externalId } = personOf(number);
   const columns = {
     user_name: userName,
@@ -53,7 +54,8 @@ function userValues(tenant: TenantId, id: string, number: number, createdMs: num
   return { ...columns, ...keys, ...fixed };
 }
 
-function emailValues(tenant: TenantId, id: string, number: number): Values {
+/** The columns of the row of a user's one address. */
+export function emailValues(tenant: TenantId, id: string, number: number): Values {
   const value = `${personOf(number).userName}@corp.example`;
   const email = { value, type: 'work', display: null };
   return { ...email, ...emailSearchColumns(email), is_primary: 1, tenant_id: tenant, user_id: id, position: 0 };
@@ -132,20 +134,19 @@ function inserter(database: DatabaseSync, table: string, example: Values): (valu
 
 function createLargeGroup(database: DatabaseSync, tenant: TenantId, ids: readonly string[]): string {
   const id = uuidV7(Date.now());
-  const key = 'everyone';
-  const fixed = { origin: 'scim', version: 1, created_at: Date.now(), updated_at: Date.now() };
-  const group: Values = {
-    tenant_id: tenant,
-    id,
-    display_name: 'Everyone',
-    display_name_key: key,
-    display_name_reversed: reverseText(key),
-    ...fixed,
-  };
+  const group = groupValues(tenant, id);
   database.exec('BEGIN');
   inserter(database, 'groups', group)(group);
   const insertMember = inserter(database, 'group_members', { tenant_id: '', group_id: '', user_id: '', created_at: 0 });
   for (const user_id of ids) insertMember({ tenant_id: tenant, group_id: id, user_id, created_at: Date.now() });
   database.exec('COMMIT');
   return id;
+}
+
+/** The columns of the large group's row. */
+export function groupValues(tenant: TenantId, id: string): Values {
+  const key = 'everyone';
+  const fixed = { origin: 'scim', version: 1, created_at: Date.now(), updated_at: Date.now() };
+  const names = { display_name: 'Everyone', display_name_key: key, display_name_reversed: reverseText(key) };
+  return { tenant_id: tenant, id, ...names, ...fixed };
 }
