@@ -21,8 +21,13 @@ export function takeRandom(bytes: number): Buffer {
 /** A secret or token of 256 bits: 43 base64url characters. */
 export const randomSecret = (): string => takeRandom(32).toString('base64url');
 
-/** An identifier of 128 bits without order: 22 base64url characters (request ids, jti). */
-export const randomId = (): string => takeRandom(16).toString('base64url');
+/** An identifier of 128 bits without order: 22 base64url characters (request ids, client_ids, jti). The first is no dash: people type them behind commands. */
+export function randomId(): string {
+  for (;;) {
+    const id = takeRandom(16).toString('base64url');
+    if (!id.startsWith('-')) return id;
+  }
+}
 
 /** A UUID version 7 (RFC 9562 5.7): sorts by creation time in milliseconds. */
 export function uuidV7(nowMs: number): string {
