@@ -60,7 +60,11 @@ for (const database of databases) {
         const text = await textOf(response, 200);
         assert.match(text, /Ada Lovelace/, path);
         const policy = response.headers.get('content-security-policy') ?? '';
-        assert.match(policy, /^default-src 'none'; style-src 'nonce-[^']+'; img-src 'self' data:; .*frame-ancestors 'none'/, path);
+        assert.match(
+          policy,
+          /^default-src 'none'; style-src 'nonce-[^']+'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
+          path,
+        );
         assert.equal(response.headers.get('x-frame-options'), 'DENY', path);
         assert.equal(response.headers.get('cache-control'), 'no-store', path);
         assert.ok(Buffer.byteLength(text) < 60_000, `${path}: ${Buffer.byteLength(text)} bytes`);

@@ -52,16 +52,17 @@ ${content.script !== undefined && html`<script nonce="${nonce}">${trusted(conten
 
 /**
  * The security headers of a page with that nonce.
- * No `form-action`: a form post here is answered by a redirect to the client, and browsers apply the directive to the whole
- * chain of redirects. Referrer-Policy is same-origin, because without a referrer browsers post with `Origin: null`.
+ * No `form-action` unless `formsStay`: a form post at the sign-in is answered by a redirect to the client, and browsers apply
+ * the directive to the whole chain of redirects. Referrer-Policy is same-origin, because without a referrer browsers post with `Origin: null`.
  */
-export function securityHeaders(nonce: string, hasScript: boolean): Readonly<Record<string, string>> {
+export function securityHeaders(nonce: string, hasScript: boolean, formsStay = false): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
     `style-src 'nonce-${nonce}'`,
     ...(hasScript ? [`script-src 'nonce-${nonce}'`, "connect-src 'self'"] : []),
     "img-src 'self' data:",
     "base-uri 'none'",
+    ...(formsStay ? ["form-action 'self'"] : []),
     "frame-ancestors 'none'",
   ];
   return {

@@ -64,7 +64,7 @@ ${content}
 ${frame.script !== undefined && html`<script nonce="${nonce}">${trusted(frame.script)}</script>`}
 </body>
 </html>`;
-  return { markup: `<!doctype html>\n${page.markup}\n`, headers: securityHeaders(nonce, frame.script !== undefined) };
+  return { markup: `<!doctype html>\n${page.markup}\n`, headers: securityHeaders(nonce, frame.script !== undefined, true) };
 }
 
 function navigation(frame: Frame): Html {
