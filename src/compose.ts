@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { createRetiredKeyJob } from './administration/signing-keys.ts';
 import { createMailDeliveryJob } from './approvals/mail-delivery.ts';
 import { createPushDeliveryJob } from './approvals/push-delivery.ts';
 import { bootstrap, checkMasterKey, hasMasterKeyCheck, rememberNoticesShown, rememberPublicUrl } from './bootstrap.ts';
@@ -199,6 +200,7 @@ async function composeServices(
       createCibaDeliveryJob((): Services => services),
       createLogoutNoticeJob((): Services => services),
       createPurgeJob(database),
+      createRetiredKeyJob({ database, cache, clock }),
       createPushDeliveryJob({ database, encryption, push, log }),
     ],
     log,

@@ -4,7 +4,9 @@ import { generateSigningKey } from '../crypto/key-ring.ts';
 import type { SigningAlg } from '../domain/client.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { mergeSettings, type Settings } from '../domain/settings.ts';
+import type { Job } from '../platform/jobs.ts';
 import type { Queries } from '../storage/database.ts';
+import { bumpConfigEpoch } from '../storage/instance.ts';
 import {
   deleteRetiredSigningKeys,
   insertMissingSigningKey,
@@ -12,7 +14,7 @@ import {
   promoteSigningKey,
   type SigningKeyTable,
 } from '../storage/signing-keys.ts';
-import { findTenantById } from '../storage/tenants.ts';
+import { findTenantById, listTenants } from '../storage/tenants.ts';
 import { generateKeyPairs } from '../tokens/key-rings.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 
@@ -50,6 +52,44 @@ export async function rotateSigningKey(
     await purgeRetired(queries, tenant);
     return (await keysOf(queries, tenant, alg)).current;
   });
+}
+
+const retiredKeysEveryMs = 600_000;
+const tenantsPerPage = 200;
+
+/** The background job `retired-keys`: deletes retired keys once no token they signed can be alive, also where nobody rotates again. */
+export function createRetiredKeyJob({ database, cache, clock }: Pick<Administration, 'database' | 'cache' | 'clock'>): Job {
+  return {
+    name: 'retired-keys',
+    everyMs: retiredKeysEveryMs,
+    run: async (signal) => {
+      for (let afterSlug = ''; !signal.aborted; ) {
+        const tenants = await database.systemRead((queries) => listTenants(queries, { afterSlug, limit: tenantsPerPage }));
+        for (const { tenant_id: tenant } of tenants) {
+          if (signal.aborted) return;
+          const retired = await database.read(tenant, (queries) => listSigningKeys(queries, tenant));
+          if (!retired.some((key) => key.use === 'oidc' && key.state === 'retired')) continue;
+          const gone = await database.write(tenant, async (queries) => {
+            const kids = await purgeRetired(queries, tenant);
+            if (kids.length > 0) await bumpConfigEpoch(queries, tenant);
+            for (const kid of kids)
+              await recordAct(
+                queries,
+                { clock },
+                tenant,
+                { actor: 'system' },
+                { type: 'signing_key.deleted', target: `signing_key:${kid}` },
+              );
+            return kids;
+          });
+          if (gone.length > 0) cache.forget(tenant);
+        }
+        const last = tenants.at(-1);
+        if (last === undefined) return;
+        afterSlug = last.slug;
+      }
+    },
+  };
 }
 
 /** Deletes the tenant's retired keys whose last token has expired. */

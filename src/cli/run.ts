@@ -1,6 +1,7 @@
 // The command line: one file per command, loaded when it is called, each added here by one line. Exit codes: 0 ok, 1 failure, 2 usage.
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
+import { addExamples } from './examples.ts';
 import { CommandFailure } from './failure.ts';
 
 type Add = (program: Command) => void;
@@ -17,6 +18,12 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
   import: async () => (await import('./import.ts')).importCommand,
   plan: async () => (await import('./plan.ts')).planCommand,
   apply: async () => (await import('./apply.ts')).applyCommand,
+  backup: async () => (await import('./backup.ts')).backupCommand,
+  restore: async () => (await import('./restore.ts')).restoreCommand,
+  completion: async () => {
+    const { completionCommand } = await import('./completion.ts');
+    return (program) => completionCommand(program, commands);
+  },
   explain: async () => (await import('./explain.ts')).explainCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   config: async () => (await import('./config-check.ts')).configCommand,
@@ -34,6 +41,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const named = argv[0] !== undefined && Object.hasOwn(commands, argv[0]) ? [argv[0]] : Object.keys(commands);
   try {
     for (const name of named) (await commands[name]!())(program);
+    addExamples(program);
     await program.parseAsync(argv as string[], { from: 'user' });
     return 0;
   } catch (error) {

@@ -1,0 +1,112 @@
+// `gatehouse completion`: a script for the shell, made from the same table of commands that run.ts runs.
+import { Argument, Command, type Option } from 'commander';
+import { write } from './administrator.ts';
+
+type Load = () => Promise<(program: Command) => void>;
+/** The table of run.ts, handed in because it holds this command too. */
+export type Commands = Readonly<Record<string, Load>>;
+
+const shells = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof shells)[number];
+
+export function completionCommand(program: Command, commands: Commands): void {
+  program
+    .command('completion')
+    .description('Print a completion script for a shell')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .option('--json', 'print what can be completed, as JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  source <(gatehouse completion bash)\n  gatehouse completion fish > ~/.config/fish/completions/gatehouse.fish',
+    )
+    .action(async (shell: Shell, options: { readonly json?: boolean }) => {
+      const entries = await listEntries(commands);
+      write(options.json === true ? JSON.stringify(entries) : scripts[shell](entries).trimEnd());
+    });
+}
+
+/** A command by its words, with what may follow it. */
+interface Entry {
+  readonly words: readonly string[];
+  readonly about: string;
+  readonly subcommands: readonly string[];
+  readonly flags: readonly { readonly flag: string; readonly about: string; readonly takesValue: boolean }[];
+}
+
+/** Every command and subcommand, with every flag. */
+async function listEntries(commands: Commands): Promise<readonly Entry[]> {
+  const program = new Command('gatehouse');
+  for (const load of Object.values(commands)) (await load())(program);
+  const visit = (command: Command, words: readonly string[]): readonly Entry[] => [
+    {
+      words,
+      about: command.description(),
+      subcommands: command.commands.map((child) => child.name()),
+      flags: [...command.options.flatMap(flagsOf), { flag: '--help', about: 'display help for command', takesValue: false }],
+    },
+    ...command.commands.flatMap((child) => visit(child, [...words, child.name()])),
+  ];
+  return visit(program, []);
+}
+
+const flagsOf = (option: Option): Entry['flags'] =>
+  [option.short, option.long]
+    .filter((flag) => flag !== undefined)
+    .map((flag) => ({ flag, about: option.description, takesValue: option.required || option.optional }));
+
+const scripts: Readonly<Record<Shell, (entries: readonly Entry[]) => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+/** The words are joined to a key; a shell's `case` finds what may follow. */
+function bashScript(entries: readonly Entry[]): string {
+  const cases = entries.map(
+    ({ words, subcommands, flags }) =>
+      `    '${words.join(' ')}') next='${[...subcommands, ...flags.map(({ flag }) => flag)].join(' ')}' ;;`,
+  );
+  const valued = [...new Set(entries.flatMap(({ flags }) => flags.filter(({ takesValue }) => takesValue).map(({ flag }) => flag)))];
+  const known = entries.filter(({ words }) => words.length > 0).map(({ words }) => `'${words.join(' ')}'`);
+  return `# bash completion of gatehouse
+_gatehouse() {
+  local path='' word next='' index current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
+  COMPREPLY=()
+  case "$before" in
+    ${valued.join('|')}) COMPREPLY=( $(compgen -f -- "$current") ); return ;;
+  esac
+  for (( index = 1; index < COMP_CWORD; index++ )); do
+    word="\${path:+$path }\${COMP_WORDS[index]}"
+    case "$word" in
+      ${known.join('|')}) path="$word" ;;
+    esac
+  done
+  case "$path" in
+${cases.join('\n')}
+  esac
+  COMPREPLY=( $(compgen -W "$next" -- "$current") )
+  [ "\${#COMPREPLY[@]}" -gt 0 ] || COMPREPLY=( $(compgen -f -- "$current") )
+}
+complete -F _gatehouse gatehouse
+`;
+}
+
+function zshScript(entries: readonly Entry[]): string {
+  return `#compdef gatehouse
+autoload -U +X bashcompinit && bashcompinit
+${bashScript(entries)}`;
+}
+
+function fishScript(entries: readonly Entry[]): string {
+  const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+  const lines = entries.flatMap(({ words, subcommands, flags }) => {
+    const [last] = words.slice(-1);
+    const here = last === undefined ? '__fish_use_subcommand' : words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
+    const children = subcommands.map((name) => {
+      const about = entries.find((entry) => entry.words.join(' ') === [...words, name].join(' '))?.about ?? '';
+      return `complete -c gatehouse -f -n ${quoted(here)} -a ${quoted(name)} -d ${quoted(about)}`;
+    });
+    const own = flags.map(({ flag, about, takesValue }) => {
+      const form = flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
+      return `complete -c gatehouse -n ${quoted(here)} ${form}${takesValue ? ' -r' : ''} -d ${quoted(about)}`;
+    });
+    return [...children, ...own];
+  });
+  return `# fish completion of gatehouse\n${lines.join('\n')}\n`;
+}

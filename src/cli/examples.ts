@@ -1,0 +1,42 @@
+// An example for each command whose own file gives none, shown below its help. Called by run.ts.
+import type { Command } from 'commander';
+
+const examples: Readonly<Record<string, string>> = {
+  serve: 'serve --listen 127.0.0.1:8080 --data ./data --public-url https://id.example.com',
+  migrate: 'migrate --dry-run',
+  'tenant create': 'tenant create acme --name "Acme Inc" --domain https://login.acme.example',
+  'tenant list': 'tenant list --json',
+  'tenant disable': 'tenant disable acme',
+  'tenant enable': 'tenant enable acme',
+  'client create': 'client create Portal --grant-type authorization_code refresh_token --redirect-uri https://app.example.com/cb',
+  'client list': 'client list --tenant acme',
+  'client rotate-secret': 'client rotate-secret Xm3kP0aWv1uQ9zT2yB4cDg',
+  'user create': 'user create ada@example.com --display-name "Ada Lovelace"',
+  'user list': 'user list --tenant acme --json',
+  'user suspend': 'user suspend ada@example.com',
+  'user activate': 'user activate ada@example.com',
+  'key rotate': 'key rotate --tenant acme --use oidc --alg ES256',
+  'admin invite': 'admin invite --tenant acme',
+  'admin recover': 'admin recover ada@example.com',
+  explain: 'explain 01J8ZQ4W5V7K3M2N1P0R9S8T7X',
+  doctor: 'doctor --public-url https://id.example.com',
+  'config check': 'config check --json',
+  contract: 'contract --json',
+  'phone enrol': 'phone enrol --url http://127.0.0.1:8080 --email ada@example.com',
+  'phone resume': 'phone resume --pin 123456',
+  'phone list': 'phone list --wait 25',
+  'phone approve': 'phone approve --number 42',
+  'phone deny': 'phone deny --reason not_me',
+  'phone rotate': 'phone rotate',
+  'phone show': 'phone show --json',
+};
+
+/** Adds the examples to a program whose commands are loaded. */
+export function addExamples(program: Command, words: readonly string[] = []): void {
+  for (const command of program.commands) {
+    const path = [...words, command.name()];
+    const example = examples[path.join(' ')];
+    if (example !== undefined) command.addHelpText('after', `\nExample:\n  gatehouse ${example}`);
+    addExamples(command, path);
+  }
+}
