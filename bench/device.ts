@@ -1,16 +1,16 @@
 // P7: signed device requests, each verified and stored against replay, over the raw ES256 verification rate of one thread.
-// E16: whether the start of a registration takes another time for a known email than for an unknown one.
-import { generateKeyPairSync, type KeyObject, randomUUID, sign, verify } from 'node:crypto';
+// Then the timings of device-timing.ts (E16).
+import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import { createDevice, createSoftwareVault, type DeviceState, memoryStore, requestText, type StateStore } from '../sdk/device.ts';
+import { type BenchPhone, measureDeviceTiming, measureStartTiming } from './device-timing.ts';
 import { requireWrk, runLoad } from './load.ts';
 import { type GatehouseProcess, startGatehouse } from './process.ts';
-import { atMost, type Bench, type Figure, interleave, ratio } from './table.ts';
+import { type Bench, type Figure, interleave, ratio } from './table.ts';
 import { type BenchTenant, call, createTenant, managementToken } from './tenant.ts';
 
 const rounds = 5;
 const seconds = 4;
 const connections = 32;
-const pairs = 2000;
 const target = '/v1/device/approvals?state=pending';
 
 export const device: Bench = async () => {
@@ -20,7 +20,13 @@ export const device: Bench = async () => {
     const tenant = await createTenant(gatehouse, 'device');
     const token = await managementToken(tenant);
     await call(`${tenant.managementApi}/settings`, token, 'PATCH', unlimited);
-    return [await measureSignedRequests(gatehouse, tenant, token), await measureStartTiming(tenant, token)];
+    const revoked = await enrolPhone(tenant, token, 'revoked@example.com');
+    await call(`${tenant.managementApi}/devices/${revoked.deviceId}`, token, 'DELETE');
+    return [
+      await measureSignedRequests(gatehouse, tenant, token),
+      await measureStartTiming(tenant, token),
+      await measureDeviceTiming(tenant, revoked),
+    ];
   } finally {
     await gatehouse.stop();
   }
@@ -36,14 +42,8 @@ const unlimited = {
   pin: { sends_per_hour_max: 1_000_000 },
 };
 
-interface Phone {
-  readonly deviceId: string;
-  readonly keyId: string;
-  readonly sign: (text: Uint8Array) => Promise<Uint8Array>;
-}
-
 async function measureSignedRequests(gatehouse: GatehouseProcess, tenant: BenchTenant, token: string): Promise<Figure> {
-  const phone = await enrolPhone(tenant, token);
+  const phone = await enrolPhone(tenant, token, 'bench@example.com');
   const text = requestText({ ...requestOf(tenant, phone), timestamp: String(Date.now()) });
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const signature = sign('sha256', text, pair.privateKey);
@@ -81,7 +81,7 @@ function rawRate(key: KeyObject, text: Uint8Array, signature: Uint8Array): numbe
   return (count * 1000) / (performance.now() - started);
 }
 
-const requestOf = (tenant: BenchTenant, phone: Phone) => ({
+const requestOf = (tenant: BenchTenant, phone: BenchPhone) => ({
   protocolVersion: '1',
   issuer: tenant.baseUrl,
   method: 'GET',
@@ -93,7 +93,7 @@ const requestOf = (tenant: BenchTenant, phone: Phone) => ({
 });
 
 /** Requests signed beforehand, each with a timestamp of its own, since none may be sent twice. */
-async function makeScript(tenant: BenchTenant, phone: Phone, count: number, from: number): Promise<string> {
+async function makeScript(tenant: BenchTenant, phone: BenchPhone, count: number, from: number): Promise<string> {
   const lines: string[] = [];
   for (let index = 0; index < count; index += 1) {
     const timestamp = String(from - index);
@@ -112,8 +112,7 @@ function request()
 end`;
 }
 
-async function enrolPhone(tenant: BenchTenant, token: string): Promise<Phone> {
-  const email = 'bench@example.com';
+async function enrolPhone(tenant: BenchTenant, token: string, email: string): Promise<BenchPhone> {
   const user = (await call(`${tenant.managementApi}/users`, token, 'POST', {
     user_name: email,
     emails: [{ value: email, primary: true }],
@@ -129,71 +128,4 @@ async function enrolPhone(tenant: BenchTenant, token: string): Promise<Phone> {
   const { deviceId, slots } = await phone.state();
   const pop = slots.find((slot) => slot.purpose === 'pop')!;
   return { deviceId, keyId: pop.keyId, sign: (text) => vault.sign(pop.handle, pop.alg, text) };
-}
-
-async function measureStartTiming(tenant: BenchTenant, token: string): Promise<Figure> {
-  const known = 'known@example.com';
-  await call(`${tenant.managementApi}/users`, token, 'POST', { user_name: known, emails: [{ value: known, primary: true }] });
-  const times = { known: [] as number[], unknown: [] as number[] };
-  for (let index = 0; index < pairs + 100; index += 1) {
-    const order = index % 2 === 0 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const);
-    for (const kind of order) {
-      const elapsed = await timeStart(tenant, kind === 'known' ? known : 'nobody@example.com');
-      if (index >= 100) times[kind].push(elapsed); // the first ones warm up
-    }
-  }
-  const auc = aucOf(times.known, times.unknown);
-  return atMost('E16', 'known or unknown email told apart by time at registration start (AUC)', Math.max(auc, 1 - auc), '', 0.55);
-}
-
-async function timeStart(tenant: BenchTenant, email: string): Promise<number> {
-  const pair = generateKeyPairSync('ed25519');
-  const publicKey = pair.publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
-  const [deviceId, keyId, timestamp] = [randomUUID(), randomUUID(), String(Date.now())];
-  const keys = [{ key_id: keyId, purpose: 'pop', alg: 'EdDSA', public_key: publicKey }];
-  const body = JSON.stringify({ email, device: { platform: 'other', name: 'Bench' }, keys });
-  const path = '/v1/device/registration/start';
-  const text = requestText({
-    protocolVersion: '1',
-    issuer: tenant.baseUrl,
-    method: 'POST',
-    path,
-    query: '',
-    timestamp,
-    deviceId,
-    keyId,
-    body: Buffer.from(body),
-  });
-  const headers = {
-    'Content-Type': 'application/json',
-    'X-Protocol-Version': '1',
-    'X-Device-Id': deviceId,
-    'X-Device-Key-Id': keyId,
-    'X-Timestamp': timestamp,
-    'X-Signature': sign(null, text, pair.privateKey).toString('base64'),
-  };
-  const started = performance.now();
-  const response = await fetch(`${tenant.baseUrl}${path}`, { method: 'POST', headers, body });
-  await response.arrayBuffer();
-  const elapsed = performance.now() - started;
-  if (response.status !== 202) throw new Error(`registration start answered ${response.status}`);
-  return elapsed;
-}
-
-/** The chance that a random one of `left` is larger than a random one of `right`: the area under the ROC curve. */
-function aucOf(left: readonly number[], right: readonly number[]): number {
-  const sorted = right.toSorted((a, b) => a - b);
-  let wins = 0;
-  for (const value of left) wins += countBelow(sorted, value);
-  return wins / (left.length * right.length);
-}
-
-function countBelow(sorted: readonly number[], value: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
