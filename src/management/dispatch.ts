@@ -2,6 +2,7 @@
 // rate limit, capability, validation, handler, answer. The endpoints are loaded at the first request.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
+import { capabilities } from '../domain/capabilities.ts';
 import { rootTenantSlug } from '../domain/tenant.ts';
 import type { Services } from '../http/services.ts';
 import { isForeignKeyViolation } from '../storage/foreign-key-violation.ts';
@@ -60,6 +61,8 @@ function operatorOf(caller: Caller): Caller {
       { reason: 'not_an_operator', expected: 'an administrator of the root tenant', received: caller.actor },
       { text: 'Only administrators of the root tenant, signed in as people, manage tenants.' },
     );
+  // A token that was narrowed to less than all of a tenant must not reach all tenants.
+  requireCapabilities(capabilities, caller.scopes);
   return { ...caller, actor: `operator:${caller.actor}` };
 }
 

@@ -2,9 +2,12 @@
 // the Management API of the root tenant. Nobody else: other tenants have no such path, clients and users are refused.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { capabilities } from '../../src/domain/capabilities.ts';
+import type { UserId } from '../../src/domain/ids.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
-import { rootTenant } from '../support/fixtures.ts';
+import { createClient, rootTenant } from '../support/fixtures.ts';
+import { issueTokens } from '../support/issued-tokens.ts';
 import {
   callSystem,
   clientCredentialsToken,
@@ -133,6 +136,21 @@ for (const database of databases) {
       const token = await clientCredentialsToken(root.baseUrl, root.adminClientId, root.adminClientSecret);
       await assertRefusal(await managedWith(token, root).call('DELETE', `/tenants/${root.id}`), 'management.forbidden', { text });
       await assertRefusal(await fetch(`${root.managementApi}/tenants`), 'management.unauthorized');
+    });
+
+    it('an administrator of the root tenant needs every capability in the token: a narrowed one is refused, the whole one is not', async () => {
+      const { services } = server.gatehouse;
+      const tenant = await rootTenant(services);
+      const client = await createClient(services, tenant, { scopes: capabilities, resources: [tenant.managementApi] });
+      const person = await createTestUser(root, 'narrow@main.example', { role: 'admin' });
+      const ask = async (scope: string): Promise<Response> => {
+        const changes = { audience: tenant.managementApi, scope };
+        const { accessToken } = await issueTokens(services, tenant, client, person.id as UserId, changes); // the server's id
+        return managedWith(accessToken, root).call('GET', '/tenants');
+      };
+      const narrowed = capabilities.filter((capability) => capability !== 'scim:write').join(' ');
+      await assertRefusal(await ask(narrowed), 'management.forbidden', { text: 'The token lacks the capability scim:write.' });
+      assert.equal((await ask(capabilities.join(' '))).status, 200);
     });
 
     it('a person of the root tenant who is no administrator is refused', async () => {
