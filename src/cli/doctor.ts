@@ -124,12 +124,12 @@ async function checkPublicUrl({ publicUrl, config, clock }: Administrator): Prom
 
 async function checkMail({ config }: Administrator): Promise<readonly Finding[]> {
   if (config.smtpUrl === undefined)
-    return [{ check: 'mail', ok: true, expected: '', found: 'no SMTP: mails stay in the outbox (GET /v1/system/outbox)' }];
+    return [{ check: 'mail', ok: true, expected: 'an SMTP server at smtp_url, or the outbox', found: 'no SMTP: mails stay in the outbox (GET /v1/system/outbox)' }];
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({ url: config.smtpUrl, connectionTimeout: fetchTimeoutMs, greetingTimeout: fetchTimeoutMs });
   try {
     await transport.verify();
-    return [{ check: 'mail', ok: true, expected: '', found: 'the SMTP server answers' }];
+    return [{ check: 'mail', ok: true, expected: 'an SMTP server at smtp_url', found: 'the SMTP server answers' }];
   } catch (error) {
     return [
       { check: 'mail', ok: false, expected: 'an SMTP server at smtp_url', found: error instanceof Error ? error.message : String(error) },
