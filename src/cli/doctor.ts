@@ -124,7 +124,14 @@ async function checkPublicUrl({ publicUrl, config, clock }: Administrator): Prom
 
 async function checkMail({ config }: Administrator): Promise<readonly Finding[]> {
   if (config.smtpUrl === undefined)
-    return [{ check: 'mail', ok: true, expected: 'an SMTP server at smtp_url, or the outbox', found: 'no SMTP: mails stay in the outbox (GET /v1/system/outbox)' }];
+    return [
+      {
+        check: 'mail',
+        ok: true,
+        expected: 'an SMTP server at smtp_url, or the outbox',
+        found: 'no SMTP: mails stay in the outbox (GET /v1/system/outbox)',
+      },
+    ];
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({ url: config.smtpUrl, connectionTimeout: fetchTimeoutMs, greetingTimeout: fetchTimeoutMs });
   try {
