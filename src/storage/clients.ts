@@ -92,11 +92,20 @@ export async function listClients(
 
 /** Inserts a client whose id was made for it. */
 export async function insertClient(queries: Queries, tenant: TenantId, client: Client): Promise<void> {
-  await queries
-    .insertInto('clients')
-    .values({ ...clientToRow(tenant, client), created_at: databaseNowMs, updated_at: databaseNowMs })
-    .execute();
+  await insertion(queries, tenant, client).execute();
 }
+
+/** Inserts a client of a fixed id. False when another request did so a moment ago. */
+export async function insertClientOnce(queries: Queries, tenant: TenantId, client: Client): Promise<boolean> {
+  const rows = await insertion(queries, tenant, client)
+    .onConflict((on) => on.columns(['tenant_id', 'client_id']).doNothing())
+    .returning('client_id')
+    .execute();
+  return rows.length === 1;
+}
+
+const insertion = (queries: Queries, tenant: TenantId, client: Client) =>
+  queries.insertInto('clients').values({ ...clientToRow(tenant, client), created_at: databaseNowMs, updated_at: databaseNowMs });
 
 /** Replaces every registered value of a client. Gives false when there is no such client. */
 export async function updateClient(queries: Queries, tenant: TenantId, client: Client): Promise<boolean> {

@@ -56,16 +56,21 @@ describe('the embedded database', () => {
       ['one', 'two', 'three'].map(async (slug) => String((await call(url, 'POST', '/tenants', { slug, name: '0' }))['id'])),
     );
     const acknowledged = new Map(ids.map((id) => [id, 0]));
-    for (const lifeMs of [40, 150, 300, 90, 220]) {
+    // Killed at once, after a few writes, and in between; a busy machine takes longer for them, not fewer.
+    for (const writes of [1, 6, 20, 3, 10]) {
+      const { promise: enough, resolve: isEnough } = Promise.withResolvers<void>();
+      let written = 0;
       const writers = ids.map(async (id) => {
         for (;;) {
           const next = acknowledged.get(id)! + 1;
           const { name } = await call(url, 'PATCH', `/tenants/${id}`, { name: String(next) }).catch(() => ({ name: undefined }));
           if (name === undefined) return;
           acknowledged.set(id, next);
+          written += 1;
+          if (written >= writes) isEnough();
         }
       });
-      await wait(lifeMs);
+      await enough;
       const victim = started.at(-1)!;
       victim.signal('SIGKILL');
       await Promise.all([...writers, victim.ended]);
@@ -77,10 +82,7 @@ describe('the embedded database', () => {
         acknowledged.set(id, stored);
       }
     }
-    assert.ok(
-      [...acknowledged.values()].every((count) => count > 5),
-      [...acknowledged.values()].join(),
-    );
+    assert.ok([...acknowledged.values()].reduce((sum, count) => sum + count) >= 40, [...acknowledged.values()].join());
     assert.deepEqual(inspect(folder.path, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
   });
 

@@ -5,7 +5,7 @@ import type { ClientId } from '../../domain/ids.ts';
 import type { Tenant } from '../../domain/tenant.ts';
 import type { Services } from '../../http/services.ts';
 import { insertAuditEvent } from '../../storage/audit-events.ts';
-import { findCachedClient, findClient, insertClient, updateClient } from '../../storage/clients.ts';
+import { findCachedClient, findClient, insertClientOnce, updateClient } from '../../storage/clients.ts';
 
 export interface OwnApp {
   /** Path below base_url without the slash; part of the names of its cookies. */
@@ -36,8 +36,9 @@ export async function ensureAppClient({ cache, clock }: Services, app: OwnApp, t
   await cache.write(tenant.id, async (queries) => {
     const found = await findClient(queries, tenant.id, app.clientId);
     if (isAsWanted(found, wanted)) return;
-    if (found === undefined) await insertClient(queries, tenant.id, wanted);
-    else await updateClient(queries, tenant.id, wanted);
+    const isOurs =
+      found === undefined ? await insertClientOnce(queries, tenant.id, wanted) : await updateClient(queries, tenant.id, wanted);
+    if (!isOurs) return;
     await insertAuditEvent(queries, tenant.id, clock.nowMs(), {
       type: 'client.registered',
       actor: 'system',
