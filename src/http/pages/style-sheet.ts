@@ -59,11 +59,12 @@ form>button{margin-top:1rem}
 .scopes li{display:flex;gap:.7rem;padding:.75rem 1rem;border-top:1.5px solid var(--line);overflow-wrap:anywhere}
 .scopes li:first-child{border-top:0}
 .scopes svg{flex:none;width:1.2rem;height:1.2rem;margin-top:.15rem;color:var(--good)}
-.mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.8125rem}
+.mono{font:.8125rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}p.mono{padding:.7rem .9rem;border-radius:.8rem;background:var(--soft)}
 .qr{display:block;width:11.5rem;max-width:100%;height:auto;margin:0 auto;border-radius:.8rem}
 .scan{margin:0 0 .6rem;color:var(--muted)}
 #open-app{margin:.3rem auto .4rem}
 [hidden]{display:none!important}
+@media (prefers-reduced-motion:reduce){*,*::before,*::after{transition:none!important}}
 @media (prefers-reduced-motion:no-preference){#approve-number::after{animation:turn 1.6s linear infinite}main{animation:rise .28s ease-out}@keyframes turn{to{transform:rotate(1turn)}}@keyframes rise{from{opacity:0;transform:translateY(6px)}}}
 @media (min-width:34rem){body{justify-content:center;padding:3rem 1rem;background:radial-gradient(60rem 32rem at 50% -12rem,var(--glow),transparent) no-repeat var(--page)}main{padding:2.5rem 2.5rem 2rem;background:var(--card);border:1px solid var(--line);border-radius:1.5rem;box-shadow:0 1px 2px rgb(18 20 40/.05),0 20px 48px -12px rgb(18 20 40/.16)}}
 @media (forced-colors:active){input,button,.facts,.alert{border:1px solid}}
