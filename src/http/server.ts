@@ -1,8 +1,8 @@
 // The HTTP server: Fastify with our limits, request ids on every answer and no text of any library on the wire.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type ContractError, reject } from '../contract/contract-error.ts';
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { ContractError, reject } from '../contract/contract-error.ts';
 import { render } from '../contract/envelopes.ts';
 import { bodyBytesMax, headerBytesMax, requestTimeoutMs } from '../contract/limits.ts';
 import type { Envelope } from '../contract/row.ts';
@@ -73,6 +73,10 @@ export function createServer(addressOf: AddressOf, patience: ServerPatience = de
     if (fault === undefined) done();
     else done(reject('http.bad_request_line', fault));
   });
+  // Surfaces read the bodies they know. Outside them a body is read and forgotten, so that none can be wrong but by its size.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null));
+  app.setErrorHandler((error: FastifyError, request, reply) => answerOutsideSurfaces(outsideError(error), request, reply));
   app.setNotFoundHandler((request, reply) => answerOutsideSurfaces(reject('management.not_found', 'no_such_path'), request, reply));
   app.decorate('surfacePrefixes', envelopes);
   // Any Expect but 100-continue: Node would answer with an empty 417; RFC 9110 10.1.1 lets us go on instead.
@@ -111,6 +115,13 @@ function closeQuietConnections(app: FastifyInstance): void {
 /** Routes carry no schemas (bodies are checked by hand or by TypeBox), so Fastify need not load compilers for them. */
 function noSchemas(): never {
   throw new Error('routes carry no Fastify schemas');
+}
+
+function outsideError(error: FastifyError): ContractError {
+  if (error instanceof ContractError) return error;
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return reject('management.payload_too_large', error.code);
+  const isTheirs = error.statusCode !== undefined && error.statusCode < 500;
+  return reject(isTheirs ? 'management.malformed' : 'management.server_error', error.code ?? 'fault');
 }
 
 /** Paths of no surface answer in the management envelope. */

@@ -46,9 +46,11 @@ export interface SurfaceDefinition {
 }
 
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
-export type Route = (path: string, handlers: Readonly<Partial<Record<HTTPMethods, Handler>>>) => void;
+export type Handlers = Readonly<Partial<Record<HTTPMethods, Handler>>>;
+export type Route = (path: string, handlers: Handlers) => void;
 
-const everyMethod: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+/** The methods a path may answer; others are refused by the HTTP server. */
+export const everyMethod: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** Registers a surface; `define` adds its routes. Methods a route does not name are answered 405 with Allow. */
 export function registerSurface(
@@ -84,12 +86,7 @@ export function sharedError(envelope: Envelope, name: SharedName, reason: string
   return reject(`${envelope}.${name}`, reason);
 }
 
-function addRoute(
-  scope: FastifyInstance,
-  definition: SurfaceDefinition,
-  path: string,
-  handlers: Readonly<Partial<Record<HTTPMethods, Handler>>>,
-): void {
+function addRoute(scope: FastifyInstance, definition: SurfaceDefinition, path: string, handlers: Handlers): void {
   const own = Object.keys(handlers) as HTTPMethods[]; // the keys of a Partial<Record<HTTPMethods, …>>
   const allowed: readonly HTTPMethods[] = own.includes('GET') ? [...own, 'HEAD'] : own;
   const onRequest = definition.beforeBody === undefined ? {} : { onRequest: definition.beforeBody };

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { capabilities } from '../domain/capabilities.ts';
 import { rootTenantSlug } from '../domain/tenant.ts';
+import { matchPath } from '../http/path-pattern.ts';
 import type { Services } from '../http/services.ts';
 import { isForeignKeyViolation } from '../storage/foreign-key-violation.ts';
 import { type Call, type Endpoint, type Json, notFound, requireCapabilities, settleAnswer } from './endpoint.ts';
@@ -113,30 +114,4 @@ function find(endpoints: readonly Endpoint[], method: string, path: string): Mat
   if (allowed.length === 0) throw reject('management.not_found', 'no_such_path');
   const allow = [...new Set(allowed.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name])))].join(', ');
   throw reject('management.method_not_allowed', 'method', { allow });
-}
-
-/** The parameters when the path has the pattern's form; a parameter is one segment, percent-decoded. */
-function matchPath(pattern: string, parts: readonly string[]): Readonly<Record<string, string>> | undefined {
-  const names = pattern.split('/').slice(1);
-  if (names.length !== parts.length) return undefined;
-  const params: Record<string, string> = {};
-  for (const [index, name] of names.entries()) {
-    const part = parts[index]!;
-    if (!name.startsWith(':')) {
-      if (name !== part) return undefined;
-      continue;
-    }
-    const value = decode(part);
-    if (value === undefined || value === '') return undefined;
-    params[name.slice(1)] = value;
-  }
-  return params;
-}
-
-function decode(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return undefined; // Fastify refused bad percent-encoding before
-  }
 }

@@ -16,6 +16,7 @@ import type { AppSession } from '../own-app/app-session.ts';
 import { currentSession, redirect, startSignIn } from '../own-app/app-sign-in.ts';
 import { appPath, appPathOf } from '../own-app/own-app.ts';
 import { accountApp } from './account-client.ts';
+import { rememberLanguage } from './known-language.ts';
 import { type AccountWords, accountWordsOf } from './words.ts';
 
 export interface AccountSession extends AppSession {
@@ -57,7 +58,7 @@ export async function openVisit(
   if (services.clock.nowMs() / 1000 - authTimeSeconds > accountSessionSeconds) return undefined;
   request.auditActor = `user:${user.id}`;
   const language = languageOf(request, user);
-  languagesKnown.set(request, language);
+  rememberLanguage(request, language);
   const url = new URL(request.url, tenant.baseUrl);
   const session = { ...tokens, amr, acr, authTimeSeconds };
   const words = accountWordsOf(language);
@@ -76,10 +77,6 @@ async function findHolder(
     ? { user, amr: JSON.parse(grant.amr), acr: grant.acr ?? undefined, authTimeSeconds: grant.auth_time }
     : undefined;
 }
-
-/** The language of the person who made a request, once known: pages of errors speak it too. */
-const languagesKnown = new WeakMap<FastifyRequest, Language>();
-export const knownLanguage = (request: FastifyRequest): Language | undefined => languagesKnown.get(request);
 
 /** The language of the person, else of the request, else English. */
 export const languageOf = (request: FastifyRequest, user?: UserTable): Language => languageFor(user, request.headers['accept-language']);

@@ -1,0 +1,110 @@
+// The routes of the account page. Server-rendered, works without scripts; a post carries the session's token against forgery
+// and no foreign Origin. Decides nothing: each page has its file. Loaded by account-surface.ts at the first request.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { DefineRoutes } from '../../http/lazy-surface.ts';
+import type { Services } from '../../http/services.ts';
+import type { Handler } from '../../http/surface.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { readForm, type Typed } from '../own-app/app-form.ts';
+import { appPage } from '../own-app/app-page.ts';
+import { endSignIn, redirect, type SignInEnd, signOut } from '../own-app/app-sign-in.ts';
+import { appPath } from '../own-app/own-app.ts';
+import { accountApp } from './account-client.ts';
+import { type AccountVisit, frameBefore, languageOf, openVisit, signInFirst } from './account-visit.ts';
+import { activityPage } from './activity-page.ts';
+import { addDevice, devicesPage, enrollmentPage, removeDevicePage, removeQuestion, renameDevicePage } from './device-pages.ts';
+import { changeLanguage, languagePage } from './language-page.ts';
+import { overviewPage } from './overview-page.ts';
+import {
+  newPasskeyPage,
+  passkeyPage,
+  passkeysPage,
+  signInForPasskey,
+  takeNewPasskey,
+  takeRename,
+  takeRevocation,
+} from './passkey-pages.ts';
+import { endAll, endAllQuestion, endOne, sessionsPage } from './session-pages.ts';
+import { type AccountWords, accountWordsOf } from './words.ts';
+
+type Params = Readonly<Record<string, string>>;
+type ShowPage = (visit: AccountVisit, params: Params) => Promise<FastifyReply> | FastifyReply;
+type TakeForm = (visit: AccountVisit, typed: Typed, params: Params) => Promise<FastifyReply> | FastifyReply;
+
+/** The routes of the account page below its prefix. */
+export function accountRoutes(app: FastifyInstance, services: Services): DefineRoutes {
+  return (route) => {
+    const visitor =
+      (work: (visit: AccountVisit) => Promise<FastifyReply> | FastifyReply): Handler =>
+      async (request, reply) => {
+        const visit = await openVisit(app, services, request, reply);
+        return visit === undefined ? signInFirst(services, request, reply) : work(visit);
+      };
+    const page = (show: ShowPage): Handler => visitor((visit) => show(visit, visit.request.params as Params)); // string parameters of the path
+    const form = (take: TakeForm): Handler =>
+      visitor((visit) => take(visit, readForm(visit.request, visit.session), visit.request.params as Params));
+    const id = (params: Params): string => params['id'] ?? '';
+    route('', { GET: page(overviewPage) });
+    route('/devices', { GET: page((visit) => devicesPage(visit)) });
+    route('/devices/add', { GET: page(enrollmentPage), POST: form(addDevice) });
+    route('/devices/:id', { POST: form((visit, typed, params) => renameDevicePage(visit, typed, id(params))) });
+    route('/devices/:id/remove', {
+      GET: page((visit, params) => removeQuestion(visit, id(params))),
+      POST: form((visit, _typed, params) => removeDevicePage(visit, id(params))),
+    });
+    route('/sessions', { GET: page(sessionsPage) });
+    route('/sessions/end-all', { GET: page(endAllQuestion), POST: form(leaveEverywhere) });
+    route('/sessions/:id/end', { POST: form((visit, _typed, params) => endOne(visit, id(params))) });
+    route('/activity', { GET: page(activityPage) });
+    route('/language', { GET: page((visit) => languagePage(visit)), POST: form(changeLanguage) });
+    route('/passkeys', { GET: page(passkeysPage), POST: form(takeNewPasskey) });
+    route('/passkeys/new', { GET: page((visit) => newPasskeyPage(visit)) });
+    route('/passkeys/sign-in', { GET: page(signInForPasskey) });
+    route('/passkeys/:id', { GET: page(passkeyPage) });
+    route('/passkeys/:id/rename', { POST: form(takeRename) });
+    route('/passkeys/:id/revoke', { POST: form(takeRevocation) });
+    route('/callback', { GET: (request, reply) => callback(app, services, request, reply) });
+    route('/sign-out', { POST: form(leave) });
+  };
+}
+
+const notSignedIn = {
+  not_started: 'notStarted',
+  cancelled: 'cancelled',
+  not_completed: 'notCompleted',
+} as const satisfies Readonly<Record<Extract<SignInEnd, { readonly ok: false }>['reason'], keyof AccountWords>>;
+
+async function callback(app: FastifyInstance, services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { tenant } = request;
+  const end = await endSignIn(app, services, accountApp, request);
+  if (end.ok) return redirect(reply.header('set-cookie', [...end.cookies]), appPath(accountApp, tenant, end.returnTo));
+  const words = accountWordsOf(languageOf(request));
+  return showSignIn(request, reply.code(400), words.notSignedInTitle, words.signIn, html`<p>${words[notSignedIn[end.reason]]}</p>`);
+}
+
+async function leave({ app, request, reply, session, user, words }: AccountVisit): Promise<FastifyReply> {
+  await signOut(app, accountApp, request, reply, session);
+  return showSignIn(request, reply, words.signedOutTitle, words.signInAgain, html``, languageOf(request, user));
+}
+
+async function leaveEverywhere(visit: AccountVisit): Promise<FastifyReply> {
+  await endAll(visit);
+  return leave(visit);
+}
+
+/** A page before the sign-in, with a link to it. */
+function showSignIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  title: string,
+  link: string,
+  content: Html,
+  language = languageOf(request),
+): FastifyReply {
+  const page = appPage(
+    frameBefore(request, language),
+    title,
+    html`${content}<p><a class="button" id="sign-in" href="${appPath(accountApp, request.tenant, '')}">${link}</a></p>`,
+  );
+  return reply.headers(page.headers).send(page.markup);
+}
