@@ -8,7 +8,10 @@ import { systemClock } from '../platform/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { openSqlite } from '../storage/dialects/sqlite.ts';
 import { migrate, migrationState } from '../storage/migrations/migrator.ts';
+import { migrations } from '../storage/migrations/registry.ts';
+import type { Options } from './administrator.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
+import { addProgressOption, createProgress } from './progress.ts';
 
 export function migrateCommand(program: Command): void {
   const command = program
@@ -16,11 +19,11 @@ export function migrateCommand(program: Command): void {
     .description("Bring the database to this release's schema")
     .option('--dry-run', 'list what would be applied')
     .option('--json', 'print JSON');
-  addConfigOptions(command).action(async (options: Record<string, string | boolean>) => {
+  addConfigOptions(addProgressOption(command)).action(async (options: Record<string, string | boolean>) => {
     const database = await openForMigration(configOf(options));
     try {
       const dryRun = options['dryRun'] === true;
-      const numbers = dryRun ? (await migrationState(database)).pending : await migrate(database);
+      const numbers = dryRun ? (await migrationState(database)).pending : await migrateWithProgress(database, options);
       const word = dryRun ? 'pending' : 'applied';
       process.stdout.write(
         options['json'] === true
@@ -31,6 +34,13 @@ export function migrateCommand(program: Command): void {
       await database.close();
     }
   });
+}
+
+async function migrateWithProgress(database: Database, options: Options): Promise<readonly number[]> {
+  const progress = createProgress(options);
+  const numbers = await migrate(database, migrations, (done, whole) => progress.part('migrations', done, whole));
+  progress.end();
+  return numbers;
 }
 
 async function openForMigration(config: Config): Promise<Database> {

@@ -35,8 +35,15 @@ export async function migrationState(
   };
 }
 
-/** Applies what is pending of the history and gives the numbers applied. Safe to run from several processes at once. */
-export async function migrate(database: Database, history: readonly Migration[] = migrations): Promise<readonly number[]> {
+/**
+ * Applies what is pending of the history and gives the numbers applied. Safe to run from several processes at once.
+ * `onStep` hears how many of the history are there after each.
+ */
+export async function migrate(
+  database: Database,
+  history: readonly Migration[] = migrations,
+  onStep: (done: number, whole: number) => void = () => undefined,
+): Promise<readonly number[]> {
   if (database.dialect === 'postgres') await preparePostgres(database);
   await database.system(async (queries) => {
     const type = database.dialect === 'postgres' ? 'BIGINT' : 'INTEGER';
@@ -45,7 +52,7 @@ export async function migrate(database: Database, history: readonly Migration[] 
       .execute(queries);
   });
   const applied: number[] = [];
-  for (const migration of history) {
+  for (const [index, migration] of history.entries()) {
     const done = await database.system(async (queries) => {
       if (database.dialect === 'postgres') await sql`SELECT pg_advisory_xact_lock(718293645)`.execute(queries);
       const before = await sql`SELECT 1 FROM schema_migrations WHERE number = ${migration.number}`.execute(queries);
@@ -58,6 +65,7 @@ export async function migrate(database: Database, history: readonly Migration[] 
       return true;
     });
     if (done) applied.push(migration.number);
+    onStep(index + 1, history.length);
   }
   if (database.dialect === 'postgres') {
     await secureRows(database);
