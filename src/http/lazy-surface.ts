@@ -1,10 +1,18 @@
 // A surface whose routes are loaded at its first request: pages that most servers show to few cost no start time and no memory
 // before. Answers unknown paths and methods as any surface does, before a body is read.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { reject } from '../contract/contract-error.ts';
 import { matchPath } from './path-pattern.ts';
 import type { Services } from './services.ts';
-import { everyMethod, type Handler, type Handlers, type Route, registerSurface, type SurfaceDefinition, sharedError } from './surface.ts';
+import {
+  everyMethod,
+  type Handler,
+  type Handlers,
+  methodNotAllowed,
+  type Route,
+  registerSurface,
+  type SurfaceDefinition,
+  sharedError,
+} from './surface.ts';
 
 /** What a loaded surface does with its routes. */
 export type DefineRoutes = (route: Route) => void;
@@ -19,6 +27,9 @@ export function registerLazySurface(
   const found = new WeakMap<FastifyRequest, Handler>();
   const beforeBody = async (request: FastifyRequest): Promise<void> => {
     loading ??= load().then(routesOf);
+    loading.catch(() => {
+      loading = undefined; // the next request tries again
+    });
     found.set(request, findHandler(definition, await loading, request));
   };
   registerSurface(app, services, { ...definition, beforeBody }, (route) => {
@@ -45,10 +56,7 @@ function findHandler({ envelope, prefix }: SurfaceDefinition, routes: ReadonlyMa
     const params = matchPath(pattern, parts);
     if (params === undefined) continue;
     const handler = handlers[request.method === 'HEAD' ? 'GET' : (request.method as keyof Handlers)]; // absent for other methods
-    if (handler === undefined) {
-      const own = Object.keys(handlers);
-      throw reject(`${envelope}.method_not_allowed`, 'method', { allow: (own.includes('GET') ? [...own, 'HEAD'] : own).join(', ') });
-    }
+    if (handler === undefined) throw methodNotAllowed(envelope, Object.keys(handlers));
     request.params = params;
     return handler;
   }

@@ -86,6 +86,12 @@ export function sharedError(envelope: Envelope, name: SharedName, reason: string
   return reject(`${envelope}.${name}`, reason);
 }
 
+/** 405 with Allow (RFC 9110 15.5.6) for a path that has these methods; HEAD comes with GET. */
+export function methodNotAllowed(envelope: Envelope, methods: readonly string[]): ContractError {
+  const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+  return reject(`${envelope}.method_not_allowed`, 'method', { allow: allow.join(', ') });
+}
+
 function addRoute(scope: FastifyInstance, definition: SurfaceDefinition, path: string, handlers: Handlers): void {
   const own = Object.keys(handlers) as HTTPMethods[]; // the keys of a Partial<Record<HTTPMethods, …>>
   const allowed: readonly HTTPMethods[] = own.includes('GET') ? [...own, 'HEAD'] : own;
@@ -94,7 +100,7 @@ function addRoute(scope: FastifyInstance, definition: SurfaceDefinition, path: s
   const refused = everyMethod.filter((method) => !allowed.includes(method));
   if (refused.length === 0) return;
   const refuse = async (): Promise<never> => {
-    throw reject(`${definition.envelope}.method_not_allowed`, 'method', { allow: allowed.join(', ') });
+    throw methodNotAllowed(definition.envelope, own);
   };
   scope.route({ method: refused, url: path, onRequest: refuse, handler: refuse });
 }
