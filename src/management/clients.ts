@@ -1,8 +1,8 @@
 // `/clients`: registration, change, secrets. What the fields mean together is checked by administration/client-fields.ts.
 import Type from 'typebox';
-import { type ClientFields, clientGrantTypes, type FieldFault } from '../administration/client-fields.ts';
+import type { ClientFields, FieldFault } from '../administration/client-fields.ts';
+import { clientSchema } from '../administration/client-schema.ts';
 import { changeClient, createClient, removeClient, rotateClientSecret } from '../administration/clients.ts';
-import { jwksKeysMax, scopeNameCharsMax, scopesPerListMax, urisPerListMax, urlCharsMax } from '../contract/limits.ts';
 import { capabilities } from '../domain/capabilities.ts';
 import { type Client, shownAuthMethod, tokenEndpointAuthMethods } from '../domain/client.ts';
 import { findClient, listClients } from '../storage/clients.ts';
@@ -20,36 +20,13 @@ import {
   requireCapabilities,
 } from './endpoint.ts';
 import { listOf, pageOf } from './paging.ts';
-import { closed, dateTime, listAnswer, name, nullable, oneOf, searchQuery } from './schemas.ts';
-
-const uri = Type.String({ minLength: 1, maxLength: urlCharsMax });
-const uris = Type.Array(uri, { maxItems: urisPerListMax });
-const scopes = Type.Array(Type.String({ minLength: 1, maxLength: scopeNameCharsMax }), { maxItems: scopesPerListMax });
-const jwks = Type.Object({ keys: Type.Array(Type.Object({}), { minItems: 1, maxItems: jwksKeysMax }) });
+import { closed, dateTime, listAnswer, name, oneOf, searchQuery } from './schemas.ts';
 
 const fields = {
   name,
   type: oneOf(['confidential', 'public']),
   token_endpoint_auth_method: oneOf(tokenEndpointAuthMethods),
-  jwks: nullable(jwks),
-  jwks_uri: nullable(uri),
-  redirect_uris: uris,
-  post_logout_redirect_uris: uris,
-  grant_types: Type.Array(oneOf(clientGrantTypes)),
-  scopes,
-  resources: uris,
-  require_pkce: Type.Boolean(),
-  require_par: Type.Boolean(),
-  require_consent: Type.Boolean(),
-  authorize_error_delivery: oneOf(['direct', 'redirect']),
-  id_token_signed_response_alg: oneOf(['ES256', 'RS256', 'EdDSA']),
-  backchannel_token_delivery_mode: nullable(oneOf(['poll', 'ping', 'push'])),
-  backchannel_client_notification_endpoint: nullable(uri),
-  backchannel_logout_uri: nullable(uri),
-  access_policy: oneOf(['everyone', 'assigned']),
-  refresh_reuse_leeway_seconds: Type.Integer({ minimum: 0, maximum: 3600 }),
-  logo_uri: nullable(uri),
-  enabled: Type.Boolean(),
+  ...clientSchema,
 };
 const changeBody = Type.Partial(closed(fields), { additionalProperties: false });
 const createBody = closed({ ...changeBody.properties, name });

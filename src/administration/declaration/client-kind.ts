@@ -1,7 +1,7 @@
 // OAuth clients in a document. A secret travels as the hash that is stored (or clear, where an HMAC needs it), and only when
 // asked for; without one a new client that needs a secret is given a new one, and a known client keeps its own.
 import Type from 'typebox';
-import { jwksKeysMax, nameCharsMax, scopeNameCharsMax, scopesPerListMax, urisPerListMax, urlCharsMax } from '../../contract/limits.ts';
+import { nameCharsMax } from '../../contract/limits.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
 import { adminClientAuthMethod, type Client, tokenEndpointAuthMethods } from '../../domain/client.ts';
 import type { ClientId } from '../../domain/ids.ts';
@@ -10,9 +10,10 @@ import { clientIdSyntax, deleteClient, findClient, insertClient, listClients, up
 import { decryptClientSecret, encryptClientSecret } from '../../tokens/client-secret.ts';
 import { randomClientId } from '../../tokens/tenant-creation.ts';
 import { recordAct } from '../administration.ts';
-import { type ClientFields, clientGrantTypes, type Registration, registrationOf } from '../client-fields.ts';
+import { type ClientFields, type Registration, registrationOf } from '../client-fields.ts';
+import { clientSchema } from '../client-schema.ts';
 import { secretsFor } from '../clients.ts';
-import { closed, nullable, oneOf } from '../schema-pieces.ts';
+import { closed, oneOf } from '../schema-pieces.ts';
 import { requireSigningKeys } from '../signing-keys.ts';
 import { canonical, compact, type Desired, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from './document.ts';
 
@@ -24,31 +25,11 @@ const managementApiName = 'management_api';
 /** The console and the account page register themselves under such ids. */
 const ownPrefix = 'gatehouse-';
 
-const uri = Type.String({ minLength: 1, maxLength: urlCharsMax });
-const uris = Type.Array(uri, { maxItems: urisPerListMax });
 const optional = Type.Partial(
   Type.Object({
     type: oneOf(['confidential', 'public']),
     token_endpoint_auth_method: oneOf([...tokenEndpointAuthMethods, adminClientAuthMethod]),
-    jwks: nullable(Type.Object({ keys: Type.Array(Type.Object({}), { minItems: 1, maxItems: jwksKeysMax }) })),
-    jwks_uri: nullable(uri),
-    redirect_uris: uris,
-    post_logout_redirect_uris: uris,
-    grant_types: Type.Array(oneOf(clientGrantTypes)),
-    scopes: Type.Array(Type.String({ minLength: 1, maxLength: scopeNameCharsMax }), { maxItems: scopesPerListMax }),
-    resources: uris,
-    require_pkce: Type.Boolean(),
-    require_par: Type.Boolean(),
-    require_consent: Type.Boolean(),
-    authorize_error_delivery: oneOf(['direct', 'redirect']),
-    id_token_signed_response_alg: oneOf(['ES256', 'RS256', 'EdDSA']),
-    backchannel_token_delivery_mode: nullable(oneOf(['poll', 'ping', 'push'])),
-    backchannel_client_notification_endpoint: nullable(uri),
-    backchannel_logout_uri: nullable(uri),
-    access_policy: oneOf(['everyone', 'assigned']),
-    refresh_reuse_leeway_seconds: Type.Integer({ minimum: 0, maximum: 3600 }),
-    logo_uri: nullable(uri),
-    enabled: Type.Boolean(),
+    ...clientSchema,
     client_secret: Type.String({ minLength: clientSecretCharsMin, maxLength: secretCharsMax, pattern: '^[\\x20-\\x7e]+$' }),
     client_secret_sha256: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
   }),
