@@ -10,7 +10,9 @@ import type { FromWorker, ToWorker } from './signing-worker.ts';
 /** Requests in one turn of the event loop that make a crowd. */
 const crowdMin = 4;
 /** Signatures the other thread may owe; what exceeds it is signed here, which balances the two threads. */
-const owedMax = 48;
+const owedMax = 64;
+/** Signatures in one message: small enough that the first are answered while the others are still being made. */
+const batchMax = 8;
 const keysSentMax = 1000;
 
 interface Job {
@@ -103,9 +105,12 @@ function startThread(onEnd: () => void): OtherThread {
           sent.add(kid);
           post({ kind: 'key', kid, alg: own[0]!.key.alg, key: own[0]!.key.privateKey });
         }
-        batches.push(own);
-        owed += own.length;
-        post({ kind: 'sign', kid, inputs: own.map((job) => job.input).join(' ') });
+        for (let start = 0; start < own.length; start += batchMax) {
+          const batch = own.slice(start, start + batchMax);
+          batches.push(batch);
+          owed += batch.length;
+          post({ kind: 'sign', kid, inputs: batch.map((job) => job.input).join(' ') });
+        }
       }
     },
   };

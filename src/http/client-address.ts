@@ -1,10 +1,13 @@
 // Who is calling: the socket's address, unless the peer is a trusted proxy; then the right-most untrusted X-Forwarded-For entry.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { isInCidrs, parseCidrs } from '../platform/address-ranges.ts';
 
-export type AddressOf = (request: IncomingMessage) => string;
+export type AddressOf = (request: {
+  readonly socket: { readonly remoteAddress?: string | undefined };
+  readonly headers: IncomingHttpHeaders;
+}) => string;
 
 /** @param trustedProxies CIDRs; a mistake throws when the server is composed. */
 export function createAddressOf(trustedProxies: readonly string[]): AddressOf {

@@ -3,16 +3,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { matchPath } from './path-pattern.ts';
 import type { Services } from './services.ts';
-import {
-  everyMethod,
-  type Handler,
-  type Handlers,
-  methodNotAllowed,
-  type Route,
-  registerSurface,
-  type SurfaceDefinition,
-  sharedError,
-} from './surface.ts';
+import { everyMethod, type Handler, type Handlers, type Route, registerSurface, type SurfaceDefinition } from './surface.ts';
+import { methodNotAllowed, sharedError } from './surface-errors.ts';
 
 /** What a loaded surface does with its routes. */
 export type DefineRoutes = (route: Route) => void;

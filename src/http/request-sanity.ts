@@ -2,8 +2,8 @@
 // (a proxy's and ours) must not be able to read one request differently.
 import type { IncomingMessage } from 'node:http';
 
-/** Takes the place of repeated credentials; no scheme reads it, so every surface gives its own refusal for a bad header. */
-const unusable = 'repeated';
+/** Takes the place of repeated Authorization headers; no scheme reads it and, for its leading space, nobody can send it. */
+export const repeatedCredentials = ' repeated';
 
 /** The reason to refuse the request line and headers, or undefined. Repeated credentials are made unusable, not refused here. */
 export function findRequestFault(request: IncomingMessage): string | undefined {
@@ -17,7 +17,7 @@ export function findRequestFault(request: IncomingMessage): string | undefined {
     else if (length === 12 && rawHeaders[index]!.toLowerCase() === 'content-type' && rawHeaders[index + 1] !== headers['content-type'])
       return 'repeated_content_type';
   }
-  if (credentials > 1) headers.authorization = unusable;
+  if (credentials > 1) headers.authorization = repeatedCredentials;
   if (hosts > 1) return 'repeated_host';
   return hosts === 0 && request.httpVersion === '1.1' ? 'no_host' : undefined;
 }

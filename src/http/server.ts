@@ -8,6 +8,7 @@ import { bodyBytesMax, headerBytesMax, requestTimeoutMs } from '../contract/limi
 import type { Envelope } from '../contract/row.ts';
 import { randomId } from '../platform/random.ts';
 import type { AddressOf } from './client-address.ts';
+import { installFastPath, type PlainAnswerer } from './fast-path.ts';
 import { findRequestFault } from './request-sanity.ts';
 import { takeTenantPrefix } from './tenant-name.ts';
 
@@ -22,6 +23,9 @@ export interface SurfacePrefix {
 declare module 'fastify' {
   interface FastifyInstance {
     readonly surfacePrefixes: SurfacePrefix[];
+    /** Endpoints of the fast path, by method and path. */
+    readonly plainEndpoints: Map<string, PlainAnswerer>;
+    readonly addressOf: AddressOf;
   }
 }
 
@@ -32,6 +36,8 @@ export interface ServerPatience {
   /** How often connections are looked at. */
   readonly checkEveryMs: number;
 }
+
+const keepAliveMs = 65_000;
 
 const defaultPatience: ServerPatience = { headersMs: 15_000, requestMs: requestTimeoutMs, checkEveryMs: 5000 };
 
@@ -45,7 +51,7 @@ export function createServer(addressOf: AddressOf, patience: ServerPatience = de
     bodyLimit: bodyBytesMax,
     requestTimeout: patience.requestMs,
     connectionTimeout: 0,
-    keepAliveTimeout: 65_000,
+    keepAliveTimeout: keepAliveMs,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     http: {
@@ -79,6 +85,8 @@ export function createServer(addressOf: AddressOf, patience: ServerPatience = de
   app.setErrorHandler((error: FastifyError, request, reply) => answerOutsideSurfaces(outsideError(error), request, reply));
   app.setNotFoundHandler((request, reply) => answerOutsideSurfaces(reject('management.not_found', 'no_such_path'), request, reply));
   app.decorate('surfacePrefixes', envelopes);
+  app.decorate('addressOf', addressOf);
+  takePlainRequests(app, patience);
   // Any Expect but 100-continue: Node would answer with an empty 417; RFC 9110 10.1.1 lets us go on instead.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => answerBrokenRequest(new Error('CONNECT'), socket));
@@ -93,6 +101,19 @@ function answerBadPath(prefixes: readonly SurfacePrefix[], request: FastifyReque
     .find(({ prefix }) => request.url.startsWith(`${prefix}/`));
   const row = surface === undefined ? 'http.bad_request_line' : (`${surface.envelope}.malformed` as const);
   return answerOutsideSurfaces(reject(row, 'bad_path'), request, reply);
+}
+
+/** Puts the fast path in front. A connection that stays silent is answered as Node's parser would have it. */
+function takePlainRequests(app: FastifyInstance, { headersMs }: ServerPatience): void {
+  const endpoints = new Map<string, PlainAnswerer>();
+  app.decorate('plainEndpoints', endpoints);
+  const silent = Object.assign(new Error('no request'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  const patience = { firstRequestMs: headersMs, betweenRequestsMs: keepAliveMs };
+  const fastPath = installFastPath(app.server, endpoints, patience, (socket) => answerBrokenRequest(silent, socket));
+  app.addHook('preClose', (done) => {
+    fastPath.drain();
+    done();
+  });
 }
 
 const quietCheckMs = 50;

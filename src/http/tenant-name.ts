@@ -13,15 +13,20 @@ const prefix = /^\/t\/([^/?]{0,200})(?=[/?]|$)/;
 /** What `/t/main` is read as: the root tenant has one address only. */
 const noTenant = ' ';
 
+/** A request target without `/t/<slug>`, and the slug; undefined when there is none. */
+export function splitTenantPrefix(target: string): { readonly slug: string | undefined; readonly url: string } {
+  const match = target.startsWith('/t/') ? prefix.exec(target) : null;
+  if (match === null) return { slug: undefined, url: target };
+  const slug = match[1] === rootTenantSlug ? noTenant : match[1]!;
+  const rest = target.slice(match[0].length);
+  return { slug, url: rest.startsWith('/') ? rest : `/${rest}` };
+}
+
 /** Takes `/t/<slug>` off a request target and remembers the slug. Used as Fastify's rewriteUrl. */
 export function takeTenantPrefix(request: NamedRequest): string {
-  const target = request.url ?? '/';
-  if (!target.startsWith('/t/')) return target;
-  const match = prefix.exec(target);
-  if (match === null) return target;
-  request[slugOf] = match[1] === rootTenantSlug ? noTenant : match[1]!;
-  const rest = target.slice(match[0].length);
-  return rest.startsWith('/') ? rest : `/${rest}`;
+  const { slug, url } = splitTenantPrefix(request.url ?? '/');
+  if (slug !== undefined) request[slugOf] = slug;
+  return url;
 }
 
 /** The request target below the tenant's base_url exactly as it was sent, path and query. */
@@ -29,10 +34,12 @@ export const rawTargetOf = (request: IncomingMessage): string => request.url ?? 
 
 const hosts = new Map<string, string>();
 
-export function tenantNameOf(request: NamedRequest, publicUrl: string): TenantName {
-  const slug = request[slugOf];
+export const tenantNameOf = (request: NamedRequest, publicUrl: string): TenantName =>
+  tenantNameFrom(request[slugOf], request.headers.host, publicUrl);
+
+/** By the slug of the target, else by the Host header. */
+export function tenantNameFrom(slug: string | undefined, host: string | undefined, publicUrl: string): TenantName {
   if (slug !== undefined) return { kind: 'slug', slug };
-  const host = request.headers.host;
   let publicHost = hosts.get(publicUrl);
   if (publicHost === undefined) {
     publicHost = new URL(publicUrl).host;

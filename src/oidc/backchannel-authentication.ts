@@ -1,13 +1,13 @@
 // POST /v1/idp/oidc/bc-authorize (CIBA Core 7, contract 7.9): asks a user, who is elsewhere, for a decision.
 // Order: client, registered for CIBA, parameters, target, scope, and the user last, because only that look-up tells of people.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+
 import { type Cause, reject } from '../contract/contract-error.ts';
 import { bindingMessageCharsMax, notificationTokenCharsMax } from '../contract/limits.ts';
 import type { Client } from '../domain/client.ts';
 import type { Tenant } from '../domain/tenant.ts';
+import type { Endpoint, EndpointReply, EndpointRequest } from '../http/endpoint.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Services } from '../http/services.ts';
-import type { Handler } from '../http/surface.ts';
 import { findAuthorizationFault } from './authorization-checks.ts';
 import { hintNames } from './ciba-hints.ts';
 import { cibaGrantType } from './ciba-redemption.ts';
@@ -15,7 +15,7 @@ import { startCibaRequest } from './ciba-start.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { parametersFailureText, parseForm, type RequestParameters } from './parameters.ts';
 
-export function authenticateBackchannel(services: Services): Handler {
+export function authenticateBackchannel(services: Services): Endpoint {
   return async (request, reply) => {
     const parameters = parametersOf(request);
     const client = await authenticateClient(services, request, reply, parameters);
@@ -31,7 +31,7 @@ export function authenticateBackchannel(services: Services): Handler {
   };
 }
 
-function parametersOf(request: FastifyRequest): RequestParameters {
+function parametersOf(request: EndpointRequest): RequestParameters {
   const parsed = parseForm(request);
   if (parsed.ok) return parsed.parameters;
   throw reject(
@@ -108,11 +108,11 @@ function requestedLifetime({ settings }: Tenant, parameters: RequestParameters):
 }
 
 /** CIBA Core 7.3; a push client never polls, so it gets no interval. */
-function answer(reply: FastifyReply, { settings }: Tenant, client: Client, authReqId: string, lifetimeSeconds: number): FastifyReply {
+function answer(reply: EndpointReply, { settings }: Tenant, client: Client, authReqId: string, lifetimeSeconds: number): EndpointReply {
   const body = {
     auth_req_id: authReqId,
     expires_in: lifetimeSeconds,
     ...(client.backchannelTokenDeliveryMode === 'push' ? {} : { interval: settings.ciba_interval_seconds }),
   };
-  return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(JSON.stringify(body));
+  return reply.header('cache-control', 'no-store').header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
 }

@@ -1,7 +1,7 @@
 // Starting a CIBA request for an eligible user: active, inside the client's access gate, and able to decide on a phone or, where
 // the tenant allows it, on a page linked from a mail. Everybody else is `unknown_user_id`, whatever the cause.
 // The approval, the request, its delivery row, its mail and its audit record are one transaction.
-import type { FastifyRequest } from 'fastify';
+
 import { createApproval, subjectKeyOf } from '../approvals/approval.ts';
 import { approvalMail } from '../approvals/approval-mail.ts';
 import { queueMail } from '../approvals/mail-delivery.ts';
@@ -9,6 +9,7 @@ import { type Cause, reject } from '../contract/contract-error.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { Client } from '../domain/client.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
+import type { EndpointRequest } from '../http/endpoint.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Services } from '../http/services.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
@@ -33,7 +34,7 @@ interface Eligible {
 /** Starts the request and gives its auth_req_id. Throws `unknown_user_id`, or 429 when the user is asked too often. */
 export async function startCibaRequest(
   services: Services,
-  request: FastifyRequest,
+  request: EndpointRequest,
   client: Client,
   parameters: RequestParameters,
   lifetimeSeconds: number,
@@ -62,7 +63,7 @@ export async function startCibaRequest(
 
 async function findEligible(
   queries: Queries,
-  { tenant }: FastifyRequest,
+  { tenant }: EndpointRequest,
   client: Client,
   name: UserName,
 ): Promise<({ readonly ok: true } & Eligible) | { readonly ok: false; readonly cause: Cause }> {
@@ -88,7 +89,7 @@ interface Start extends Eligible {
 async function insertRequest(
   queries: Queries,
   services: Services,
-  request: FastifyRequest,
+  request: EndpointRequest,
   client: Client,
   parameters: RequestParameters,
   { user, mailTo, authReqId, lifetimeSeconds, subjectKey }: Start,

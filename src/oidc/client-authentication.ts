@@ -1,14 +1,16 @@
 // Client authentication of /token, /par, /introspect, /revoke and /bc-authorize (contract 5 and 7.11): exactly one mechanism,
 // the one the client is registered for. Every failure is one answer; its reason goes to the audit record.
 // Unknown and disabled clients cost the same work as known ones.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+
 import { type Cause, reject } from '../contract/contract-error.ts';
 import { verifySecret } from '../crypto/secret-hash.ts';
 import { acceptsAuthMethod, type Client, type RegisteredAuthMethod, type TokenEndpointAuthMethod } from '../domain/client.ts';
+import type { EndpointReply, EndpointRequest } from '../http/endpoint.ts';
+import { repeatedCredentials } from '../http/request-sanity.ts';
 import type { Services } from '../http/services.ts';
+import { findCachedClient, peekClient, touchClient } from '../storage/clients.ts';
 import { type PresentedAssertion, readAssertion, verifyAssertion } from './client-assertion.ts';
-import { findClientEvenly } from './client-cache.ts';
-import { countFailure, refuseSpentAddress } from './client-failures.ts';
+import { anyAddressSpent, countFailure, refuseSpentAddress } from './client-failures.ts';
 import { decodeFormText, type RequestParameters } from './parameters.ts';
 
 /** What a request presents to authenticate its client, before anything is checked. */
@@ -33,19 +35,22 @@ const challenge = 'Basic realm="gatehouse"';
  */
 export async function authenticateClient(
   services: Services,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: EndpointRequest,
+  reply: EndpointReply,
   parameters: RequestParameters,
   requirement: { readonly confidentialOnly: boolean } = { confidentialOnly: false },
 ): Promise<Client> {
   const { tenant } = request;
-  await refuseSpentAddress(services, tenant, request.clientAddress);
+  if (anyAddressSpent(services)) await refuseSpentAddress(services, tenant, request.clientAddress);
   const presented = readPresented(request, parameters);
   if (!presented.ok) return refuse(services, request, reply, presented);
-  const { client, settle } = await findClientEvenly(services.database, services.cache, tenant.id, presented.clientId);
-  const fault = (await findFault(services, request, client, presented)) ?? findPublic(client, requirement.confidentialOnly);
+  const known = peekClient(services.cache, tenant.id, presented.clientId);
+  const client = known === undefined ? await findCachedClient(services.cache, tenant.id, presented.clientId) : known.value;
+  const finding = findFault(services, request, client, presented);
+  const fault = (finding instanceof Promise ? await finding : finding) ?? findPublic(client, requirement.confidentialOnly);
   if (client === undefined || fault !== undefined) {
-    await settle();
+    // A cached look-up reads the database all the same: a refusal costs the same for known, unknown, cached and new ids.
+    if (known !== undefined) await services.database.read(tenant.id, (queries) => touchClient(queries, tenant.id, presented.clientId));
     return refuse(services, request, reply, fault ?? { reason: 'unknown_client', received: presented.clientId });
   }
   request.auditActor = `client:${client.clientId}`;
@@ -53,7 +58,7 @@ export async function authenticateClient(
 }
 
 /** True when the request carries any credential: an Authorization header, a client_secret or a client_assertion, empty ones too. */
-export function presentsCredential(request: FastifyRequest, parameters: RequestParameters): boolean {
+export function presentsCredential(request: EndpointRequest, parameters: RequestParameters): boolean {
   return request.headers.authorization !== undefined || presentsSecret(parameters) || presentsAssertion(parameters);
 }
 
@@ -61,12 +66,12 @@ const presentsSecret = (parameters: RequestParameters): boolean => parameters.ha
 const presentsAssertion = (parameters: RequestParameters): boolean =>
   parameters.has('client_assertion') || parameters.has('client_assertion_type');
 
-function readPresented(request: FastifyRequest, parameters: RequestParameters): Presented {
+function readPresented(request: EndpointRequest, parameters: RequestParameters): Presented {
   const { authorization } = request.headers;
   const clientId = parameters.get('client_id');
   const mechanisms = Number(authorization !== undefined) + Number(presentsSecret(parameters)) + Number(presentsAssertion(parameters));
   if (mechanisms > 1) return { ok: false, reason: 'multiple_mechanisms', received: clientId };
-  if (authorization !== undefined) return readBasic(request, authorization, clientId);
+  if (authorization !== undefined) return readBasic(authorization, clientId);
   if (presentsAssertion(parameters)) {
     const assertion = readAssertion(parameters);
     return 'jwt' in assertion ? { ok: true, mechanism: 'assertion', ...assertion } : { ok: false, ...assertion };
@@ -79,8 +84,8 @@ function readPresented(request: FastifyRequest, parameters: RequestParameters): 
 const basicSyntax = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
 /** RFC 6749 2.3.1: both halves are form-encoded before they are joined and encoded in base64. */
-function readBasic(request: FastifyRequest, authorization: string, bodyClientId: string | undefined): Presented {
-  if (countHeaders(request, 'authorization') > 1) return { ok: false, reason: 'multiple_mechanisms', received: 'Authorization twice' };
+function readBasic(authorization: string, bodyClientId: string | undefined): Presented {
+  if (authorization === repeatedCredentials) return { ok: false, reason: 'multiple_mechanisms', received: 'Authorization twice' };
   const encoded = basicSyntax.exec(authorization)?.[1];
   if (encoded === undefined) return { ok: false, reason: 'malformed_authorization' };
   const joined = Buffer.from(encoded, 'base64').toString('utf8');
@@ -93,21 +98,13 @@ function readBasic(request: FastifyRequest, authorization: string, bodyClientId:
   return { ok: true, mechanism: 'secret', method: 'client_secret_basic', clientId, secret };
 }
 
-/** Node keeps the first of several equal headers; the raw list still has them all. */
-function countHeaders(request: FastifyRequest, name: string): number {
-  const { rawHeaders } = request.raw;
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]!.toLowerCase() === name) count += 1;
-  return count;
-}
-
 /** Why a client may not pass with what it presented; undefined when it may. The work does not depend on who the client is. */
-async function findFault(
+function findFault(
   services: Services,
-  request: FastifyRequest,
+  request: EndpointRequest,
   client: Client | undefined,
   presented: Presented & { ok: true },
-): Promise<Cause | undefined> {
+): Promise<Cause | undefined> | Cause | undefined {
   const mismatch = findMismatch(client, presented);
   switch (presented.mechanism) {
     case 'none':
@@ -119,8 +116,7 @@ async function findFault(
     case 'assertion': {
       const calledEndpoint = `${request.tenant.baseUrl}${request.url.split('?', 1)[0]}`;
       const usable = mismatch === undefined ? client : undefined;
-      const fault = await verifyAssertion(services, request.tenant, calledEndpoint, usable, presented);
-      return mismatch ?? fault;
+      return verifyAssertion(services, request.tenant, calledEndpoint, usable, presented).then((fault) => mismatch ?? fault);
     }
     default:
       return presented satisfies never;
@@ -143,7 +139,7 @@ const findPublic = (client: Client | undefined, confidentialOnly: boolean): Caus
 
 const isAssertionMethod = (method: RegisteredAuthMethod): boolean => method === 'client_secret_jwt' || method === 'private_key_jwt';
 
-async function refuse(services: Services, request: FastifyRequest, reply: FastifyReply, cause: Cause): Promise<never> {
+async function refuse(services: Services, request: EndpointRequest, reply: EndpointReply, cause: Cause): Promise<never> {
   await countFailure(services, request.tenant, request.clientAddress);
   if (request.headers.authorization !== undefined) reply.header('www-authenticate', challenge);
   throw reject('client.invalid_client', { reason: cause.reason, received: cause.received, expected: cause.expected });

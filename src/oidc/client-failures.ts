@@ -13,10 +13,13 @@ const spentMax = 10_000;
 /** Addresses known to be spent, and until when (epoch milliseconds), per limiter. */
 const spentBy = new WeakMap<RateLimiter, Map<string, number>>();
 
+/** False when this process knows of no address that spent its failures. */
+export const anyAddressSpent = ({ rateLimiter }: Services): boolean => (spentBy.get(rateLimiter)?.size ?? 0) > 0;
+
 /** Throws 429 when this process knows that the address spent its failures. */
 export async function refuseSpentAddress(services: Services, tenant: Tenant, address: string): Promise<void> {
   const spent = spentBy.get(services.rateLimiter);
-  if (spent === undefined || spent.size === 0) return;
+  if (spent === undefined) return;
   const key = `${tenant.id} ${addressBlock(address)}`;
   const untilMs = spent.get(key);
   if (untilMs === undefined) return;

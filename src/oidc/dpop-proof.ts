@@ -1,7 +1,7 @@
 // DPoP proofs (RFC 9449 4.3): a JWT in the `DPoP` header that proves the sender holds a key. Verified at the token endpoint, at
 // PAR and at UserInfo, which each answer a failure in their own way. A proof is good for one request: its use is a row.
+
 import { hash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { dpopJtiCharsMax, dpopKeyCharsMax, dpopProofCharsMax } from '../contract/limits.ts';
 import { publicKeyFor, verifyWithPublicKey } from '../crypto/assertion-algorithms.ts';
 import { type Claims, parseJwt } from '../crypto/jwt.ts';
@@ -9,6 +9,7 @@ import { hashSecret } from '../crypto/secret-hash.ts';
 import { thumbprint } from '../crypto/signing.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
+import type { EndpointReply, EndpointRequest } from '../http/endpoint.ts';
 import type { Services } from '../http/services.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import { insertDpopProof } from '../storage/dpop-proofs.ts';
@@ -45,12 +46,12 @@ export interface ProofRequirements {
 }
 
 /** True when the request carries a proof. */
-export const hasProof = (request: FastifyRequest): boolean => request.headers['dpop'] !== undefined;
+export const hasProof = (request: EndpointRequest): boolean => request.headers['dpop'] !== undefined;
 
 /** Verifies the proof of a request and takes its one use; gives the thumbprint of the key it proves. */
 export async function verifyProof(
   services: Services,
-  request: FastifyRequest,
+  request: EndpointRequest,
   requirements: ProofRequirements,
 ): Promise<Outcome<{ readonly thumbprint: string }, ProofFailure>> {
   const { tenant } = request;
@@ -81,7 +82,7 @@ function isPublicJwk(jwk: unknown): jwk is Readonly<Record<string, unknown>> {
 
 function findClaimFault(
   services: Services,
-  request: FastifyRequest,
+  request: EndpointRequest,
   claims: Claims,
   { endpoint, accessToken, needsNonce }: ProofRequirements,
 ): ProofFailure | undefined {
@@ -124,6 +125,6 @@ function isOwnNonce({ encryption, clock }: Services, tenant: Tenant, nonce: unkn
 }
 
 /** Gives the client a nonce for its next proof (RFC 9449 8.2). */
-export function offerNonce(services: Services, request: FastifyRequest, reply: FastifyReply): void {
+export function offerNonce(services: Services, request: EndpointRequest, reply: EndpointReply): void {
   reply.header('dpop-nonce', makeNonce(services, request.tenant));
 }

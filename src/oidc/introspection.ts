@@ -1,14 +1,14 @@
 // POST /v1/idp/oidc/introspect (RFC 7662, contract 7.5): says what a token is worth now, to whom it concerns. Never writes.
 // A token that is unverifiable, expired, revoked or not the caller's business is `{"active":false}` and nothing else.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+
 import { reject } from '../contract/contract-error.ts';
 import { signJwt } from '../crypto/jwt.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { Client } from '../domain/client.ts';
 import type { Tenant } from '../domain/tenant.ts';
+import type { Endpoint, EndpointReply, EndpointRequest } from '../http/endpoint.ts';
 import type { Services } from '../http/services.ts';
-import type { Handler } from '../http/surface.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import { findCachedClient } from '../storage/clients.ts';
 import { findRefreshToken } from '../storage/refresh-tokens.ts';
@@ -17,15 +17,21 @@ import { type AccessToken, verifyAccessToken } from '../tokens/access-token.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { parametersFailureText, parseForm } from './parameters.ts';
 
-type Introspection = Readonly<Record<string, unknown>>;
+/** What is said of a token, as an object and as JSON. */
+interface Introspection {
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly json: string;
+}
 
-const inactive: Introspection = { active: false };
-const inactiveJson = JSON.stringify(inactive);
+const introspectionOf = (members: Introspection['members']): Introspection => ({ members, json: JSON.stringify(members) });
+const inactive = introspectionOf({ active: false });
+/** Access tokens of ours are looked at many times and say the same each time. */
+const activeAccessTokens = new WeakMap<AccessToken, Introspection>();
 /** RFC 9701 4: a caller that accepts this type gets a signed answer. */
 const jwtType = 'token-introspection+jwt';
 export const introspectionSigningAlg = 'RS256';
 
-export function introspect(services: Services): Handler {
+export function introspect(services: Services): Endpoint {
   return async (request, reply) => {
     const parsed = parseForm(request);
     if (!parsed.ok)
@@ -38,11 +44,12 @@ export function introspect(services: Services): Handler {
     const token = parsed.parameters.get('token');
     if (token === undefined) throw reject('introspect.invalid_request', 'token_missing', { text: 'token is required.' });
     const keys = services.keyRings.peek(request.tenant.id) ?? (await services.keyRings.of(request.tenant.id));
-    const found = await introspectToken(services, request.tenant, keys, client, token);
+    const found = (await introspectToken(services, request.tenant, keys, client, token)) ?? inactive;
     reply.header('cache-control', 'no-store');
     if (request.headers.accept?.includes(`application/${jwtType}`) === true)
-      return answerSigned(services, request, reply, keys, client, found ?? inactive);
-    return reply.type('application/json; charset=utf-8').send(found === undefined ? inactiveJson : JSON.stringify(found));
+      return answerSigned(services, request, reply, keys, client, found);
+    reply.header('content-type', 'application/json; charset=utf-8');
+    return found.json;
   };
 }
 
@@ -72,7 +79,12 @@ async function introspectAccessToken(
   if (owner?.enabled !== true) return undefined;
   const state = await services.database.read(tenant.id, (queries) => findTokenState(queries, tenant.id, token));
   if (state.isRevoked || (token.sid !== undefined && state.userState !== 'active')) return undefined;
-  return { active: true, token_type: token.claims['cnf'] === undefined ? 'Bearer' : 'DPoP', ...token.claims };
+  let introspection = activeAccessTokens.get(token);
+  if (introspection === undefined) {
+    introspection = introspectionOf({ active: true, token_type: token.claims['cnf'] === undefined ? 'Bearer' : 'DPoP', ...token.claims });
+    activeAccessTokens.set(token, introspection);
+  }
+  return introspection;
 }
 
 /** A refresh token is its own client's business alone. */
@@ -86,7 +98,7 @@ async function introspectRefreshToken(
   if (stored === undefined || stored.grant.clientId !== caller.clientId) return undefined;
   if (stored.isExpired || stored.isGrantRevoked || stored.usedForMs !== undefined || stored.userState !== 'active') return undefined;
   const { grant } = stored;
-  return {
+  return introspectionOf({
     active: true,
     token_type: 'refresh_token',
     iss: tenant.baseUrl,
@@ -97,25 +109,26 @@ async function introspectRefreshToken(
     scope: grant.scope,
     token_use: 'refresh',
     sid: grant.id,
-  };
+  });
 }
 
 /** RFC 9701 5: the answer as a JWT for this caller alone. */
 async function answerSigned(
   services: Services,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: EndpointRequest,
+  reply: EndpointReply,
   keys: KeyRing,
   caller: Client,
   introspection: Introspection,
-): Promise<FastifyReply> {
+): Promise<string> {
   const key = keys.signing(introspectionSigningAlg);
   if (key === undefined) throw new Error(`tenant ${request.tenant.slug} has no current ${introspectionSigningAlg} key`);
   const jwt = await signJwt(key, jwtType, {
     iss: request.tenant.baseUrl,
     aud: caller.clientId,
     iat: nowSeconds(services.clock),
-    token_introspection: introspection,
+    token_introspection: introspection.members,
   });
-  return reply.type(`application/${jwtType}`).send(jwt);
+  reply.header('content-type', `application/${jwtType}`);
+  return jwt;
 }

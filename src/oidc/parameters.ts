@@ -1,17 +1,18 @@
 // Parameters of OAuth requests: a form body or a query, parsed once into a readonly value. Called by every OIDC endpoint,
 // which turns a failure into its own row. Nothing here knows what a parameter means.
-import type { FastifyRequest } from 'fastify';
+
 import { parameterCharsMax, parametersMax } from '../contract/limits.ts';
+import type { EndpointRequest } from '../http/endpoint.ts';
 
 export interface RequestParameters {
   /** The value; undefined when the parameter is absent or empty (RFC 6749 3.1: sent without a value counts as omitted). */
-  readonly get: (name: string) => string | undefined;
+  get(name: string): string | undefined;
   /** Every value that is not empty, for parameters that may repeat (RFC 8707 2). */
-  readonly getAll: (name: string) => readonly string[];
+  getAll(name: string): readonly string[];
   /** True when the parameter was sent, even without a value. */
-  readonly has: (name: string) => boolean;
+  has(name: string): boolean;
   /** Names in the order they were sent. */
-  readonly names: () => readonly string[];
+  names(): readonly string[];
 }
 
 export type ParametersFailure = 'repeated_parameter' | 'malformed_encoding' | 'too_many_parameters' | 'parameter_too_long';
@@ -32,13 +33,13 @@ export const parametersFailureText: Readonly<Record<ParametersFailure, string>> 
 const repeatable: ReadonlySet<string> = new Set(['resource', 'audience']);
 
 /** The form body of a POST; no body is no parameters. Other content types never get here: the surface answers 415. */
-export function parseForm(request: FastifyRequest): ParsedParameters {
+export function parseForm(request: EndpointRequest): ParsedParameters {
   return parseParameters(typeof request.body === 'string' ? request.body : '');
 }
 
 /** The query of the request target. */
-export function parseQuery(request: FastifyRequest): ParsedParameters {
-  const target = request.raw.url ?? '';
+export function parseQuery(request: EndpointRequest): ParsedParameters {
+  const target = request.url;
   const start = target.indexOf('?');
   return parseParameters(start === -1 ? '' : target.slice(start + 1));
 }
@@ -67,7 +68,7 @@ export function parseParameters(text: string): ParsedParameters {
     else if (!repeatable.has(name)) return { ok: false, reason: 'repeated_parameter', parameter: name };
     else values.set(name, typeof before === 'string' ? [before, value] : [...before, value]);
   }
-  return { ok: true, parameters: readonlyParameters(values) };
+  return { ok: true, parameters: new ParameterValues(values) };
 }
 
 /** Decodes one name or value of a form; undefined for bad percent-encoding, bytes that are not UTF-8, and U+0000. */
@@ -84,20 +85,32 @@ export function decodeFormText(text: string): string | undefined {
   return decoded.includes('\u0000') ? undefined : decoded;
 }
 
-function readonlyParameters(values: ReadonlyMap<string, string | readonly string[]>): RequestParameters {
-  const all = (name: string): readonly string[] => {
-    const value = values.get(name);
-    if (value === undefined || value === '') return [];
+class ParameterValues implements RequestParameters {
+  readonly #values: ReadonlyMap<string, string | readonly string[]>;
+
+  constructor(values: ReadonlyMap<string, string | readonly string[]>) {
+    this.#values = values;
+  }
+
+  get(name: string): string | undefined {
+    const value = this.#values.get(name);
+    if (typeof value === 'string') return value === '' ? undefined : value;
+    return value === undefined ? undefined : this.getAll(name)[0];
+  }
+
+  getAll(name: string): readonly string[] {
+    const value = this.#values.get(name);
+    if (value === undefined || value === '') return none;
     return typeof value === 'string' ? [value] : value.filter((item) => item !== '');
-  };
-  return {
-    get: (name) => {
-      const value = values.get(name);
-      if (typeof value === 'string') return value === '' ? undefined : value;
-      return value === undefined ? undefined : all(name)[0];
-    },
-    getAll: all,
-    has: (name) => values.has(name),
-    names: () => [...values.keys()],
-  };
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  names(): readonly string[] {
+    return [...this.#values.keys()];
+  }
 }
+
+const none: readonly string[] = [];

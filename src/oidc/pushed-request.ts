@@ -1,12 +1,12 @@
 // Pushed authorization requests (RFC 9126): POST /par stores a checked request (contract 7.4), /authorize loads it.
 // It is used up where the interaction starts, in oidc/authorize.ts.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+
 import { reject } from '../contract/contract-error.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { Client } from '../domain/client.ts';
 import type { Tenant } from '../domain/tenant.ts';
+import type { Endpoint, EndpointReply, EndpointRequest } from '../http/endpoint.ts';
 import type { Services } from '../http/services.ts';
-import type { Handler } from '../http/surface.ts';
 import { randomSecret } from '../platform/random.ts';
 import { findCachedClient } from '../storage/clients.ts';
 import { findPushedRequest, insertPushedRequest } from '../storage/pushed-requests.ts';
@@ -22,7 +22,7 @@ const referenceSyntax = /^[A-Za-z0-9_-]{43}$/;
 /** What authenticates the client is not part of the request it pushes. */
 const credentials: ReadonlySet<string> = new Set(['client_secret', 'client_assertion', 'client_assertion_type']);
 
-export function pushRequest(services: Services): Handler {
+export function pushRequest(services: Services): Endpoint {
   return async (request, reply) => {
     const parsed = parseForm(request);
     if (!parsed.ok)
@@ -62,7 +62,12 @@ export function pushRequest(services: Services): Handler {
 }
 
 /** Contract 7.4: without a credential an unknown client is an invalid request; everything else is client authentication. */
-async function clientOf(services: Services, request: FastifyRequest, reply: FastifyReply, parameters: RequestParameters): Promise<Client> {
+async function clientOf(
+  services: Services,
+  request: EndpointRequest,
+  reply: EndpointReply,
+  parameters: RequestParameters,
+): Promise<Client> {
   const clientId = parameters.get('client_id');
   if (clientId !== undefined && !presentsCredential(request, parameters)) {
     const client = await findCachedClient(services.cache, request.tenant.id, clientId);

@@ -1,11 +1,11 @@
 // POST /v1/idp/oidc/revoke (RFC 7009, contract 7.6): an access token goes on the deny-list, a refresh token ends its family
 // and the access tokens of its grant. Anything else, another client's token included, is an empty 200 and nothing happens.
-import type { FastifyRequest } from 'fastify';
+
 import { reject } from '../contract/contract-error.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { Client } from '../domain/client.ts';
+import type { Endpoint, EndpointRequest } from '../http/endpoint.ts';
 import type { Services } from '../http/services.ts';
-import type { Handler } from '../http/surface.ts';
 import { insertAuditEvent } from '../storage/audit-events.ts';
 import type { Queries } from '../storage/database.ts';
 import { revokeGrant } from '../storage/grants.ts';
@@ -15,7 +15,7 @@ import { verifyAccessToken } from '../tokens/access-token.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { parametersFailureText, parseForm } from './parameters.ts';
 
-export function revoke(services: Services): Handler {
+export function revoke(services: Services): Endpoint {
   return async (request, reply) => {
     const parsed = parseForm(request);
     if (!parsed.ok)
@@ -32,7 +32,7 @@ export function revoke(services: Services): Handler {
   };
 }
 
-async function revokeToken(services: Services, request: FastifyRequest, client: Client, token: string): Promise<void> {
+async function revokeToken(services: Services, request: EndpointRequest, client: Client, token: string): Promise<void> {
   const { tenant } = request;
   const { clock, database } = services;
   const verified = verifyAccessToken(tenant, await services.keyRings.of(tenant.id), clock, token);

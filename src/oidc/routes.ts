@@ -27,15 +27,15 @@ export function registerOidc(app: FastifyInstance, services: Services): void {
       ofTenant: true,
       present: presentError,
     },
-    (route) => {
+    (route, plain) => {
       route('/authorize', { GET: authorize(services), POST: authorize(services) });
-      route('/par', { POST: pushRequest(services) });
+      route('/par', { POST: plain('POST', '/par', pushRequest(services)) });
       route('/jwks', { GET: crossOrigin(showKeys(services)), OPTIONS: preflight('GET') });
-      route('/token', { POST: crossOrigin(issueTokens(services)), OPTIONS: preflight('POST') });
+      route('/token', { POST: plain('POST', '/token', crossOrigin(issueTokens(services))), OPTIONS: preflight('POST') });
       route('/logout', { GET: logout(services), POST: logout(services) });
-      route('/bc-authorize', { POST: authenticateBackchannel(services) });
-      route('/introspect', { POST: introspect(services) });
-      route('/revoke', { POST: revoke(services) });
+      route('/bc-authorize', { POST: plain('POST', '/bc-authorize', authenticateBackchannel(services)) });
+      route('/introspect', { POST: plain('POST', '/introspect', introspect(services)) });
+      route('/revoke', { POST: plain('POST', '/revoke', revoke(services)) });
     },
   );
 }

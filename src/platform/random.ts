@@ -8,23 +8,37 @@ let used = 0;
 /** Cryptographically random bytes; each byte is handed out once and wiped from the block. */
 export function takeRandom(bytes: number): Buffer {
   if (bytes > blockBytes) return randomBytes(bytes);
+  const start = takeFromBlock(bytes);
+  const taken = Buffer.from(block.subarray(start, used));
+  block.fill(0, start, used);
+  return taken;
+}
+
+/** The same as base64url, without a buffer of its own. At most a block. */
+function takeRandomText(bytes: number): string {
+  const start = takeFromBlock(bytes);
+  const text = block.toString('base64url', start, used);
+  block.fill(0, start, used);
+  return text;
+}
+
+/** Moves past so many bytes of the block, a new one when they are not left; gives where they start. */
+function takeFromBlock(bytes: number): number {
   if (used + bytes > block.length) {
     block = randomBytes(blockBytes);
     used = 0;
   }
-  const taken = Buffer.from(block.subarray(used, used + bytes));
-  block.fill(0, used, used + bytes);
   used += bytes;
-  return taken;
+  return used - bytes;
 }
 
 /** A secret or token of 256 bits: 43 base64url characters. */
-export const randomSecret = (): string => takeRandom(32).toString('base64url');
+export const randomSecret = (): string => takeRandomText(32);
 
 /** An identifier of 128 bits without order: 22 base64url characters (request ids, client_ids, jti). The first is no dash: people type them behind commands. */
 export function randomId(): string {
   for (;;) {
-    const id = takeRandom(16).toString('base64url');
+    const id = takeRandomText(16);
     if (!id.startsWith('-')) return id;
   }
 }

@@ -17,6 +17,19 @@ const preparedSqls = new Set<string>();
 /** True for SQL made by statement(): PostgreSQL keeps a named plan for it. */
 export const isPreparedSql = (sql: string): boolean => preparedSqls.has(sql);
 
+/** Runs compiled SQL with its parameters at once. */
+export type DirectRun = <Row>(sql: string, parameters: readonly Value[]) => Promise<QueryResult<Row>>;
+const directRuns = new WeakMap<Queries, DirectRun>();
+
+/** Lets statements run on a connection without Kysely's executor between. For dialects that need no waiting for a connection. */
+export const runDirectly = (queries: Queries, run: DirectRun): void => void directRuns.set(queries, run);
+
+interface Compiled<Row> {
+  readonly query: CompiledQuery<Row>;
+  /** What each parameter is: the name of a value, or a constant of the query itself. */
+  readonly parameters: readonly (Slot | Value)[];
+}
+
 /**
  * Makes a reusable query. `build` is called once per dialect with slots in place of values and must pass them on untouched;
  * a whole row may be spread, since every call brings the same names.
@@ -25,19 +38,23 @@ export const isPreparedSql = (sql: string): boolean => preparedSqls.has(sql);
 export function statement<Values extends Readonly<Record<string, Value>>, Row>(
   build: (queries: Queries, values: Values) => Compilable<Row>,
 ): (queries: Queries, values: Values) => Promise<QueryResult<Row>> {
-  const compiledBy = new Map<unknown, CompiledQuery<Row>>();
+  const compiledBy = new Map<unknown, Compiled<Row>>();
   return (queries, values) => {
     const dialect = queries.getExecutor().adapter.constructor;
     let compiled = compiledBy.get(dialect);
     if (compiled === undefined) {
       // Kysely treats a slot as an opaque parameter.
       const slots = Object.fromEntries(Object.keys(values).map((name) => [name, new Slot(name)])) as Record<string, unknown> as Values;
-      compiled = build(queries, slots).compile();
+      const query = build(queries, slots).compile();
+      compiled = { query, parameters: query.parameters as readonly (Slot | Value)[] }; // slots, and constants of the storage layer
       compiledBy.set(dialect, compiled);
-      preparedSqls.add(compiled.sql);
+      preparedSqls.add(query.sql);
     }
-    const parameters = compiled.parameters.map((parameter) => (parameter instanceof Slot ? values[parameter.name] : parameter));
-    return queries.executeQuery<Row>({ ...compiled, parameters });
+    const parameters = compiled.parameters.map((parameter) => (parameter instanceof Slot ? values[parameter.name]! : parameter));
+    const direct = directRuns.get(queries);
+    return direct === undefined
+      ? queries.executeQuery<Row>({ ...compiled.query, parameters })
+      : direct<Row>(compiled.query.sql, parameters);
   };
 }
 

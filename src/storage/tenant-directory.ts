@@ -13,8 +13,9 @@ export interface TenantDirectory {
   /** `origin` is a scheme and host, e.g. `https://login.acme.example`. */
   readonly byDomain: (origin: string) => Promise<Tenant | undefined>;
   readonly byId: (id: TenantId) => Promise<Tenant | undefined>;
-  /** What bySlug would give, if it is known without waiting. */
+  /** What bySlug and byDomain would give, if it is known without waiting. */
   readonly peekSlug: (slug: string) => { readonly tenant: Tenant | undefined } | undefined;
+  readonly peekDomain: (origin: string) => { readonly tenant: Tenant | undefined } | undefined;
 }
 
 const namesMax = 20_000;
@@ -39,6 +40,7 @@ export function createTenantDirectory(database: Database, cache: ConfigCache, pu
     byDomain: (origin) => find(`domain:${origin}`, (queries) => findTenantByDomain(queries, origin)),
     byId: (id) => find(`id:${id}`, (queries) => findTenantById(queries, id)),
     peekSlug: (slug) => names.get(`slug:${slug}`),
+    peekDomain: (origin) => names.get(`domain:${origin}`),
   };
 }
 

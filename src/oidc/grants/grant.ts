@@ -1,9 +1,10 @@
 // What one grant type is at the token endpoint. oidc/token.ts owns the phases; a grant fills in how its proof is examined
 // and redeemed, and can skip no phase. registry.ts lists them all.
-import type { FastifyRequest } from 'fastify';
+
 import type { OpaqueRowId } from '../../contract/catalogue.ts';
 import type { Client } from '../../domain/client.ts';
 import type { Tenant } from '../../domain/tenant.ts';
+import type { EndpointRequest } from '../../http/endpoint.ts';
 import type { Services } from '../../http/services.ts';
 import type { Grant } from '../../storage/grants.ts';
 import type { RequestParameters } from '../parameters.ts';
@@ -11,7 +12,7 @@ import type { RequestParameters } from '../parameters.ts';
 /** A token request after its client is authenticated. */
 export interface TokenRequest {
   readonly services: Services;
-  readonly request: FastifyRequest;
+  readonly request: EndpointRequest;
   readonly tenant: Tenant;
   readonly client: Client;
   readonly parameters: RequestParameters;

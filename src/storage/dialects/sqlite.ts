@@ -14,6 +14,7 @@ import {
 import type { Clock } from '../../platform/clock.ts';
 import { type Database, type Queries, StorageUnavailable } from '../database.ts';
 import type { Schema } from '../schema.ts';
+import { runDirectly } from '../statement.ts';
 import { createGroupCommit } from './group-commit.ts';
 
 const statementsCachedMax = 1000;
@@ -28,10 +29,14 @@ export interface SqliteOptions {
 export function openSqlite({ file, clock }: SqliteOptions): Database {
   const writer = openConnection(file, clock);
   const reader = openConnection(file, clock);
+  const snapshot = createTurnSnapshot(reader);
   const writeQueries = queriesOver(writer);
-  const readQueries = queriesOver(reader);
+  const readQueries = queriesOver(reader, snapshot.begin);
   const inGroup = createGroupCommit({
-    run: (sql) => guard(() => writer.run(sql)),
+    run: (sql) => {
+      if (sql === 'COMMIT') snapshot.end(); // what is read from now on sees it
+      guard(() => writer.run(sql));
+    },
     isInTransaction: () => writer.database.isTransaction,
   });
   const transaction = <T>(work: (queries: Queries) => Promise<T>): Promise<T> => inGroup(() => work(writeQueries));
@@ -44,6 +49,7 @@ export function openSqlite({ file, clock }: SqliteOptions): Database {
     ping: async () => guard(() => reader.run('SELECT 1')),
     close: async () => {
       await inGroup(async () => undefined);
+      snapshot.end();
       writer.database.close();
       reader.database.close();
     },
@@ -85,23 +91,50 @@ function guard<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    // node:sqlite puts the extended result code in `errcode`; the low byte is the primary code.
-    const code = (error as { errcode?: number }).errcode;
-    if (code !== undefined && unavailableCodes.has(code & 0xff))
-      throw new StorageUnavailable('the embedded database cannot answer', { cause: error });
-    throw error;
+    throw asUnavailable(error);
   }
 }
 
-function queriesOver(connection: Connection): Queries {
+function asUnavailable(error: unknown): unknown {
+  // node:sqlite puts the extended result code in `errcode`; the low byte is the primary code.
+  const code = (error as { errcode?: number }).errcode;
+  const isUnavailable = code !== undefined && unavailableCodes.has(code & 0xff);
+  return isUnavailable ? new StorageUnavailable('the embedded database cannot answer', { cause: error }) : error;
+}
+
+/**
+ * The read transaction that the reads of one turn of the event loop share: SQLite takes and gives back its locks once, not with
+ * every statement. It begins with the first read and ends with the turn, or with a commit of ours.
+ */
+function createTurnSnapshot(reader: Connection): { readonly begin: () => void; readonly end: () => void } {
+  let isOpen = false;
+  const end = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    if (reader.database.isTransaction) reader.run('COMMIT'); // SQLite ends it by itself after an I/O error
+  };
+  const begin = (): void => {
+    if (isOpen) return;
+    reader.run('BEGIN');
+    isOpen = true;
+    setImmediate(end);
+  };
+  return { begin, end };
+}
+
+/** @param beforeRun called before each statement */
+function queriesOver(connection: Connection, beforeRun?: () => void): Queries {
+  // Kysely's parameters are unknown[]; every column of ours is text, integer or blob.
+  const run = <R>(sql: string, parameters: readonly unknown[]): Promise<QueryResult<R>> => {
+    try {
+      beforeRun?.();
+      return Promise.resolve(execute<R>(connection, sql, parameters as SQLInputValue[]));
+    } catch (error) {
+      return Promise.reject(asUnavailable(error));
+    }
+  };
   const databaseConnection: DatabaseConnection = {
-    executeQuery: <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
-      try {
-        return Promise.resolve(guard(() => execute<R>(connection, query)));
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    },
+    executeQuery: ({ sql, parameters }: CompiledQuery) => run(sql, parameters),
     streamQuery: () => {
       throw new Error('streaming is done by keyset pages, not by cursors');
     },
@@ -115,7 +148,7 @@ function queriesOver(connection: Connection): Queries {
     rollbackTransaction: async () => undefined,
     destroy: async () => undefined,
   };
-  return new Kysely<Schema>({
+  const queries = new Kysely<Schema>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
       createDriver: () => driver,
@@ -123,12 +156,12 @@ function queriesOver(connection: Connection): Queries {
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
   });
+  runDirectly(queries, run);
+  return queries;
 }
 
-function execute<R>(connection: Connection, query: CompiledQuery): QueryResult<R> {
-  const { statement, returnsRows } = connection.prepare(query.sql);
-  // Kysely's parameters are unknown[]; every column of ours is text, integer or blob.
-  const parameters = query.parameters as SQLInputValue[];
+function execute<R>(connection: Connection, sql: string, parameters: SQLInputValue[]): QueryResult<R> {
+  const { statement, returnsRows } = connection.prepare(sql);
   if (returnsRows) {
     const rows = statement.all(...parameters) as R[];
     return { rows, numAffectedRows: BigInt(rows.length) };

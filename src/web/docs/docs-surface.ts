@@ -5,7 +5,8 @@ import { bodyBytesMax } from '../../contract/limits.ts';
 import { rootTenantSlug } from '../../domain/tenant.ts';
 import { presentErrorPage } from '../../http/pages/status-page.ts';
 import type { Services } from '../../http/services.ts';
-import { registerSurface, sharedError } from '../../http/surface.ts';
+import { registerSurface } from '../../http/surface.ts';
+import { sharedError } from '../../http/surface-errors.ts';
 
 export function registerDocs(app: FastifyInstance, services: Services): void {
   const definition = {

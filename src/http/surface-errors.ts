@@ -1,0 +1,86 @@
+// How a surface answers what went wrong: anything thrown becomes the answer of a contract row, and the refusal is recorded.
+import type { FastifyError } from 'fastify';
+import { ContractError, reject } from '../contract/contract-error.ts';
+import { type Answer, render } from '../contract/envelopes.ts';
+import type { Envelope } from '../contract/row.ts';
+import type { SharedName } from '../contract/shared.ts';
+import { StorageUnavailable } from '../storage/database.ts';
+import type { EndpointReply, EndpointRequest } from './endpoint.ts';
+import type { Page } from './pages/page.ts';
+import type { Services } from './services.ts';
+
+/** How one surface words its errors. */
+export interface ErrorAnswers<Request> {
+  readonly envelope: Envelope;
+  /** The error for a body over the limit where the surface has its own; undefined keeps the shared one. */
+  readonly bodyTooLarge?: (request: Request) => Error | undefined;
+  /** Gives another representation of an error answer (a page), or undefined for JSON. */
+  readonly present?: (answer: Answer, request: Request) => Page | undefined;
+}
+
+/** The error of a row that exists in every envelope. */
+export function sharedError(envelope: Envelope, name: SharedName, reason: string): ContractError {
+  return reject(`${envelope}.${name}`, reason);
+}
+
+/** 405 with Allow (RFC 9110 15.5.6) for a path that has these methods; HEAD comes with GET. */
+export function methodNotAllowed(envelope: Envelope, methods: readonly string[]): ContractError {
+  const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+  return reject(`${envelope}.method_not_allowed`, 'method', { allow: allow.join(', ') });
+}
+
+/** Turns anything thrown into the answer of a contract row; unknown errors become the envelope's 500 and are logged. */
+function toContractError(services: Services, envelope: Envelope, error: Error, request: EndpointRequest): ContractError {
+  if (error instanceof ContractError) return error;
+  if (error instanceof StorageUnavailable) {
+    services.log.error({ err: error, request_id: request.id }, 'the database cannot answer');
+    return reject(`${envelope}.unavailable`, 'storage_unavailable', { retryAfterSeconds: 2 });
+  }
+  const { code, statusCode } = error as FastifyError;
+  const framework = code === undefined ? undefined : frameworkRows[code];
+  if (framework !== undefined) return sharedError(envelope, framework, code);
+  if (typeof code === 'string' && code.startsWith('FST_') && statusCode !== undefined && statusCode < 500)
+    return sharedError(envelope, 'malformed', code);
+  services.log.error({ err: error, request_id: request.id, url: request.url.split('?', 1)[0] }, 'request failed');
+  return sharedError(envelope, 'server_error', 'fault');
+}
+
+const frameworkRows: Readonly<Record<string, SharedName>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed',
+  FST_ERR_BAD_URL: 'malformed',
+};
+
+/** Answers with the row of whatever was thrown, as JSON or as the page the surface presents. */
+export function answerError<Request extends EndpointRequest, Reply extends EndpointReply>(
+  services: Services,
+  definition: ErrorAnswers<Request>,
+  error: Error,
+  request: Request,
+  reply: Reply,
+): EndpointReply {
+  const own = (error as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? definition.bodyTooLarge?.(request) : undefined;
+  const contractError = toContractError(services, definition.envelope, own ?? error, request);
+  recordRefusal(services, request, contractError);
+  const answer = render(contractError);
+  const page = definition.present?.(answer, request);
+  reply.code(answer.status).headers(answer.headers);
+  return page === undefined ? reply.send(JSON.stringify(answer.body)) : reply.headers(page.headers).send(page.markup);
+}
+
+function recordRefusal(services: Services, request: EndpointRequest, error: ContractError): void {
+  services.metrics?.countRefusal(error.row);
+  if (request.tenant === null) return; // decorated as null until the tenant is known; refusals of no tenant go to the log
+  services.activity.countRefusal(request.tenant.id, error.row);
+  services.refusals.record({
+    tenant: request.tenant.id,
+    requestId: request.id,
+    error,
+    actor: request.auditActor,
+    method: request.method,
+    path: request.url.split('?', 1)[0]!,
+    ip: request.clientAddress,
+  });
+}
