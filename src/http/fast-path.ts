@@ -15,7 +15,7 @@ export interface PlainCall extends PlainRequest, Route {
 
 /** Where a head leads. */
 interface Route {
-  /** Path and query below the tenant's base_url. */
+  /** The path below the tenant's base_url. */
   readonly url: string;
   /** What `/t/<slug>` named; undefined without one. */
   readonly slug: string | undefined;
@@ -73,8 +73,7 @@ export function installFastPath(
 
 function findEndpoint(endpoints: PlainEndpoints, { method, target }: PlainHead): Route & { readonly answerer: PlainAnswerer | undefined } {
   const { slug, url } = splitTenantPrefix(target);
-  const query = url.indexOf('?');
-  return { slug, url, answerer: endpoints.get(`${method} ${query === -1 ? url : url.slice(0, query)}`) };
+  return { slug, url, answerer: endpoints.get(`${method} ${url}`) };
 }
 
 class PlainConnection {

@@ -24,7 +24,8 @@ export const plainRequestBytesMax = 8192;
 
 const get = 0x47; // G
 const post = 0x50; // P
-const requestLine = /^(GET|POST) (\/[\w\-.~%!$&'()*+,;=:@/?]*) HTTP\/1\.1$/;
+/** Without a query and without percent-encoding: what an endpoint would make of them is not decided here. */
+const requestLine = /^(GET|POST) (\/[\w\-.~!$&'()*+,;=:@/]*) HTTP\/1\.1$/;
 /** RFC 9110 5.5 without obs-text; RFC 9112 5: no space before the colon, no folding. */
 const fieldLines = /^(?:[\w!#$%&'*+\-.^`|~]+:[\t\x20-\x7e]*\r\n)+$/;
 const formText = /^[\x21-\x7e]+$/;

@@ -33,13 +33,13 @@ declare module 'fastify' {
 export interface ServerPatience {
   readonly headersMs: number;
   readonly requestMs: number;
+  /** How long it is kept between two requests. */
+  readonly keepAliveMs: number;
   /** How often connections are looked at. */
   readonly checkEveryMs: number;
 }
 
-const keepAliveMs = 65_000;
-
-const defaultPatience: ServerPatience = { headersMs: 15_000, requestMs: requestTimeoutMs, checkEveryMs: 5000 };
+const defaultPatience: ServerPatience = { headersMs: 15_000, requestMs: requestTimeoutMs, keepAliveMs: 65_000, checkEveryMs: 5000 };
 
 /** Makes the server without surfaces. The caller registers them, listens and closes. */
 export function createServer(addressOf: AddressOf, patience: ServerPatience = defaultPatience): FastifyInstance {
@@ -51,7 +51,7 @@ export function createServer(addressOf: AddressOf, patience: ServerPatience = de
     bodyLimit: bodyBytesMax,
     requestTimeout: patience.requestMs,
     connectionTimeout: 0,
-    keepAliveTimeout: keepAliveMs,
+    keepAliveTimeout: patience.keepAliveMs,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     http: {
@@ -104,7 +104,7 @@ function answerBadPath(prefixes: readonly SurfacePrefix[], request: FastifyReque
 }
 
 /** Puts the fast path in front. A connection that stays silent is answered as Node's parser would have it. */
-function takePlainRequests(app: FastifyInstance, { headersMs }: ServerPatience): void {
+function takePlainRequests(app: FastifyInstance, { headersMs, keepAliveMs }: ServerPatience): void {
   const endpoints = new Map<string, PlainAnswerer>();
   app.decorate('plainEndpoints', endpoints);
   const silent = Object.assign(new Error('no request'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });

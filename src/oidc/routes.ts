@@ -30,7 +30,7 @@ export function registerOidc(app: FastifyInstance, services: Services): void {
     (route, plain) => {
       route('/authorize', { GET: authorize(services), POST: authorize(services) });
       route('/par', { POST: plain('POST', '/par', pushRequest(services)) });
-      route('/jwks', { GET: crossOrigin(showKeys(services)), OPTIONS: preflight('GET') });
+      route('/jwks', { GET: plain('GET', '/jwks', crossOrigin(showKeys(services))), OPTIONS: preflight('GET') });
       route('/token', { POST: plain('POST', '/token', crossOrigin(issueTokens(services))), OPTIONS: preflight('POST') });
       route('/logout', { GET: logout(services), POST: logout(services) });
       route('/bc-authorize', { POST: plain('POST', '/bc-authorize', authenticateBackchannel(services)) });

@@ -1,14 +1,15 @@
 // GET and POST /userinfo (contract 7.7): the claims of the user behind an access token. Every failure is 401 in the management
 // envelope with a reason, and never a WWW-Authenticate for bearer tokens.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { type Cause, type ContractError, reject } from '../contract/contract-error.ts';
 import { bodyBytesMax } from '../contract/limits.ts';
 import { assertionPublicKeyAlgs } from '../crypto/assertion-algorithms.ts';
 import type { UserId } from '../domain/ids.ts';
 import { addressBlock } from '../http/client-address.ts';
+import type { Endpoint, EndpointReply, EndpointRequest } from '../http/endpoint.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Services } from '../http/services.ts';
-import { type Handler, registerSurface } from '../http/surface.ts';
+import { registerSurface } from '../http/surface.ts';
 import { findCachedClient } from '../storage/clients.ts';
 import { findTokenState } from '../storage/revoked-tokens.ts';
 import { findUserFacts } from '../storage/user-claims.ts';
@@ -32,9 +33,9 @@ export function registerUserInfo(app: FastifyInstance, services: Services): void
       bodyBytesMax,
       ofTenant: true,
     },
-    (route) => {
-      const handler = crossOrigin(userInfo(services));
-      route('', { GET: handler, POST: handler, OPTIONS: preflight('GET, POST') });
+    (route, plain) => {
+      const endpoint = crossOrigin(userInfo(services));
+      route('', { GET: plain('GET', '', endpoint), POST: plain('POST', '', endpoint), OPTIONS: preflight('GET, POST') });
     },
   );
 }
@@ -43,7 +44,7 @@ type Reason = 'missing_token' | 'invalid_token' | 'wrong_token_use' | 'token_rev
 
 const refuse = (reason: Reason, cause: Cause): ContractError => reject('userinfo.unauthorized', cause, { fields: { reason } });
 
-function userInfo(services: Services): Handler {
+function userInfo(services: Services): Endpoint {
   return async (request, reply) => {
     const { tenant } = request;
     if (tenant.settings.rate_limits.userinfo_requests_per_ip !== null)
@@ -66,7 +67,7 @@ function userInfo(services: Services): Handler {
   };
 }
 
-async function readToken(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<AccessToken> {
+async function readToken(services: Services, request: EndpointRequest, reply: EndpointReply): Promise<AccessToken> {
   const { tenant } = request;
   const { keyRings, clock } = services;
   const { scheme, token: presented } = presentedToken(request);
@@ -85,8 +86,8 @@ async function readToken(services: Services, request: FastifyRequest, reply: Fas
 /** RFC 9449 7.1: a bound token needs a proof of its key under the DPoP scheme; an unbound one is a bearer token. */
 async function checkBinding(
   services: Services,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: EndpointRequest,
+  reply: EndpointReply,
   scheme: Scheme,
   presented: string,
   token: AccessToken,
@@ -110,7 +111,7 @@ async function checkBinding(
 type Scheme = 'bearer' | 'dpop';
 
 /** RFC 6750 2, RFC 9449 7.1: the Authorization header, or `access_token` in a form body; exactly one of them. */
-function presentedToken(request: FastifyRequest): { readonly scheme: Scheme; readonly token: string } {
+function presentedToken(request: EndpointRequest): { readonly scheme: Scheme; readonly token: string } {
   const { authorization } = request.headers;
   const form = request.method === 'POST' ? parseForm(request) : undefined;
   if (form?.ok === false) throw refuse('invalid_token', { reason: form.reason });

@@ -231,7 +231,7 @@ for (const database of databases) {
 
 describe('slow requests', () => {
   it('http.timeout: headers that never end, a body that never ends, one byte at a time', async () => {
-    const app = createServer(() => '127.0.0.1', { headersMs: 150, requestMs: 300, checkEveryMs: 50 });
+    const app = createServer(() => '127.0.0.1', { headersMs: 150, requestMs: 300, keepAliveMs: 1000, checkEveryMs: 50 });
     app.post('/', async () => 'never');
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
     try {
@@ -249,6 +249,7 @@ describe('slow requests', () => {
         }
       };
       const bodies = await Promise.all([
+        slow('', false),
         slow('GET / HTTP/1.1\r\n', false),
         slow('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ', true),
         slow('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\n', true),
