@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { startGatehouse } from '../compose.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
+import { returnStartMemoryWhenQuiet } from '../platform/start-memory.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
 
 const drainMsMax = 9000;
@@ -19,6 +20,7 @@ export function serveCommand(program: Command): void {
     for (const notice of gatehouse.notices) process.stderr.write(`${notice}\n`);
     await gatehouse.noticesShown();
     process.stdout.write(`gatehouse ready ${gatehouse.publicUrl}\n`);
+    returnStartMemoryWhenQuiet();
     await stopAsked;
     log.info('stopping: finishing open requests');
     setTimeout(() => process.exit(0), drainMsMax).unref();

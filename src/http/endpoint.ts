@@ -21,11 +21,11 @@ export interface EndpointRequest {
 }
 
 export interface EndpointReply {
-  readonly code: (status: number) => EndpointReply;
-  readonly header: (name: string, value: string) => EndpointReply;
-  readonly headers: (values: Readonly<Record<string, string>>) => EndpointReply;
+  code(status: number): EndpointReply;
+  header(name: string, value: string): EndpointReply;
+  headers(values: Readonly<Record<string, string>>): EndpointReply;
   /** Answers; the status is 200 unless `code` said otherwise. */
-  readonly send: (body?: string) => EndpointReply;
+  send(body?: string): EndpointReply;
 }
 
 /** A handler that needs no more than this. Gives the body, or the reply it sent. */

@@ -17,32 +17,32 @@ export class PlainReply implements EndpointReply {
     return this.#status;
   }
 
-  readonly code = (status: number): this => {
+  code(status: number): this {
     this.#status = status;
     return this;
-  };
+  }
 
-  readonly header = (name: string, value: string): this => {
+  header(name: string, value: string): this {
     validateHeaderValue(name, value);
     this.#fields[name] = value;
     return this;
-  };
+  }
 
-  readonly headers = (values: Readonly<Record<string, string>>): this => {
-    for (const name of Object.keys(values)) this.header(name, values[name]!);
+  headers(values: Readonly<Record<string, string>>): this {
+    for (const name in values) this.header(name, values[name]!);
     return this;
-  };
+  }
 
-  readonly send = (body = ''): this => {
+  send(body = ''): this {
     this.#body = body;
     return this;
-  };
+  }
 
   /** The whole answer on a connection that stays open, and its encoding. */
   message(keepAliveSeconds: number): { readonly text: string; readonly encoding: 'latin1' | 'utf8' } {
     const bytes = Buffer.byteLength(this.#body);
     let text = `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status] ?? ''}\r\n`;
-    for (const name of Object.keys(this.#fields)) text += `${name}: ${this.#fields[name]}\r\n`;
+    for (const name in this.#fields) text += `${name}: ${this.#fields[name]}\r\n`;
     text += `content-length: ${bytes}\r\nDate: ${dateNow()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n`;
     return { text: text + this.#body, encoding: bytes === this.#body.length ? 'latin1' : 'utf8' };
   }

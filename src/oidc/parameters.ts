@@ -47,6 +47,7 @@ export function parseQuery(request: EndpointRequest): ParsedParameters {
 /** Parses application/x-www-form-urlencoded text: UTF-8, no parameter twice but those that may repeat, within the limits. */
 export function parseParameters(text: string): ParsedParameters {
   const values = new Map<string, string | readonly string[]>();
+  const decode = mayBeEncoded.test(text) ? decodeFormText : asItIs;
   let count = 0;
   for (let start = 0; start < text.length; ) {
     const ampersand = text.indexOf('&', start);
@@ -57,10 +58,10 @@ export function parseParameters(text: string): ParsedParameters {
     count += 1;
     if (count > parametersMax) return { ok: false, reason: 'too_many_parameters', parameter: undefined };
     const equals = pair.indexOf('=');
-    const name = decodeFormText(equals === -1 ? pair : pair.slice(0, equals));
+    const name = decode(equals === -1 ? pair : pair.slice(0, equals));
     if (name === undefined) return { ok: false, reason: 'malformed_encoding', parameter: undefined };
     if (name.length > parameterCharsMax) return { ok: false, reason: 'parameter_too_long', parameter: undefined };
-    const value = equals === -1 ? '' : decodeFormText(pair.slice(equals + 1));
+    const value = equals === -1 ? '' : decode(pair.slice(equals + 1));
     if (value === undefined) return { ok: false, reason: 'malformed_encoding', parameter: name };
     if (value.length > parameterCharsMax) return { ok: false, reason: 'parameter_too_long', parameter: name };
     const before = values.get(name);
@@ -70,6 +71,11 @@ export function parseParameters(text: string): ParsedParameters {
   }
   return { ok: true, parameters: new ParameterValues(values) };
 }
+
+/** What decoding would change or refuse. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: U+0000 is refused
+const mayBeEncoded = /[%+\u0000]/;
+const asItIs = (text: string): string | undefined => text;
 
 /** Decodes one name or value of a form; undefined for bad percent-encoding, bytes that are not UTF-8, and U+0000. */
 export function decodeFormText(text: string): string | undefined {
