@@ -1,5 +1,7 @@
-// The embedded database: node:sqlite in WAL mode with synchronous=FULL. Two connections: one writes (one transaction after
-// another, those that wait together in one durable commit), one reads committed state beside it. Statements are prepared once.
+// The embedded database: node:sqlite in WAL mode with synchronous=FULL. One connection writes (one transaction after another,
+// those that wait together in one durable commit) and, between its transactions, reads: it knows its pages, while a second
+// connection forgets all of them with every commit of the first. The second reads committed state while the first is in a
+// transaction. Statements are prepared once.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import {
   type CompiledQuery,
@@ -19,6 +21,8 @@ import { createGroupCommit } from './group-commit.ts';
 
 const statementsCachedMax = 1000;
 const busyTimeoutMs = 5000;
+/** Pages of 4 KiB in the log before they are carried into the database file: a page written many times is carried once. */
+const walPagesMax = 8192;
 
 export interface SqliteOptions {
   /** Path of the database file; created when missing. */
@@ -29,15 +33,25 @@ export interface SqliteOptions {
 export function openSqlite({ file, clock }: SqliteOptions): Database {
   const writer = openConnection(file, clock);
   const reader = openConnection(file, clock);
-  const snapshot = createTurnSnapshot(reader);
-  const writeQueries = queriesOver(writer);
-  const readQueries = queriesOver(reader, snapshot.begin);
+  const snapshot = createTurnSnapshot(writer);
+  let isWriting = false;
+  const writeQueries = queriesOver(() => writer);
+  const readQueries = queriesOver((sql) => {
+    if (!readVerbs.test(sql)) throw new Error(`Database.read was to write: ${sql.slice(0, 40)}`);
+    if (isWriting) return reader;
+    snapshot.begin();
+    return writer;
+  });
   const inGroup = createGroupCommit({
     run: (sql) => {
-      if (sql === 'COMMIT') snapshot.end(); // what is read from now on sees it
+      if (sql === 'BEGIN IMMEDIATE') snapshot.end();
       guard(() => writer.run(sql));
+      if (transactionEdges.has(sql)) isWriting = writer.database.isTransaction;
     },
-    isInTransaction: () => writer.database.isTransaction,
+    isInTransaction: () => {
+      isWriting = writer.database.isTransaction;
+      return isWriting;
+    },
   });
   const transaction = <T>(work: (queries: Queries) => Promise<T>): Promise<T> => inGroup(() => work(writeQueries));
   return {
@@ -56,6 +70,10 @@ export function openSqlite({ file, clock }: SqliteOptions): Database {
   };
 }
 
+const readVerbs = /^\s*(?:select|with|explain|pragma)\b/i;
+/** What begins or ends the transaction of a group. */
+const transactionEdges: ReadonlySet<string> = new Set(['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK']);
+
 interface Connection {
   readonly database: DatabaseSync;
   readonly prepare: (sql: string) => Prepared;
@@ -69,7 +87,9 @@ interface Prepared {
 
 function openConnection(file: string, clock: Clock): Connection {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: busyTimeoutMs });
-  database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384;');
+  database.exec(
+    `PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA wal_autocheckpoint=${walPagesMax};`,
+  );
   database.function('gatehouse_now_ms', { deterministic: false }, () => clock.nowMs());
   const cache = new Map<string, Prepared>();
   const prepare = (sql: string): Prepared => {
@@ -104,31 +124,30 @@ function asUnavailable(error: unknown): unknown {
 
 /**
  * The read transaction that the reads of one turn of the event loop share: SQLite takes and gives back its locks once, not with
- * every statement. It begins with the first read and ends with the turn, or with a commit of ours.
+ * every statement. It begins with the first read and ends with the turn, or when a group of writers begins.
  */
-function createTurnSnapshot(reader: Connection): { readonly begin: () => void; readonly end: () => void } {
+function createTurnSnapshot(connection: Connection): { readonly begin: () => void; readonly end: () => void } {
   let isOpen = false;
   const end = (): void => {
     if (!isOpen) return;
     isOpen = false;
-    if (reader.database.isTransaction) reader.run('COMMIT'); // SQLite ends it by itself after an I/O error
+    if (connection.database.isTransaction) connection.run('COMMIT'); // SQLite ends it by itself after an I/O error
   };
   const begin = (): void => {
     if (isOpen) return;
-    reader.run('BEGIN');
+    connection.run('BEGIN');
     isOpen = true;
     setImmediate(end);
   };
   return { begin, end };
 }
 
-/** @param beforeRun called before each statement */
-function queriesOver(connection: Connection, beforeRun?: () => void): Queries {
+/** @param connectionFor where a statement runs, asked for each */
+function queriesOver(connectionFor: (sql: string) => Connection): Queries {
   // Kysely's parameters are unknown[]; every column of ours is text, integer or blob.
   const run = <R>(sql: string, parameters: readonly unknown[]): Promise<QueryResult<R>> => {
     try {
-      beforeRun?.();
-      return Promise.resolve(execute<R>(connection, sql, parameters as SQLInputValue[]));
+      return Promise.resolve(execute<R>(connectionFor(sql), sql, parameters as SQLInputValue[]));
     } catch (error) {
       return Promise.reject(asUnavailable(error));
     }
