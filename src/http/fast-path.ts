@@ -142,12 +142,12 @@ class PlainConnection {
     const socket = this.#socket;
     this.#isBusy = false;
     if (socket.destroyed) return;
-    const { text, encoding } = reply.message(Math.floor(this.#patience.betweenRequestsMs / 1000));
+    const { text, encoding } = reply.message(this.#isClosing ? undefined : Math.floor(this.#patience.betweenRequestsMs / 1000));
+    socket.write(text, encoding);
     if (this.#isClosing) {
-      socket.end(text, encoding);
+      socket.destroySoon();
       return;
     }
-    socket.write(text, encoding);
     this.#answered += 1;
     if (this.#answered === 1) socket.setTimeout(this.#patience.betweenRequestsMs + keepAliveSlackMs);
     if (socket.readableLength > 0) this.#leave();

@@ -38,12 +38,13 @@ export class PlainReply implements EndpointReply {
     return this;
   }
 
-  /** The whole answer on a connection that stays open, and its encoding. */
-  message(keepAliveSeconds: number): { readonly text: string; readonly encoding: 'latin1' | 'utf8' } {
+  /** The whole answer and its encoding, on a connection that stays open for so long, or closes when that is undefined. */
+  message(keepAliveSeconds: number | undefined): { readonly text: string; readonly encoding: 'latin1' | 'utf8' } {
     const bytes = Buffer.byteLength(this.#body);
     let text = `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status] ?? ''}\r\n`;
     for (const name in this.#fields) text += `${name}: ${this.#fields[name]}\r\n`;
-    text += `content-length: ${bytes}\r\nDate: ${dateNow()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n`;
+    const stay = keepAliveSeconds === undefined ? 'close' : `keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}`;
+    text += `content-length: ${bytes}\r\nDate: ${dateNow()}\r\nConnection: ${stay}\r\n\r\n`;
     return { text: text + this.#body, encoding: bytes === this.#body.length ? 'latin1' : 'utf8' };
   }
 }

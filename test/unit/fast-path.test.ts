@@ -129,7 +129,7 @@ describe('connections of the fast path', () => {
     await waiting.closed;
     inHand[0]!('last');
     await busy.closed;
-    assert.match(busy.text(), /last$/);
+    assert.match(busy.text(), /\r\nConnection: close\r\n\r\nlast$/);
   });
 
   it('a client that reads nothing is left to the parser, which waits for it', async () => {
