@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { TenantId, UserId } from '../domain/ids.ts';
 import type { Dialect, Queries } from './database.ts';
-import { idIn } from './id-list.ts';
+import { idIn, keyIn } from './id-list.ts';
 import { databaseNowMs } from './instance.ts';
 import type { UserAddressTable, UserValueTable } from './user-attributes.ts';
 import { emailSearchColumns, extensionColumns, userSearchColumns } from './user-search.ts';
@@ -67,9 +67,9 @@ export async function listOwners(
   keys: { readonly names: readonly string[]; readonly emails: readonly string[] },
 ): Promise<{ readonly names: readonly Owner[]; readonly emails: readonly Owner[] }> {
   const names = await sql<Owner>`SELECT user_name_key AS key, id FROM users
-    WHERE tenant_id = ${tenant} AND ${idIn(dialect, 'user_name_key', keys.names)}`.execute(queries);
+    WHERE tenant_id = ${tenant} AND ${keyIn(dialect, 'user_name_key', keys.names)}`.execute(queries);
   const emails = await sql<Owner>`SELECT value_key AS key, user_id AS id FROM user_emails
-    WHERE tenant_id = ${tenant} AND ${idIn(dialect, 'value_key', keys.emails)}`.execute(queries);
+    WHERE tenant_id = ${tenant} AND ${keyIn(dialect, 'value_key', keys.emails)}`.execute(queries);
   return { names: names.rows, emails: emails.rows };
 }
 

@@ -10,6 +10,7 @@ import type { TenantId } from '../../src/domain/ids.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import type { Database, Queries } from '../../src/storage/database.ts';
 import { openSqlite } from '../../src/storage/dialects/sqlite.ts';
+import { findDataVersion } from '../../src/storage/directory-counts.ts';
 
 const tenant = 'any' as TenantId;
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -84,6 +85,17 @@ describe('reads of the embedded database', () => {
       /no/,
     );
     assert.deepEqual(await read(), []);
+  });
+
+  it('the data version tells of every commit, of ours and of others', async () => {
+    const version = (): Promise<number | undefined> => database.read(tenant, (queries) => findDataVersion(queries, 'sqlite'));
+    const first = await version();
+    assert.equal(await version(), first);
+    await database.write(tenant, (queries) => insert(queries, 'g'));
+    const second = await version();
+    assert.notEqual(second, first);
+    other.exec("INSERT INTO notes VALUES ('h')");
+    assert.notEqual(await version(), second);
   });
 
   it('what only reads cannot write', async () => {

@@ -9,8 +9,8 @@ import { databases, isRequired } from '../support/databases.ts';
 import { clientCredentialsToken } from '../support/management.ts';
 import { rsaKeys } from '../support/rsa-keys.ts';
 
-/** `npm run test:full` carries as many as the acceptance asks for on the embedded database. */
-const usersOn = { sqlite: isRequired('postgres') ? 10_000 : 2000, postgres: 2000 } as const;
+/** `npm run test:full` carries as many as the acceptance asks for. */
+const manyUsers = isRequired('postgres') ? 10_000 : 2000;
 const secret = 'a-secret-of-the-robot-0123456789abcdef';
 
 interface Outcome {
@@ -72,7 +72,6 @@ assignments:
 
 for (const name of databases) {
   describe(`documents on ${name}`, () => {
-    const manyUsers = usersOn[name];
     let source: Running;
     let target: Running;
     let folder: string;

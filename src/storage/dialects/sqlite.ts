@@ -38,7 +38,7 @@ export function openSqlite({ file, clock }: SqliteOptions): Database {
   const writeQueries = queriesOver(() => writer);
   const readQueries = queriesOver((sql) => {
     if (!readVerbs.test(sql)) throw new Error(`Database.read was to write: ${sql.slice(0, 40)}`);
-    if (isWriting) return reader;
+    if (isWriting || tellsOfOthers.test(sql)) return reader;
     snapshot.begin();
     return writer;
   });
@@ -71,6 +71,8 @@ export function openSqlite({ file, clock }: SqliteOptions): Database {
 }
 
 const readVerbs = /^\s*(?:select|with|explain|pragma)\b/i;
+/** Asked of the connection that writes it would not tell of our own commits. */
+const tellsOfOthers = /^\s*pragma\s+data_version/i;
 /** What begins or ends the transaction of a group. */
 const transactionEdges: ReadonlySet<string> = new Set(['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK']);
 

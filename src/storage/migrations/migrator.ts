@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { Database, Queries } from '../database.ts';
 import { serviceRole } from '../service-role.ts';
+import { prepareTableStatistics } from '../table-statistics.ts';
 import { prepareTrigramSearch } from '../trigram-search.ts';
 import { type Migration, migrations } from './registry.ts';
 import { migrationContext } from './table.ts';
@@ -70,6 +71,7 @@ export async function migrate(
   if (database.dialect === 'postgres') {
     await secureRows(database);
     await database.system(prepareTrigramSearch);
+    await database.system(prepareTableStatistics);
   } else if (applied.length > 0) await database.system(describeTables);
   return applied;
 }
