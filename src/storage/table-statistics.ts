@@ -29,3 +29,16 @@ export async function learnTables(database: Database): Promise<void> {
     if (rows[0]?.found === true) await sql.raw(`SELECT ${name}`).execute(queries);
   });
 }
+
+/** Rows after which tables are looked at, and again whenever they are four times as many. */
+const firstLearnedAt = 500;
+
+/** To be told how many rows a run has written so far: has the tables looked at now and then. */
+export function learnAsTablesGrow(database: Database): (rows: number) => Promise<void> {
+  let learnAt = firstLearnedAt;
+  return async (rows) => {
+    if (rows < learnAt) return;
+    learnAt = rows * 4;
+    await learnTables(database);
+  };
+}

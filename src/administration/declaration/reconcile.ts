@@ -3,7 +3,7 @@
 // Called by `plan`, `apply` and `import`; items come from the reader or from an importer.
 
 import type { Tenant } from '../../domain/tenant.ts';
-import { learnTables } from '../../storage/table-statistics.ts';
+import { learnAsTablesGrow } from '../../storage/table-statistics.ts';
 import { isUniqueViolation } from '../../storage/unique-violation.ts';
 import type { Administration, By } from '../administration.ts';
 import { ValueTaken } from '../taken.ts';
@@ -27,9 +27,6 @@ import { createShapeCheck, type ShapeCheck } from './shape.ts';
 
 /** Statements of one transaction get slower with each on the embedded database, and others wait for it. */
 const batchItems = 100;
-
-/** Creations after which the database is told how its tables have grown; again at four times as many. */
-const firstLearnedAt = 500;
 
 export type Change =
   | { readonly action: 'create' | 'delete'; readonly noun: string; readonly id: string | undefined; readonly title: string }
@@ -132,7 +129,7 @@ function createRun(session: Session, options: ReconcileOptions) {
   const seen = new Map<Section, Set<string>>();
   const declaredIds = new Map<Section, Map<string, string>>();
   const { database } = session.administration;
-  let learnAt = firstLearnedAt;
+  const learn = learnAsTablesGrow(database);
 
   const conflict = ({ declared: { path }, title }: Desired, text: string): void => void conflicts.push({ path, title, text });
   const runBatch = async (kind: Kind, items: readonly Desired[]): Promise<void> => {
@@ -163,10 +160,7 @@ function createRun(session: Session, options: ReconcileOptions) {
     for (const { id, desired } of done.creations) onChange?.({ action: 'create', noun: kind.noun, id, title: desired.title });
     for (const update of done.updates) onChange?.(changeOf(kind, update));
     counts.created += done.creations.length;
-    if (write && counts.created >= learnAt) {
-      learnAt *= 4;
-      await learnTables(database);
-    }
+    if (write) await learn(counts.created);
     counts.updated += done.updates.length;
   };
 
