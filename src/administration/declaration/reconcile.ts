@@ -151,11 +151,8 @@ function createRun(session: Session, options: ReconcileOptions) {
       else if (step.update.changed.size > 0) updates.push(step.update);
       else counts.unchanged += 1;
     }
-    if (write)
-      await kind.prepare?.(
-        session,
-        [...creations, ...updates].map(({ desired }) => desired),
-      );
+    const wanted = [...creations, ...updates].map(({ desired }) => desired);
+    if (write) await kind.prepare?.(session, wanted);
     const done = write ? await writeSteps(kind, session, creations, updates, conflict) : { creations, updates };
     for (const { id, desired } of done.creations) onChange?.({ action: 'create', noun: kind.noun, id, title: desired.title });
     for (const update of done.updates) onChange?.(changeOf(kind, update));
