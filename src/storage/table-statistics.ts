@@ -3,17 +3,27 @@
 // the owner of a table may have it looked at, so the migrator makes a function of the owner's that the service may call.
 import { sql } from 'kysely';
 import type { Database, Queries } from './database.ts';
+import type { Schema } from './schema.ts';
 import { serviceRole } from './service-role.ts';
 
 const name = 'public.gatehouse_learn_tables()';
 /** Tables that grow with imported people. */
-const tables = ['users', 'user_emails', 'user_attributes', 'groups', 'group_members', 'access_assignments', 'audit_events'];
+export const learnedTables: readonly (keyof Schema)[] = [
+  'users',
+  'user_emails',
+  'user_values',
+  'user_addresses',
+  'groups',
+  'group_members',
+  'access_assignments',
+  'audit_events',
+];
 
-/** Makes the function; repeats safely. Called by the migrator on PostgreSQL. */
+/** Makes the function, over those of the tables that are there; repeats safely. Called by the migrator on PostgreSQL. */
 export async function prepareTableStatistics(queries: Queries): Promise<void> {
   const run = async (statement: string): Promise<void> => void (await sql.raw(statement).execute(queries));
   const found = await sql<{ name: string }>`
-    SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename IN (${sql.join(tables)})`.execute(queries);
+    SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename IN (${sql.join(learnedTables)})`.execute(queries);
   const statements = found.rows.map((table) => `ANALYZE public.${table.name};`).sort();
   await run(`CREATE OR REPLACE FUNCTION ${name} RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     BEGIN ${statements.join(' ')} END $$`);

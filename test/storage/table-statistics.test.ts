@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { learnTables } from '../../src/storage/table-statistics.ts';
+import { learnedTables, learnTables } from '../../src/storage/table-statistics.ts';
 import { databases } from '../support/databases.ts';
 import { createTestTenant, createTestUser } from '../support/management.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -28,6 +28,7 @@ for (const name of databases) {
         assert.equal(await rowsOf('users'), -1);
         await learnTables(database);
         for (const table of ['users', 'user_emails']) assert.equal(await rowsOf(table), 3, table);
+        for (const table of learnedTables) assert.notEqual(await rowsOf(table), -1, table);
         const { rows } = await client.query(
           "SELECT has_function_privilege('public', oid, 'EXECUTE') AS everyone, has_function_privilege('gatehouse_service', oid, 'EXECUTE') AS service FROM pg_proc WHERE proname = 'gatehouse_learn_tables'",
         );
