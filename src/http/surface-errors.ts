@@ -70,7 +70,8 @@ export function answerError<Request extends EndpointRequest, Reply extends Endpo
   return page === undefined ? reply.send(JSON.stringify(answer.body)) : reply.headers(page.headers).send(page.markup);
 }
 
-function recordRefusal(services: Services, request: EndpointRequest, error: ContractError): void {
+/** Counts a refusal and remembers why, for `explain`: for answers that do not go through answerError. */
+export function recordRefusal(services: Services, request: EndpointRequest, error: ContractError): void {
   services.metrics?.countRefusal(error.row);
   if (request.tenant === null) return; // decorated as null until the tenant is known; refusals of no tenant go to the log
   services.activity.countRefusal(request.tenant.id, error.row);

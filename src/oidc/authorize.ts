@@ -11,6 +11,7 @@ import { addressBlock } from '../http/client-address.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Services } from '../http/services.ts';
 import type { Handler } from '../http/surface.ts';
+import { recordRefusal } from '../http/surface-errors.ts';
 import { findCachedClient } from '../storage/clients.ts';
 import { consumePushedRequest } from '../storage/pushed-requests.ts';
 import { findAuthorizationFault } from './authorization-checks.ts';
@@ -122,16 +123,7 @@ function redirectError(
   error: ContractError,
 ): FastifyReply {
   const { tenant } = request;
-  services.activity.countRefusal(request.tenant.id, error.row);
-  services.refusals.record({
-    tenant: tenant.id,
-    requestId: request.id,
-    error,
-    actor: request.auditActor,
-    method: request.method,
-    path: request.url.split('?', 1)[0]!,
-    ip: request.clientAddress,
-  });
+  recordRefusal(services, request, error);
   const state = parameters.get('state');
   const location = redirectWith(parameters.get('redirect_uri') ?? '', {
     error: catalogue[error.row].code,

@@ -1,6 +1,5 @@
 // POST /v1/idp/oidc/bc-authorize (CIBA Core 7, contract 7.9): asks a user, who is elsewhere, for a decision.
 // Order: client, registered for CIBA, parameters, target, scope, and the user last, because only that look-up tells of people.
-
 import { type Cause, reject } from '../contract/contract-error.ts';
 import { bindingMessageCharsMax, notificationTokenCharsMax } from '../contract/limits.ts';
 import type { Client } from '../domain/client.ts';

@@ -1,7 +1,6 @@
 // Starting a CIBA request for an eligible user: active, inside the client's access gate, and able to decide on a phone or, where
 // the tenant allows it, on a page linked from a mail. Everybody else is `unknown_user_id`, whatever the cause.
 // The approval, the request, its delivery row, its mail and its audit record are one transaction.
-
 import { createApproval, subjectKeyOf } from '../approvals/approval.ts';
 import { approvalMail } from '../approvals/approval-mail.ts';
 import { queueMail } from '../approvals/mail-delivery.ts';

@@ -1,7 +1,6 @@
 // Client authentication of /token, /par, /introspect, /revoke and /bc-authorize (contract 5 and 7.11): exactly one mechanism,
 // the one the client is registered for. Every failure is one answer; its reason goes to the audit record.
 // Unknown and disabled clients cost the same work as known ones.
-
 import { type Cause, reject } from '../contract/contract-error.ts';
 import { verifySecret } from '../crypto/secret-hash.ts';
 import { acceptsAuthMethod, type Client, type RegisteredAuthMethod, type TokenEndpointAuthMethod } from '../domain/client.ts';

@@ -1,6 +1,5 @@
 // DPoP proofs (RFC 9449 4.3): a JWT in the `DPoP` header that proves the sender holds a key. Verified at the token endpoint, at
 // PAR and at UserInfo, which each answer a failure in their own way. A proof is good for one request: its use is a row.
-
 import { hash } from 'node:crypto';
 import { dpopJtiCharsMax, dpopKeyCharsMax, dpopProofCharsMax } from '../contract/limits.ts';
 import { publicKeyFor, verifyWithPublicKey } from '../crypto/assertion-algorithms.ts';

@@ -1,5 +1,4 @@
 // How the token endpoint and PAR answer a DPoP proof they do not take (RFC 9449 5, 8): with a fresh nonce for the next try.
-
 import { reject } from '../contract/contract-error.ts';
 import type { EndpointReply, EndpointRequest } from '../http/endpoint.ts';
 import type { Services } from '../http/services.ts';

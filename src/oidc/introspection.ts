@@ -1,6 +1,5 @@
 // POST /v1/idp/oidc/introspect (RFC 7662, contract 7.5): says what a token is worth now, to whom it concerns. Never writes.
 // A token that is unverifiable, expired, revoked or not the caller's business is `{"active":false}` and nothing else.
-
 import { reject } from '../contract/contract-error.ts';
 import { signJwt } from '../crypto/jwt.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';

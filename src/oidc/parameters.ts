@@ -1,6 +1,5 @@
 // Parameters of OAuth requests: a form body or a query, parsed once into a readonly value. Called by every OIDC endpoint,
 // which turns a failure into its own row. Nothing here knows what a parameter means.
-
 import { parameterCharsMax, parametersMax } from '../contract/limits.ts';
 import type { EndpointRequest } from '../http/endpoint.ts';
 

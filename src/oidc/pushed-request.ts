@@ -1,6 +1,5 @@
 // Pushed authorization requests (RFC 9126): POST /par stores a checked request (contract 7.4), /authorize loads it.
 // It is used up where the interaction starts, in oidc/authorize.ts.
-
 import { reject } from '../contract/contract-error.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { Client } from '../domain/client.ts';

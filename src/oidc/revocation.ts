@@ -1,6 +1,5 @@
 // POST /v1/idp/oidc/revoke (RFC 7009, contract 7.6): an access token goes on the deny-list, a refresh token ends its family
 // and the access tokens of its grant. Anything else, another client's token included, is an empty 200 and nothing happens.
-
 import { reject } from '../contract/contract-error.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { Client } from '../domain/client.ts';

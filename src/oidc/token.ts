@@ -1,6 +1,5 @@
 // POST /token (contract 7.2): one pipeline for every grant. The order of its phases is the security argument: scope and
 // resource before redeem, so that a wrong one burns nothing; redeem before mint, so that a failing signer permits no replay.
-
 import { reject } from '../contract/contract-error.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
 import type { Client, SigningAlg } from '../domain/client.ts';

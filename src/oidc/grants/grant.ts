@@ -1,6 +1,5 @@
 // What one grant type is at the token endpoint. oidc/token.ts owns the phases; a grant fills in how its proof is examined
 // and redeemed, and can skip no phase. registry.ts lists them all.
-
 import type { OpaqueRowId } from '../../contract/catalogue.ts';
 import type { Client } from '../../domain/client.ts';
 import type { Tenant } from '../../domain/tenant.ts';
