@@ -1,16 +1,17 @@
 // What happens at a start before anything is served: the master key is checked against the database, and a first start
 // creates the root tenant and the operator token.
-import { createSetupToken, setupLink } from './administration/admin-setup.ts';
-import { createClient } from './administration/clients.ts';
+import { createSetupToken } from './administration/admin-setup.ts';
+import type { Administration } from './administration/administration.ts';
+import { isDevelopment } from './config.ts';
 import type { KeyEncryption } from './crypto/key-encryption.ts';
 import { hashSecret } from './crypto/secret-hash.ts';
-import type { TenantId } from './domain/ids.ts';
 import { operatorTokenKey, publicUrlKey, rootTenantSlug } from './domain/tenant.ts';
-import type { Services } from './http/services.ts';
+import { createSampleTenant, firstLines, sampleSlug } from './first-start.ts';
+import type { Parts } from './http/services.ts';
 import { randomSecret } from './platform/random.ts';
-import type { Database } from './storage/database.ts';
-import { findInstanceValue, insertInstanceValue, replaceInstanceValue } from './storage/instance.ts';
-import { findTenantBySlug, listTenants } from './storage/tenants.ts';
+import type { Database } from './storage/engine/database.ts';
+import { findInstanceValue, insertInstanceValue, replaceInstanceValue } from './storage/engine/instance.ts';
+import { findTenantBySlug, listTenants } from './storage/registry/tenants.ts';
 import { sealStoredSettings } from './tokens/secret-settings.ts';
 import { createTenant } from './tokens/tenant-creation.ts';
 
@@ -39,57 +40,32 @@ export async function checkMasterKey(database: Database, encryption: KeyEncrypti
   }
 }
 
-/** What must be told once, on standard error, when the public URL is known. */
+/** What must be told on standard error when the public URL is known. */
 export type Notices = (publicUrl: string) => readonly string[];
 
-/** Creates what a first start needs. Does nothing on later starts. */
-export async function bootstrap(services: Services): Promise<Notices> {
-  const { config, database, encryption, clock, publicUrl } = services;
+/** Creates what a first start needs; `withSample` adds a tenant to try things in while developing. Later starts create nothing. */
+export async function bootstrap(services: Administration & Parts<'config' | 'keyRings'>, withSample: boolean): Promise<Notices> {
+  const { config, database } = services;
   const operatorToken = await prepareOperatorToken(services);
   const found = await database.systemRead((queries) => findTenantBySlug(queries, rootTenantSlug));
   const shown = await database.systemRead((queries) => findInstanceValue(queries, operatorTokenShownKey));
-  if (found === undefined) {
-    const settings = config.dev ? { login_methods: ['phone', 'passkey', 'email_pin'] } : {};
-    await createTenant(database, encryption, clock, publicUrl, { slug: rootTenantSlug, name: 'Gatehouse', settings, actor: 'system' });
-  }
-  await openEveryKey(services);
+  // Of nodes that start at once one makes the root tenant, and it alone the first administrator; the others wait for its commit.
+  const made = found === undefined && (await createTenant(services, { slug: rootTenantSlug, name: 'Gatehouse', actor: 'system' })).ok;
   const root = found ?? (await database.systemRead((queries) => findTenantBySlug(queries, rootTenantSlug)));
   // A first start that ended before it could show its notices shows them at the next one.
-  const first = root !== undefined && (found === undefined || (database.dialect === 'sqlite' && shown === undefined));
-  const welcome = first ? await prepareWelcome(services, root.tenant_id) : () => [];
-  return (url) => [
-    ...(operatorToken === undefined ? [] : [`Operator token, shown once, bearer of ${url}/v1/system: ${operatorToken}`]),
-    ...welcome(url),
-  ];
+  const isFirst = root !== undefined && (made || (database.dialect === 'sqlite' && shown === undefined));
+  const setupToken = isFirst ? await createSetupToken(services, root.tenant_id, { user: null }, { actor: 'system' }) : undefined;
+  const isTrying = isDevelopment(config);
+  if (isFirst && isTrying && withSample) await createSampleTenant(services);
+  await openEveryKey(services);
+  const sample = isTrying ? await database.systemRead((queries) => findTenantBySlug(queries, sampleSlug)) : undefined;
+  return (url) => firstLines(url, { operatorToken, setupToken, isTrying, hasSample: sample !== undefined });
 }
-
-/** The first administrator's link and a client to try things with, told once. */
-async function prepareWelcome(services: Services, root: TenantId): Promise<Notices> {
-  const by = { actor: 'system' };
-  const token = await createSetupToken(services, root, null, by);
-  const sample = await createClient(services, root, sampleClient, by);
-  return (url) => [
-    `Administrator, set up once within 7 days: ${setupLink(url, token)}`,
-    ...(sample.ok
-      ? [`Sample client: client_id ${sample.client.clientId}, client_secret ${sample.secret}, redirect URI ${sampleRedirectUri}`]
-      : []),
-    `Next: open the administrator link, then ${url}/.well-known/openid-configuration shows every endpoint.`,
-  ];
-}
-
-const sampleRedirectUri = 'http://127.0.0.1:3000/callback';
-const sampleClient = {
-  name: 'Sample client',
-  redirect_uris: [sampleRedirectUri],
-  post_logout_redirect_uris: ['http://127.0.0.1:3000/'],
-  grant_types: ['authorization_code', 'refresh_token'],
-  scopes: ['openid', 'profile', 'email', 'offline_access'],
-} as const;
 
 const tenantsPerPage = 200;
 
 /** Secrets an earlier release stored clear are encrypted. A key that cannot be opened stops the start here, before anything is served with half a key ring. */
-async function openEveryKey(services: Services): Promise<void> {
+async function openEveryKey(services: Parts<'cache' | 'database' | 'encryption' | 'keyRings'>): Promise<void> {
   const { database, keyRings } = services;
   for (let afterSlug = ''; ; ) {
     const page = await database.systemRead((queries) => listTenants(queries, { afterSlug, limit: tenantsPerPage }));
@@ -102,7 +78,7 @@ async function openEveryKey(services: Services): Promise<void> {
 }
 
 /** Stores the hash of the configured operator token, or makes one on the first start and gives it. */
-async function prepareOperatorToken({ config, database }: Services): Promise<string | undefined> {
+async function prepareOperatorToken({ config, database }: Parts<'config' | 'database'>): Promise<string | undefined> {
   return database.system(async (queries) => {
     if (config.operatorToken !== undefined) {
       await replaceInstanceValue(queries, operatorTokenKey, hashSecret(config.operatorToken));
@@ -123,6 +99,10 @@ async function prepareOperatorToken({ config, database }: Services): Promise<str
 export async function rememberNoticesShown(database: Database): Promise<void> {
   await database.system((queries) => insertInstanceValue(queries, operatorTokenShownKey, '1'));
 }
+
+/** Where the server before this one was. */
+export const findPublicUrl = (database: Database): Promise<string | undefined> =>
+  database.systemRead((queries) => findInstanceValue(queries, publicUrlKey));
 
 /** Tells commands beside this server where it is. */
 export async function rememberPublicUrl(database: Database, publicUrl: string): Promise<void> {

@@ -2,34 +2,65 @@
 // setting, and what belongs to a tenant lives in the database. Unknown keys are errors that say what was expected.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { parseCidrs } from './platform/address-ranges.ts';
+import { hostUrlsOf } from './platform/database-url.ts';
+import { usableCores } from './platform/processor-quota.ts';
 
 export interface Config {
   /** Scheme, host and port of the root tenant, without a trailing slash; undefined: follows the listening port. */
   readonly publicUrl: string | undefined;
   readonly listenHost: string;
   readonly listenPort: number;
+  /** Processes that serve. */
+  readonly workers: number;
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
   readonly databasePoolMax: number;
   readonly databaseTimeoutMs: number;
+  /** False: no named statements, for PgBouncer below 1.21. */
+  readonly databasePrepare: boolean;
   readonly redisUrl: string | undefined;
   /** base64 or base64url of 32 bytes; undefined: a file in the data folder. */
   readonly masterKey: string | undefined;
   readonly operatorToken: string | undefined;
+  readonly apply: string | undefined;
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string;
   readonly trustedProxies: readonly string[];
   readonly egressAllow: readonly string[];
+  /** Asked for the records that prove domains; none: the system's. */
+  readonly dnsServers: readonly string[];
+  /** Between being asked to stop and stopping, for load balancers to notice. */
+  readonly drainDelaySeconds: number;
   readonly dev: boolean;
   readonly logLevel: string;
+  /** One line a request. */
+  readonly accessLog: boolean;
+  /** Where traces go; undefined: nowhere. */
+  readonly otlpUrl: string | undefined;
   readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
+  /** Where clients with certificates come; undefined: nowhere. */
+  readonly mtlsListen: { readonly host: string; readonly port: number } | undefined;
+  readonly mtlsTls: MtlsFiles | undefined;
+  /** Scheme, host and port of it from outside: endpoint aliases in discovery. */
+  readonly mtlsUrl: string | undefined;
+  /** How trusted proxies hand certificates on; undefined: they do not. */
+  readonly mtlsHeader: 'rfc9440' | 'nginx' | undefined;
   readonly attestationRootsApple: string | undefined;
   readonly attestationRootsAndroid: string | undefined;
   readonly attestationStatusList: string | undefined;
   readonly pushFcm: string | undefined;
   readonly pushApns: string | undefined;
+}
+
+/** What the TLS of clients with certificates is served with, as PEM. */
+export interface MtlsFiles {
+  readonly key: string;
+  readonly certificate: string;
+  /** Authorities whose certificates are believed; undefined: none. */
+  readonly authorities: string | undefined;
 }
 
 /** A mistake in the configuration; its message says what was expected, what was found and what to type. */
@@ -50,29 +81,43 @@ interface Setting {
 
 export const settings = [
   { name: 'public_url', about: 'URL of the root tenant, e.g. https://id.example.com' },
-  { name: 'listen', about: 'address and port to listen on', fallback: '127.0.0.1:8080' },
+  { name: 'listen', about: 'address and port to listen on; localhost: 127.0.0.1 and ::1', fallback: 'localhost:8080' },
+  { name: 'workers', about: 'processes that serve, 1 to 64, or auto: one a core; above 1 only on PostgreSQL', fallback: '1' },
   { name: 'data', about: 'folder of the embedded database and keys', fallback: './data' },
-  { name: 'database_url', about: 'PostgreSQL URL; absent: the embedded database', secret: true },
+  { name: 'database_url', about: 'PostgreSQL URL, several hosts with commas between; absent: the embedded database', secret: true },
   { name: 'database_pool_max', about: 'PostgreSQL connections at most, 1 to 200', fallback: '10' },
   { name: 'database_timeout_ms', about: 'milliseconds to wait for PostgreSQL, 100 to 60000', fallback: '4000' },
+  { name: 'database_prepare', about: 'named statements: on, or off for PgBouncer below 1.21', fallback: 'on' },
   { name: 'redis_url', about: 'Redis for rate limits shared by several nodes', secret: true },
   { name: 'master_key', about: '32 bytes in base64 that encrypt keys at rest', secret: true },
+  { name: 'apply', about: 'document the root tenant follows from each start on, as `gatehouse apply` would; nothing is deleted' },
   { name: 'operator_token', about: 'bearer token of the system API', secret: true },
   { name: 'smtp_url', about: 'SMTP server, e.g. smtps://user:pass@mail.example.com; absent: the outbox', secret: true },
   { name: 'mail_from', about: 'sender of mails', fallback: 'Gatehouse <gatehouse@localhost>' },
   { name: 'trusted_proxies', about: 'CIDRs whose X-Forwarded-For is believed, comma-separated', fallback: '' },
   { name: 'egress_allow', about: 'CIDRs beyond public https that outgoing calls may reach, comma-separated', fallback: '' },
+  { name: 'dns_servers', about: "name servers asked to prove domains, address or address:port, comma-separated; absent: the system's" },
+  { name: 'drain_delay', about: 'seconds to answer on after SIGTERM while not ready, 0 to 300', fallback: '0' },
   { name: 'dev', about: '1 allows http off loopback, test attestation roots and outbox reading', fallback: '0' },
   { name: 'log_level', about: 'debug, info, warn, error or silent', fallback: 'info' },
+  { name: 'access_log', about: '1 writes a line of JSON for each request', fallback: '0' },
+  { name: 'otlp_url', about: 'collector of OpenTelemetry traces, OTLP over HTTP, e.g. http://127.0.0.1:4318; absent: off' },
   { name: 'metrics_listen', about: 'address and port of /metrics; absent: off' },
+  { name: 'mtls_listen', about: 'address and port of TLS that asks clients for certificates (RFC 8705); absent: off' },
+  {
+    name: 'mtls_tls',
+    about: 'its PEM files, comma-separated: private key, certificate chain, authorities of client certificates (optional)',
+  },
+  { name: 'mtls_url', about: 'URL of the endpoints for clients with certificates, e.g. https://mtls.id.example.com; shown in discovery' },
+  { name: 'mtls_header', about: 'how trusted proxies hand certificates on: rfc9440 or nginx; absent: they do not' },
   { name: 'attestation_roots_apple', about: 'PEM file replacing the Apple root (development only)' },
   { name: 'attestation_roots_android', about: 'PEM file replacing the Android roots (development only)' },
   { name: 'attestation_status_list', about: "file with Google's list of revoked attestation certificates" },
-  { name: 'push_fcm', about: 'service account file of Firebase Cloud Messaging; absent: pushes are only logged' },
-  { name: 'push_apns', about: 'account file of Apple Push Notification service; absent: pushes are only logged' },
+  { name: 'push_fcm', about: 'service account file of Firebase Cloud Messaging; tenants may have their own' },
+  { name: 'push_apns', about: 'account file of Apple Push Notification service; tenants may have their own' },
 ] as const satisfies readonly Setting[];
 
-type SettingName = (typeof settings)[number]['name'];
+export type SettingName = (typeof settings)[number]['name'];
 export type Flags = Readonly<Partial<Record<SettingName, string>>>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -80,9 +125,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const foreignVariables: ReadonlySet<string> = new Set(['GATEHOUSE_CONFIG']);
 
 /** Reads the configuration. @throws ConfigError */
-export function readConfig(flags: Flags, environment: Environment, workingFolder: string): Config {
-  const file = environment['GATEHOUSE_CONFIG'] ?? join(workingFolder, 'gatehouse.yaml');
-  const fromFile = readYaml(file, environment['GATEHOUSE_CONFIG'] !== undefined);
+export function readConfig(flags: Flags, environment: Environment, workingFolder: string | undefined): Config {
+  const file = environment['GATEHOUSE_CONFIG'] ?? (workingFolder && join(workingFolder, 'gatehouse.yaml'));
+  const fromFile = file === undefined ? {} : readYaml(file, environment['GATEHOUSE_CONFIG'] !== undefined);
   refuseUnknownVariables(environment);
   const value = (name: SettingName): string | undefined => {
     const setting: Setting = settings.find((candidate) => candidate.name === name)!;
@@ -95,20 +140,31 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     publicUrl: parsePublicUrl(value('public_url'), dev, value('trusted_proxies') !== undefined),
     listenHost: listen.host,
     listenPort: listen.port,
+    workers: parseWorkers(value('workers')!, value('database_url') === undefined),
     dataFolder: value('data')!,
-    databaseUrl: value('database_url'),
+    databaseUrl: parseOptional(value('database_url'), parseDatabaseUrl),
     databasePoolMax: parseInteger('database_pool_max', value('database_pool_max')!, 1, 200),
     databaseTimeoutMs: parseInteger('database_timeout_ms', value('database_timeout_ms')!, 100, 60_000),
+    databasePrepare: parseChoice('database_prepare', value('database_prepare')!, ['on', 'off']) === 'on',
     redisUrl: value('redis_url'),
     masterKey: value('master_key'),
     operatorToken: value('operator_token'),
+    apply: value('apply'),
     smtpUrl: value('smtp_url'),
     mailFrom: value('mail_from')!,
     trustedProxies: parseCidrList('trusted_proxies', value('trusted_proxies')),
     egressAllow: parseCidrList('egress_allow', value('egress_allow')),
+    dnsServers: parseDnsServers(value('dns_servers')),
+    drainDelaySeconds: parseInteger('drain_delay', value('drain_delay')!, 0, 300),
     dev,
     logLevel: parseChoice('log_level', value('log_level')!, ['debug', 'info', 'warn', 'error', 'silent']),
+    accessLog: parseSwitch('access_log', value('access_log') ?? '0'),
+    otlpUrl: parseOptional(value('otlp_url'), parseOtlpUrl),
     metricsListen: parseOptional(value('metrics_listen'), (text) => parseListen('metrics_listen', text)),
+    mtlsListen: parseOptional(value('mtls_listen'), (text) => parseListen('mtls_listen', text)),
+    mtlsTls: parseOptional(value('mtls_tls'), readMtlsFiles),
+    mtlsUrl: parseOptional(value('mtls_url'), parseMtlsUrl),
+    mtlsHeader: parseOptional(value('mtls_header'), (text) => parseChoice('mtls_header', text, ['rfc9440', 'nginx'])),
     attestationRootsApple: value('attestation_roots_apple'),
     attestationRootsAndroid: value('attestation_roots_android'),
     attestationStatusList: value('attestation_status_list'),
@@ -120,8 +176,40 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
       'attestation_roots_* replace vendor roots and are for development: expected GATEHOUSE_DEV=1, found it off. Unset them, or set GATEHOUSE_DEV=1',
     );
   }
+  refuseHalfMtls(config);
   return Object.freeze(config);
 }
+
+function refuseHalfMtls({ mtlsListen, mtlsTls, mtlsHeader, trustedProxies }: Config): void {
+  if ((mtlsListen === undefined) !== (mtlsTls === undefined))
+    throw new ConfigError(
+      'expected mtls_listen and mtls_tls together, found one of them. Set GATEHOUSE_MTLS_LISTEN and GATEHOUSE_MTLS_TLS, or neither',
+    );
+  if (mtlsHeader !== undefined && trustedProxies.length === 0)
+    throw new ConfigError(
+      `mtls_header: expected the proxies whose header is believed in trusted_proxies, found none. Set GATEHOUSE_TRUSTED_PROXIES, e.g. 10.0.0.5/32`,
+    );
+}
+
+function readMtlsFiles(text: string): MtlsFiles {
+  const files = parseList(text);
+  if (files.length < 2 || files.length > 3)
+    throw new ConfigError(`mtls_tls: expected two or three files such as key.pem,chain.pem,authorities.pem, found ${text}`);
+  const [key = '', certificate = '', authorities] = files.map((file) => {
+    if (!existsSync(file)) throw new ConfigError(`mtls_tls: expected a readable file, found none at ${file}`);
+    return readFileSync(file, 'utf8');
+  });
+  return { key, certificate, authorities };
+}
+
+function parseMtlsUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || url.protocol !== 'https:' || url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '')
+    throw new ConfigError(`mtls_url: expected https, host and port only, such as https://mtls.id.example.com, found ${text}`);
+  return url.origin;
+}
+
+const workersMax = 64;
 
 const variableOf = (name: string): string => `GATEHOUSE_${name.toUpperCase()}`;
 
@@ -180,6 +268,21 @@ export function parseListen(name: string, text: string): { readonly host: string
 export const isLoopbackHost = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 
+/** Addresses that mean every one of this machine; without a public URL the server then calls itself by a loopback one. */
+export const isWildcardHost = (host: string): boolean => host === '0.0.0.0' || host === '::';
+
+/**
+ * Whether this is somebody trying things out (design 13, "(dev)"): a loopback public URL, the embedded database and no SMTP. What it
+ * opens is still closed to everybody but this machine (web/development.ts).
+ */
+export function isDevelopment({ databaseUrl, smtpUrl, publicUrl, listenHost }: Config): boolean {
+  if (databaseUrl !== undefined || smtpUrl !== undefined) return false;
+  return publicUrl === undefined ? isLoopbackHost(listenHost) || isWildcardHost(listenHost) : isLoopbackHost(new URL(publicUrl).hostname);
+}
+
+/** Whether a mail reaches somebody: there is SMTP, or a developer reads the outbox. */
+export const canMail = (config: Config): boolean => config.smtpUrl !== undefined || config.dev || isDevelopment(config);
+
 function parsePublicUrl(text: string | undefined, dev: boolean, behindProxy: boolean): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
@@ -198,6 +301,21 @@ function parsePublicUrl(text: string | undefined, dev: boolean, behindProxy: boo
 const parseOptional = <T>(text: string | undefined, parse: (text: string) => T): T | undefined =>
   text === undefined ? undefined : parse(text);
 
+function parseOtlpUrl(text: string): string {
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
+    throw new ConfigError(`otlp_url: expected an http or https URL such as http://127.0.0.1:4318, found ${text}`);
+  return text;
+}
+
+function parseDatabaseUrl(text: string): string {
+  try {
+    hostUrlsOf(text);
+  } catch (error) {
+    throw new ConfigError(`database_url: ${(error as Error).message}`); // hostUrlsOf throws Errors only
+  }
+  return text;
+}
+
 function parseInteger(name: string, text: string, min: number, max: number): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < min || value > max)
@@ -205,14 +323,35 @@ function parseInteger(name: string, text: string, min: number, max: number): num
   return value;
 }
 
+/** `auto` is the cores this process may use, quotas of containers included. */
+function parseWorkers(text: string, isEmbedded: boolean): number {
+  if (text === 'auto') return isEmbedded ? 1 : Math.min(usableCores(), workersMax);
+  const count = /^\d+$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > workersMax)
+    throw new ConfigError(`workers: expected auto or a whole number from 1 to ${workersMax}, found ${text}`);
+  if (count > 1 && isEmbedded)
+    throw new ConfigError(
+      `workers: expected 1 with the embedded database, which one process serves fastest, found ${text}. Set GATEHOUSE_DATABASE_URL to a PostgreSQL, or GATEHOUSE_WORKERS=1`,
+    );
+  return count;
+}
+
 function parseSwitch(name: string, text: string): boolean {
   if (!['0', '1', 'true', 'false'].includes(text)) throw new ConfigError(`${name}: expected 0 or 1, found ${text}`);
   return text === '1' || text === 'true';
 }
 
-function parseChoice(name: string, text: string, choices: readonly string[]): string {
-  if (!choices.includes(text)) throw new ConfigError(`${name}: expected one of ${choices.join(', ')}, found ${text}`);
-  return text;
+function parseChoice<const Name extends string>(name: string, text: string, choices: readonly Name[]): Name {
+  const chosen = choices.find((choice) => choice === text);
+  if (chosen === undefined) throw new ConfigError(`${name}: expected one of ${choices.join(', ')}, found ${text}`);
+  return chosen;
+}
+
+function parseDnsServers(text: string | undefined): readonly string[] {
+  const list = parseList(text);
+  const wrong = list.find((one) => isIP(one.replace(/^\[(.*)\](?::\d{1,5})?$|^([\d.]+):\d{1,5}$/, '$1$2')) === 0);
+  if (wrong !== undefined) throw new ConfigError(`dns_servers: expected addresses such as 10.0.0.2 or 10.0.0.2:5353, found ${wrong}`);
+  return list;
 }
 
 function parseCidrList(name: string, text: string | undefined): readonly string[] {

@@ -2,29 +2,35 @@
 // given an enrolment token, so that the first phone can be enrolled without anybody's approval.
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { UserId } from '../domain/ids.ts';
+import { ownerRole } from '../domain/role.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
-import type { Queries } from '../storage/database.ts';
-import { consumeSetupToken, insertSetupToken } from '../storage/setup-tokens.ts';
-import { findLiveUser, insertUser, setUserState } from '../storage/users.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { insertUser, setUserState } from '../storage/people/user-writer.ts';
+import { findLiveUser } from '../storage/people/users.ts';
+import { consumeSetupToken, insertSetupToken } from '../storage/sign-in/setup-tokens.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 import { createEnrollment } from './enrollments.ts';
-import { unlessTaken, ValueTaken } from './taken.ts';
+import { unlessTaken } from './taken.ts';
 
 const setupLifetimeMs = 7 * 24 * 3600 * 1000;
 
-/** Makes a link's token: for a new administrator, or for the user who is let in again. */
+/** Makes a link's token: for a new administrator, an owner unless told other roles, or for the user who is let in again. */
 export async function createSetupToken(
   administration: Pick<Administration, 'database' | 'clock'>,
   tenant: Tenant['id'],
-  user: UserId | null,
+  { user, roles }: { readonly user: UserId | null; readonly roles?: readonly string[] },
   by: By,
 ): Promise<string> {
   const token = randomSecret();
   await administration.database.write(tenant, async (queries) => {
-    await insertSetupToken(queries, tenant, { hash: hashSecret(token), user, lifetimeMs: setupLifetimeMs });
+    await insertSetupToken(queries, tenant, { hash: hashSecret(token), user, roles: roles ?? null, lifetimeMs: setupLifetimeMs });
     const target = user === null ? `tenant:${tenant}` : `user:${user}`;
-    await recordAct(queries, administration, tenant, by, { type: user === null ? 'admin.invited' : 'admin.recovery_started', target });
+    await recordAct(queries, administration, tenant, by, {
+      type: user === null ? 'admin.invited' : 'admin.recovery_started',
+      target,
+      ...(roles && { data: { roles } }),
+    });
   });
   return token;
 }
@@ -42,18 +48,20 @@ export interface SetUp {
 
 export type SetupOutcome = { readonly ok: true; readonly setUp: SetUp } | { readonly ok: false; readonly reason: 'token' | 'taken' };
 
-/** Consumes the token and makes the administrator. A taken email consumes nothing. */
+/** Consumes the token and makes the administrator; `alongside` runs in the same transaction. A taken email consumes nothing. */
 export async function setUpAdministrator(
   administration: Pick<Administration, 'database' | 'clock'>,
   tenant: Tenant,
   input: { readonly token: string; readonly email: string; readonly displayName: string | undefined },
   requestId: string | undefined,
+  alongside?: (queries: Queries, setUp: SetUp) => Promise<void>,
 ): Promise<SetupOutcome> {
   const done = await unlessTaken('email', () =>
     administration.database.write(tenant.id, async (queries) => {
       const consumed = await consumeSetupToken(queries, tenant.id, hashSecret(input.token));
       if (consumed === undefined) return undefined;
-      const userId = consumed.user ?? (await insertAdministrator(queries, administration, tenant, input));
+      const userId =
+        consumed.user ?? (await insertAdministrator(queries, administration, tenant, { ...input, roles: consumed.roles ?? [ownerRole] }));
       const user = await findLiveUser(queries, tenant.id, userId);
       if (user === undefined) return undefined;
       await setUserState(queries, tenant.id, userId, 'active');
@@ -61,7 +69,9 @@ export async function setUpAdministrator(
       const type = consumed.user === null ? 'admin.created' : 'admin.recovered';
       await recordAct(queries, administration, tenant.id, by, { type, target: `user:${userId}` });
       const enrollment = await createEnrollment(queries, administration, tenant, userId, false);
-      return { userId, enrollmentToken: enrollment.token, qrUri: enrollment.qrUri, expiresAtMs: enrollment.expiresAtMs };
+      const setUp = { userId, enrollmentToken: enrollment.token, qrUri: enrollment.qrUri, expiresAtMs: enrollment.expiresAtMs };
+      await alongside?.(queries, setUp);
+      return setUp;
     }),
   );
   if (!done.ok) return { ok: false, reason: 'taken' };
@@ -72,17 +82,16 @@ async function insertAdministrator(
   queries: Queries,
   { clock }: Pick<Administration, 'clock'>,
   tenant: Tenant,
-  { email, displayName }: { readonly email: string; readonly displayName: string | undefined },
+  { email, displayName, roles }: { readonly email: string; readonly displayName: string | undefined; readonly roles: readonly string[] },
 ): Promise<UserId> {
   const id = uuidV7(clock.nowMs()) as UserId; // made here
-  const inserted = await insertUser(queries, tenant.id, {
+  await insertUser(queries, tenant.id, {
     id,
     state: 'active',
     origin: 'console',
-    role: 'admin',
+    roles,
     profile: { user_name: email, ...(displayName === undefined ? {} : { display_name: displayName }) },
-    emails: [{ value: email, type: null, display: null, is_primary: 1 }],
+    lists: { emails: [{ value: email, type: null, display: null, is_primary: 1 }] },
   });
-  if (!inserted.ok) throw new ValueTaken('email');
   return id;
 }

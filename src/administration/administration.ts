@@ -1,11 +1,12 @@
 // What the operations of this folder need: given by a running server (its Services have it all) and by commands alike.
 // The folder holds what the management API, the system API, the command line and the first start do in common.
+import type { TypedEvent } from '../contract/events.ts';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import type { TenantId } from '../domain/ids.ts';
 import type { Clock } from '../platform/clock.ts';
-import { insertAuditEvent } from '../storage/audit-events.ts';
-import type { ConfigCache } from '../storage/config-cache.ts';
-import type { Database, Queries } from '../storage/database.ts';
+import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { Database, Queries } from '../storage/engine/database.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
 
 export interface Administration {
   readonly database: Database;
@@ -13,6 +14,8 @@ export interface Administration {
   readonly encryption: KeyEncryption;
   readonly clock: Clock;
   readonly publicUrl: string;
+  /** Whether a mail reaches somebody. */
+  readonly canMail: boolean;
 }
 
 /** Who does it, for the audit record in the transaction of the effect. */
@@ -27,7 +30,7 @@ export async function recordAct(
   { clock }: Pick<Administration, 'clock'>,
   tenant: TenantId,
   by: By,
-  act: { readonly type: string; readonly target: string; readonly data?: Readonly<Record<string, unknown>> },
+  act: TypedEvent & { readonly target: string },
 ): Promise<void> {
   await insertAuditEvent(queries, tenant, clock.nowMs(), { ...act, ...by });
 }

@@ -1,16 +1,17 @@
 // Clients as the management API and `gatehouse client` handle them: registration, change, secret rotation, deletion.
 // A secret is made here, shown once by the caller and kept as its auth method needs it.
 import { hashSecret } from '../crypto/secret-hash.ts';
-import type { Client } from '../domain/client.ts';
+import { type Client, type ClientChange, registrationOf } from '../domain/client.ts';
+import type { FieldFault } from '../domain/field.ts';
 import type { ClientId, TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import { randomSecret } from '../platform/random.ts';
-import { deleteAssignmentsOf } from '../storage/access-assignments.ts';
-import { deleteClient, findClient, insertClient, updateClient } from '../storage/clients.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { deleteAssignmentsOf } from '../storage/registry/access-assignments.ts';
+import { deleteClient, findClient, insertClient, updateClient } from '../storage/registry/clients.ts';
 import { encryptClientSecret } from '../tokens/client-secret.ts';
 import { randomClientId } from '../tokens/tenant-creation.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
-import { type ClientFields, type FieldFault, registrationOf } from './client-fields.ts';
 import { requireSigningKeys } from './signing-keys.ts';
 
 type Secrets = Pick<Client, 'secretHash' | 'secretEncrypted'>;
@@ -21,14 +22,26 @@ export interface ClientWithSecret {
   readonly secret: string | undefined;
 }
 
-type Refused = { readonly ok: false; readonly reason: 'invalid'; readonly fault: FieldFault };
+export type Refused = { readonly ok: false; readonly reason: 'invalid'; readonly fault: FieldFault };
 
 /** Registers a client. */
 export async function createClient(
   administration: Administration,
   tenant: TenantId,
-  fields: ClientFields,
+  fields: ClientChange,
   by: By,
+): Promise<({ readonly ok: true } & ClientWithSecret) | Refused> {
+  const prepared = await prepareClient(administration, tenant, fields);
+  if (!prepared.ok) return prepared;
+  const client = await administration.cache.write(tenant, (queries) => storeClient(queries, administration, tenant, prepared.client, by));
+  return { ok: true, client, secret: prepared.secret };
+}
+
+/** The client that a registration asks for, checked, with a secret where its method has one. Nothing is stored. */
+export async function prepareClient(
+  administration: Administration,
+  tenant: TenantId,
+  fields: ClientChange,
 ): Promise<({ readonly ok: true } & ClientWithSecret) | Refused> {
   const clientId = randomClientId();
   const read = registrationOf(fields, undefined, clientId);
@@ -40,17 +53,24 @@ export async function createClient(
     secretHash: undefined,
     secretEncrypted: undefined,
   });
-  const client: Client = { ...read.registration, ...secrets, createdAtMs: nowMs, updatedAtMs: nowMs };
-  const stored = await administration.cache.write(tenant, async (queries) => {
-    await insertClient(queries, tenant, client);
-    await recordAct(queries, administration, tenant, by, {
-      type: 'client.created',
-      target: `client:${clientId}`,
-      data: { name: client.name },
-    });
-    return findClient(queries, tenant, clientId);
+  return { ok: true, client: { ...read.registration, ...secrets, createdAtMs: nowMs, updatedAtMs: nowMs }, secret };
+}
+
+/** Stores a prepared client with its audit record; gives it as it is stored. */
+export async function storeClient(
+  queries: Queries,
+  administration: Administration,
+  tenant: TenantId,
+  client: Client,
+  by: By,
+): Promise<Client> {
+  await insertClient(queries, tenant, client);
+  await recordAct(queries, administration, tenant, by, {
+    type: 'client.created',
+    target: `client:${client.clientId}`,
+    data: { name: client.name },
   });
-  return { ok: true, client: stored ?? client, secret };
+  return (await findClient(queries, tenant, client.clientId)) ?? client;
 }
 
 /** Changes a client by the fields given. A new auth method may need a new secret, which is given then. */
@@ -58,7 +78,7 @@ export async function changeClient(
   administration: Administration,
   tenant: TenantId,
   clientId: string,
-  fields: ClientFields,
+  fields: ClientChange,
   by: By,
 ): Promise<({ readonly ok: true } & ClientWithSecret) | Refused | { readonly ok: false; readonly reason: 'unknown' }> {
   if (fields.id_token_signed_response_alg !== undefined)
@@ -119,6 +139,8 @@ export function secretsFor(
   switch (client.tokenEndpointAuthMethod) {
     case 'none':
     case 'private_key_jwt':
+    case 'tls_client_auth':
+    case 'self_signed_tls_client_auth':
       return { secrets: none, secret: undefined };
     case 'client_secret_jwt': {
       if (client.secretEncrypted !== undefined) return { secrets: { ...none, secretEncrypted: client.secretEncrypted }, secret: undefined };

@@ -4,8 +4,8 @@ import { hashSecret } from '../crypto/secret-hash.ts';
 import type { UserId } from '../domain/ids.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
-import type { Queries } from '../storage/database.ts';
-import { insertEnrollmentToken } from '../storage/enrollment-tokens.ts';
+import { insertEnrollmentToken } from '../storage/device/enrollment-tokens.ts';
+import type { Queries } from '../storage/engine/database.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 
 export interface Enrollment {
@@ -40,8 +40,7 @@ export const recordEnrollment = (
   administration: Pick<Administration, 'clock'>,
   tenant: Tenant,
   by: By,
-  userId: UserId,
-  requirePin: boolean,
+  { userId, requirePin }: { readonly userId: UserId; readonly requirePin: boolean },
 ): Promise<void> =>
   recordAct(queries, administration, tenant.id, by, {
     type: 'enrollment_token.created',

@@ -4,10 +4,10 @@
 import { sql } from 'kysely';
 import type { SigningAlg } from '../domain/client.ts';
 import type { TenantId } from '../domain/ids.ts';
-import { databaseNowMs } from '../storage/instance.ts';
+import { databaseNowMs } from '../storage/engine/instance.ts';
+import { listSigningKeys } from '../storage/registry/signing-keys.ts';
+import { listTenants } from '../storage/registry/tenants.ts';
 import type { Schema } from '../storage/schema.ts';
-import { listSigningKeys } from '../storage/signing-keys.ts';
-import { listTenants } from '../storage/tenants.ts';
 import { generateKeyPairs, insertKeyPairs } from '../tokens/key-rings.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 
@@ -18,6 +18,8 @@ const redeemable: readonly (keyof Schema)[] = [
   'pushed_requests',
   'ciba_deliveries',
   'ciba_requests',
+  'device_authorizations',
+  'initial_access_tokens',
   'login_transactions',
   'saml_sessions',
   'approvals',
@@ -26,6 +28,7 @@ const redeemable: readonly (keyof Schema)[] = [
   'device_registrations',
   'enrollment_tokens',
   'setup_tokens',
+  'invitations',
 ];
 
 /** Ends everything issued in every tenant; gives how many grants were alive. */

@@ -1,5 +1,7 @@
-// The smallest pieces of a TypeBox schema, shared by the Management API and by the documents of export and import.
+// The smallest pieces of a TypeBox schema, and the schema of a table of fields; shared by the Management API and by the
+// documents of export and import.
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
+import { type Fields, isField, mayBeAbsent, type Table } from '../domain/field.ts';
 
 /** An object that refuses members it does not name. */
 export const closed = <Properties extends TProperties>(properties: Properties): TObject<Properties> =>
@@ -8,3 +10,41 @@ export const closed = <Properties extends TProperties>(properties: Properties): 
 export const oneOf = <const Values extends readonly string[]>(values: Values) =>
   Type.Unsafe<Values[number]>({ type: 'string', enum: [...values] });
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+/** The properties of a table of fields, each required; null where a value may be absent. */
+export const propertiesOf = (table: Table): Readonly<Record<string, TSchema>> =>
+  Object.fromEntries(
+    Object.entries(table).map(([key, one]) => {
+      if (!isField(one)) return [key, changeOf(propertiesOf(one))];
+      const description = one.about.help === undefined ? one.about.label : `${one.about.label}. ${one.about.help}`;
+      const { shape } = one.kind;
+      return [one.name, mayBeAbsent(one) ? { anyOf: [shape, { type: 'null' }], description } : { ...shape, description }];
+    }),
+  );
+
+/** Some of a table's fields, or all of them: the body of a change. */
+export const changeOf = (properties: Readonly<Record<string, TSchema>>): TObject<TProperties> =>
+  Type.Partial(closed(properties), { additionalProperties: false });
+
+/** What makes a thing: the required fields of a table, and any of the others. */
+export function creationOf(table: Fields, properties = propertiesOf(table)): TObject<TProperties> {
+  const required = Object.values(table).filter(({ about }) => about.required === true);
+  return closed({ ...changeOf(properties).properties, ...Object.fromEntries(required.map(({ name }) => [name, properties[name]!])) });
+}
+
+const typeWords: ReadonlySet<string> = new Set(['type', 'required', 'properties', 'items', 'anyOf', 'description']);
+
+/** Schemas without their bounds and choices, where the thing itself refuses those in its own words. */
+export const typesOf = (schemas: Readonly<Record<string, TSchema>>): Readonly<Record<string, TSchema>> =>
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, typeOf(schema)]));
+
+function typeOf(schema: TSchema): TSchema {
+  const kept = Object.entries(schema).filter(([word]) => typeWords.has(word));
+  return Object.fromEntries(
+    kept.map(([word, value]) => {
+      if (word === 'items') return [word, typeOf(value as TSchema)];
+      if (word === 'anyOf') return [word, (value as readonly TSchema[]).map(typeOf)];
+      return [word, word === 'properties' ? typesOf(value as Readonly<Record<string, TSchema>>) : value];
+    }),
+  );
+}

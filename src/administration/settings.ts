@@ -1,12 +1,18 @@
 // Tenant settings: the merge of a change into what is stored, and the rules that hold between settings. Bounds of single
 // values were checked before, by the schema of the API.
+
+import { brandingFault, withOneAccent } from '../domain/appearance/branding.ts';
+import type { FieldFault } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
+import { movedPasswordFault } from '../domain/mail-server.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import { merge, mergeSettings, type Settings } from '../domain/settings.ts';
-import { lockTenantSettings, updateTenant } from '../storage/tenants.ts';
-import { sealSettings, withoutSecrets } from '../tokens/secret-settings.ts';
+import { type PushProvider, setPushRefusal } from '../storage/device/push-targets.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { lockTenantSettings, updateTenantSettings } from '../storage/registry/tenants.ts';
+import { sealSettings, secretFault, withoutSecrets } from '../tokens/secret-settings.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
-import type { FieldFault } from './client-fields.ts';
+import { missingImage } from './appearance/images.ts';
 import { requireSigningKeys } from './signing-keys.ts';
 
 type Change = Readonly<Record<string, unknown>>;
@@ -21,17 +27,22 @@ export async function changeSettings(
   Outcome<{ readonly settings: Settings }, 'unknown'> | { readonly ok: false; readonly reason: 'invalid'; readonly fault: FieldFault }
 > {
   const { database, cache } = administration;
+  const unusable = secretFault(change);
+  if (unusable !== undefined) return { ok: false, reason: 'invalid', fault: unusable };
   const alg = change['access_token_alg'];
   if (alg === 'ES256' || alg === 'RS256' || alg === 'EdDSA') await requireSigningKeys(administration, tenant, alg);
-  const sealed = sealSettings(administration.encryption, tenant, change);
+  const sealed = withOneAccentColor(sealSettings(administration.encryption, tenant, change));
   return cache.write(tenant, async (queries) => {
     const stored = await lockTenantSettings(queries, database.dialect, tenant);
     if (stored === undefined) return fail('unknown');
     const merged = merge(sealSettings(administration.encryption, tenant, JSON.parse(stored)), sealed);
-    const settings = mergeSettings(merged);
-    const fault = settingsFault(settings);
+    const settings = mergeSettings(merged, administration.canMail);
+    const moved = movedPasswordFault(mergeSettings(JSON.parse(stored)).smtp.server, settings.smtp.server);
+    const fault =
+      (moved && { ...moved, field: `smtp.server.${moved.field}` }) ?? settingsFault(settings) ?? (await lookFault(queries, tenant, change));
     if (fault !== undefined) return { ok: false, reason: 'invalid', fault } as const;
-    await updateTenant(queries, tenant, { settings: JSON.stringify(merged) });
+    await updateTenantSettings(queries, tenant, JSON.stringify(merged));
+    await forgetRefusals(queries, tenant, Object.keys((change['push'] ?? {}) as Change));
     await recordAct(queries, administration, tenant, by, {
       type: 'settings.updated',
       target: `tenant:${tenant}`,
@@ -41,9 +52,24 @@ export async function changeSettings(
   });
 }
 
-/** The settings as they may be read again: the decryption key of Play Integrity is write-only. */
+const withOneAccentColor = (change: Change): Change =>
+  change['branding'] === undefined ? change : { ...change, branding: withOneAccent(change['branding'] as Change) };
+
+/** What is wrong with a branding that the change names; one that stood before stays as it is. */
+async function lookFault(queries: Queries, tenant: TenantId, change: Change): Promise<FieldFault | undefined> {
+  const branding = (change['branding'] ?? {}) as Change;
+  const fault = brandingFault(branding) ?? (await missingImage(queries, tenant, branding));
+  return fault && { ...fault, field: `branding.${fault.field}` };
+}
+
+/** The settings as they may be read again: secrets are write-only. */
 export function shownSettings(settings: Settings): Change {
   return withoutSecrets(settings);
+}
+
+/** New credentials have not been refused yet. */
+export async function forgetRefusals(queries: Queries, tenant: TenantId, accounts: readonly string[]): Promise<void> {
+  for (const account of accounts) await setPushRefusal(queries, tenant, account as PushProvider, undefined); // names of the schema
 }
 
 /** The first rule between settings that does not hold. */
@@ -53,5 +79,8 @@ export function settingsFault(settings: Settings): FieldFault | undefined {
     return { field: 'device.protocol_version_min', text: 'must not be above device.protocol_version_current' };
   if (settings.refresh_token_idle_seconds > settings.refresh_token_absolute_seconds)
     return { field: 'refresh_token_idle_seconds', text: 'must not be above refresh_token_absolute_seconds' };
+  const { sso_session: sso } = settings;
+  if (typeof sso === 'object' && sso.idle_seconds > sso.absolute_seconds)
+    return { field: 'sso_session.idle_seconds', text: 'must not be above sso_session.absolute_seconds' };
   return undefined;
 }

@@ -5,16 +5,16 @@ import type { SigningAlg } from '../domain/client.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { mergeSettings, type Settings } from '../domain/settings.ts';
 import type { Job } from '../platform/jobs.ts';
-import type { Queries } from '../storage/database.ts';
-import { bumpConfigEpoch } from '../storage/instance.ts';
+import { bumpConfigEpoch } from '../storage/engine/config-changes.ts';
+import type { Queries } from '../storage/engine/database.ts';
 import {
   deleteRetiredSigningKeys,
   insertMissingSigningKey,
   listSigningKeys,
   promoteSigningKey,
-  type SigningKeyTable,
-} from '../storage/signing-keys.ts';
-import { findTenantById, listTenants } from '../storage/tenants.ts';
+  type StoredSigningKey,
+} from '../storage/registry/signing-keys.ts';
+import { findTenantById, listTenants } from '../storage/registry/tenants.ts';
 import { generateKeyPairs } from '../tokens/key-rings.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 
@@ -38,7 +38,7 @@ export async function rotateSigningKey(
   tenant: TenantId,
   alg: SigningAlg,
   by: By,
-): Promise<SigningKeyTable | undefined> {
+): Promise<StoredSigningKey | undefined> {
   const { database, cache, encryption } = administration;
   await requireSigningKeys(administration, tenant, alg);
   const before = await database.read(tenant, (queries) => keysOf(queries, tenant, alg));
@@ -65,10 +65,11 @@ export function createRetiredKeyJob({ database, cache, clock }: Pick<Administrat
     run: async (signal) => {
       for (let afterSlug = ''; !signal.aborted; ) {
         const tenants = await database.systemRead((queries) => listTenants(queries, { afterSlug, limit: tenantsPerPage }));
-        for (const { tenant_id: tenant } of tenants) {
+        const ids = tenants.filter(({ moving }) => moving === null).map(({ tenant_id: tenant }) => tenant);
+        const keys = await database.readEach(ids, listSigningKeys);
+        for (const [index, tenant] of ids.entries()) {
           if (signal.aborted) return;
-          const retired = await database.read(tenant, (queries) => listSigningKeys(queries, tenant));
-          if (!retired.some((key) => key.use === 'oidc' && key.state === 'retired')) continue;
+          if (!keys[index]!.some((key) => key.use === 'oidc' && key.state === 'retired')) continue;
           const gone = await database.write(tenant, async (queries) => {
             const kids = await purgeRetired(queries, tenant);
             if (kids.length > 0) await bumpConfigEpoch(queries, tenant);
@@ -115,7 +116,7 @@ async function keysOf(
   queries: Queries,
   tenant: TenantId,
   alg: SigningAlg,
-): Promise<{ readonly current: SigningKeyTable | undefined; readonly next: SigningKeyTable | undefined }> {
+): Promise<{ readonly current: StoredSigningKey | undefined; readonly next: StoredSigningKey | undefined }> {
   const keys = (await listSigningKeys(queries, tenant)).filter((key) => key.use === 'oidc' && key.alg === alg);
   return { current: keys.find((key) => key.state === 'current'), next: keys.find((key) => key.state === 'next') };
 }

@@ -1,16 +1,6 @@
 // A unique value is taken: the transaction that found out must not commit, so it is thrown inside and told outside.
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { isUniqueViolation } from '../storage/unique-violation.ts';
-
-/** Thrown inside a transaction to roll it back. */
-export class ValueTaken extends Error {
-  readonly field: string;
-  constructor(field: string) {
-    super(`${field} is taken`);
-    this.name = 'ValueTaken';
-    this.field = field;
-  }
-}
+import { isUniqueViolation, ValueTaken } from '../storage/engine/unique-violation.ts';
 
 /** Runs a transaction; gives `taken` with the field for ValueTaken, and with `constrained` for a unique violation of an update. */
 export async function unlessTaken<Value>(

@@ -1,36 +1,33 @@
 // Tenants as the system API and `gatehouse tenant` handle them: names that are allowed, change, deletion with all rows.
+import { readChange } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { rootTenantSlug } from '../domain/tenant.ts';
-import { deleteTenantRows } from '../storage/tenant-rows.ts';
-import { deleteTenant, findTenantById, findTenantBySlug, type TenantChange, type TenantTable, updateTenant } from '../storage/tenants.ts';
-import { isUniqueViolation } from '../storage/unique-violation.ts';
+import { rootTenantSlug, type TenantChange, tenantFields } from '../domain/tenant.ts';
+import { bumpConfigEpoch } from '../storage/engine/config-changes.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { deleteTenantRows } from '../storage/engine/tenant-rows.ts';
+import { isUniqueViolation } from '../storage/engine/unique-violation.ts';
+import { deleteTenant, findTenantById, findTenantBySlug, type StoredTenant, updateTenant } from '../storage/registry/tenants.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 
-/** A slug is a DNS label, so that it can become a host name one day. */
-export const slugPattern = '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$';
-
-/** The origin of a custom domain, e.g. `https://login.acme.example`; a bare host is taken as https. Undefined when it is none. */
-export function parseDomain(text: string): string | undefined {
-  const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `https://${text}`);
-  if (url === null || url.protocol !== 'https:' || url.hostname === '' || url.username !== '' || url.password !== '') return undefined;
-  return url.pathname === '/' && url.search === '' && url.hash === '' && !text.endsWith('#') && !text.endsWith('?')
-    ? url.origin
-    : undefined;
-}
-
-/** Changes name, domain or whether it is enabled. The domain was parsed by parseDomain. */
+/** Changes name, domain or whether it is enabled. What is given was found right by the table of fields. */
 export async function changeTenant(
   administration: Administration,
   id: TenantId,
-  change: Omit<TenantChange, 'settings'>,
+  given: TenantChange,
   by: By,
-): Promise<Outcome<{ readonly row: TenantTable }, 'unknown' | 'taken'>> {
+): Promise<Outcome<{ readonly row: StoredTenant }, 'unknown' | 'taken'>> {
+  const change = readChange(tenantFields, given);
   try {
     const row = await administration.cache.write(id, async (queries) => {
       const updated = await updateTenant(queries, id, change);
       const type = change.enabled === undefined ? 'tenant.updated' : change.enabled ? 'tenant.enabled' : 'tenant.disabled';
-      if (updated !== undefined) await recordAct(queries, administration, id, by, { type, target: `tenant:${id}`, data: { ...change } });
+      if (updated !== undefined)
+        await recordAct(queries, administration, id, by, {
+          type,
+          target: `tenant:${id}`,
+          data: { ...given, ...('domain' in given && { domain: change.domain ?? null }) },
+        });
       return updated;
     });
     return row === undefined ? fail('unknown') : { ok: true, row };
@@ -42,13 +39,13 @@ export async function changeTenant(
 
 /** Deletes a tenant with all its rows; the root tenant stays. It is disabled first, so a half-done deletion serves nothing. */
 export async function removeTenant(administration: Administration, id: TenantId, by: By): Promise<Outcome<object, 'unknown' | 'root'>> {
-  const { database, cache } = administration;
+  const { database } = administration;
   const tenant = await database.systemRead((queries) => findTenantById(queries, id));
   if (tenant === undefined) return fail('unknown');
   if (tenant.slug === rootTenantSlug) return fail('root');
-  await cache.write(id, (queries) => updateTenant(queries, id, { enabled: false }));
+  await writeSurely(administration, id, (queries) => updateTenant(queries, id, { enabled: false }));
   await deleteTenantRows(database, id);
-  const deleted = await cache.write(id, (queries) => deleteTenant(queries, id));
+  const deleted = await writeSurely(administration, id, (queries) => deleteTenant(queries, id));
   if (!deleted) return fail('unknown');
   const root = await database.systemRead((queries) => findTenantBySlug(queries, rootTenantSlug));
   if (root !== undefined) {
@@ -61,4 +58,19 @@ export async function removeTenant(administration: Administration, id: TenantId,
     );
   }
   return { ok: true };
+}
+
+/** As a write of configuration, also to a tenant that is closed. */
+async function writeSurely<T>(
+  { database, cache }: Pick<Administration, 'database' | 'cache'>,
+  id: TenantId,
+  work: (queries: Queries) => Promise<T>,
+): Promise<T> {
+  const result = await database.writeClosed(id, async (queries) => {
+    const value = await work(queries);
+    await bumpConfigEpoch(queries, id);
+    return value;
+  });
+  cache.forget(id);
+  return result;
 }

@@ -2,27 +2,31 @@
 // Used by sign-in, CIBA and the device plane. Caps what waits for one person; somebody who said `not_me` twice is left in
 // peace: the approval is written and answered as ever, but no device sees it, so the one who asks learns nothing.
 
-import type { ApprovalId, ClientId, ServiceProviderId, UserId } from '../domain/ids.ts';
+import type { ApprovalId, ClientId, ServiceProviderId, TransactionId, UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { randomDigits, randomId } from '../platform/random.ts';
-import { type ApprovalKind, countPendingApprovals, insertApproval, listNotMeTimes } from '../storage/approvals.ts';
-import type { Queries } from '../storage/database.ts';
-import { insertPushMessages } from '../storage/push-messages.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { insertPushMessages } from '../storage/records/push-messages.ts';
+import { type ApprovalKind, countPendingApprovals, insertApproval, listNotMeTimes } from '../storage/sign-in/approvals.ts';
 
 export interface ApprovalRequest {
   readonly kind: ApprovalKind;
   /** Undefined makes a decoy that nobody can decide. */
   readonly userId: UserId | undefined;
-  /** subjectKeyOf(...): whom pending approvals are counted by. */
+  /** typedSubjectKey(...) or subjectKeyOf(...): what refusals of pending approvals are counted by. */
   readonly subjectKey: string;
   /** False: only the page that made it decides (email PIN, passkey); no caps apply. */
   readonly onDevices: boolean;
+  /** True: nobody is asked, and the one who asks is not told. */
+  readonly isCapped?: boolean;
   /** True: two digits must be typed on the phone. CIBA and device_add choose for themselves. */
   readonly withNumber: boolean;
   readonly clientId?: ClientId | undefined;
   readonly serviceProviderId?: ServiceProviderId | undefined;
   readonly newDeviceId?: string | undefined;
+  /** The sign-in it decides. */
+  readonly transactionId?: TransactionId | undefined;
   readonly scope?: string | undefined;
   readonly bindingMessage?: string | undefined;
   readonly initiatedIp?: string | undefined;
@@ -35,6 +39,8 @@ export interface ApprovalRequest {
 export interface CreatedApproval {
   readonly approvalId: ApprovalId;
   readonly number: string | undefined;
+  /** True: the person was asked too often under several names, so nobody is asked. */
+  readonly isCapped: boolean;
 }
 
 const notMeToBlock = 2;
@@ -42,26 +48,35 @@ const notMeWindowMs = 10 * 60 * 1000;
 const blockMs = 15 * 60 * 1000;
 export const approvalNumberDigits = 2;
 
-/** The subject of a user, or of an identifier that nobody has (already folded). */
+/** The subject of a user nobody typed an identifier for. */
 export const subjectKeyOf = (userId: UserId | undefined, identifierKey: string): string =>
-  userId === undefined ? `identifier:${identifierKey}` : `user:${userId}`;
+  userId === undefined ? typedSubjectKey(identifierKey) : `user:${userId}`;
+
+/** The subject of a typed identifier (folded), whether or not somebody has it. */
+export const typedSubjectKey = (identifierKey: string): string => `identifier:${identifierKey}`;
+
+/** Whether a subject was typed, and not known from elsewhere. */
+export const isTypedSubject = (subjectKey: string): boolean => subjectKey.startsWith(typedSubjectKey(''));
+
+/** Nobody's id: the queries run and find nothing. */
+const nobody = 'nobody' as UserId;
 
 /**
  * Writes a pending approval in the caller's transaction. `too_many_pending`: the cap of approvals waiting on the subject's
  * devices is reached (`approvals_pending_per_user`); the caller answers contract 7.19. The hourly cap
- * (`approvals_per_user`, a rate limit) is the caller's too.
+ * (`approvals_per_user`, a rate limit) is the caller's too. A person who is asked too often under several names is left in peace
+ * in silence (`isCapped`): a refusal would tell that the names are of one person.
  */
 export async function createApproval(
   queries: Queries,
   tenant: Tenant,
   request: ApprovalRequest,
 ): Promise<Outcome<CreatedApproval, 'too_many_pending'>> {
-  const cap = tenant.settings.rate_limits.approvals_pending_per_user;
-  if (request.onDevices && cap !== null) {
-    const pending = await countPendingApprovals(queries, tenant.id, request.subjectKey, cap.period_seconds * 1000);
-    if (pending >= cap.limit) return fail('too_many_pending');
-  }
-  const isBlocked = await isSubjectBlocked(queries, tenant, request.subjectKey);
+  const userId = request.userId ?? nobody;
+  const pending = request.onDevices ? await judgePending(queries, tenant, request, userId) : 'free';
+  if (pending === 'refused') return fail('too_many_pending');
+  const isCapped = pending === 'capped' || request.isCapped === true;
+  const isHidden = isCapped || (await isPersonBlocked(queries, tenant, userId));
   const approvalId = randomId() as ApprovalId; // made here
   const number = request.withNumber ? randomDigits(approvalNumberDigits) : undefined;
   await insertApproval(queries, tenant.id, {
@@ -69,10 +84,11 @@ export async function createApproval(
     kind: request.kind,
     user_id: request.userId ?? null,
     subject_key: request.subjectKey,
-    on_devices: Number(request.onDevices && !isBlocked),
+    on_devices: Number(request.onDevices && !isHidden),
     client_id: request.clientId ?? null,
     service_provider_id: request.serviceProviderId ?? null,
     new_device_id: request.newDeviceId ?? null,
+    transaction_id: request.transactionId ?? null,
     scope: request.scope ?? null,
     binding_message: request.bindingMessage ?? null,
     number: number ?? null,
@@ -81,13 +97,29 @@ export async function createApproval(
     expires_at: request.expiresAtMs ?? null,
     lifetime_ms: (request.lifetimeSeconds ?? 0) * 1000,
   });
-  if (request.onDevices) await insertPushMessages(queries, tenant.id, isBlocked ? undefined : request.userId, approvalId);
-  return { ok: true, approvalId, number };
+  if (request.onDevices) await insertPushMessages(queries, tenant.id, isHidden ? undefined : request.userId, approvalId);
+  return { ok: true, approvalId, number, isCapped: isCapped && request.userId !== undefined };
+}
+
+async function judgePending(
+  queries: Queries,
+  tenant: Tenant,
+  { subjectKey }: ApprovalRequest,
+  userId: UserId,
+): Promise<'free' | 'capped' | 'refused'> {
+  const cap = tenant.settings.rate_limits.approvals_pending_per_user;
+  if (cap === null) return 'free';
+  const periodMs = cap.period_seconds * 1000;
+  const ofSubject = await countPendingApprovals(queries, tenant.id, { subjectKey }, periodMs);
+  const ofPerson = await countPendingApprovals(queries, tenant.id, { userId }, periodMs);
+  if (ofSubject >= cap.limit) return 'refused';
+  if (ofPerson < cap.limit) return 'free';
+  return subjectKey === subjectKeyOf(userId, '') ? 'refused' : 'capped';
 }
 
 /** Two `not_me` within ten minutes block for fifteen from the second one. */
-export async function isSubjectBlocked(queries: Queries, tenant: Tenant, subjectKey: string): Promise<boolean> {
-  const times = await listNotMeTimes(queries, tenant.id, subjectKey, blockMs + notMeWindowMs);
+export async function isPersonBlocked(queries: Queries, tenant: Tenant, userId: UserId): Promise<boolean> {
+  const times = await listNotMeTimes(queries, tenant.id, userId, blockMs + notMeWindowMs);
   return times.some((newer, index) => {
     const older = times[index + notMeToBlock - 1];
     return older !== undefined && newer.decided_at - older.decided_at <= notMeWindowMs && newer.now_ms - newer.decided_at < blockMs;

@@ -2,67 +2,253 @@
 // who finishes; in its transaction user state and access gate are read again and the authorization code is made, or the SAML
 // session becomes ready. Called by web/. The caller has checked the cookie and answers with the location after the commit.
 
-import type { KeyEncryption } from '../crypto/key-encryption.ts';
-import { hashSecret } from '../crypto/secret-hash.ts';
-import type { Client } from '../domain/client.ts';
-import type { GrantId, TransactionId } from '../domain/ids.ts';
+import type { AuthorizationResponse, Destination } from '../domain/authorization-response.ts';
+import type { SsoSessionId, TransactionId } from '../domain/ids.ts';
+import {
+  type AuthenticationMethod,
+  emailPinMethod,
+  externalMethod,
+  passkeyMethod,
+  phonePopWay,
+  phoneUvWay,
+  phoneWebWay,
+} from '../domain/login-methods.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
+import type { ExternalIdentity } from '../domain/sign-in/external-identity.ts';
+import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { Clock } from '../platform/clock.ts';
-import { randomSecret, uuidV7 } from '../platform/random.ts';
-import { isAssigned } from '../storage/access-assignments.ts';
-import { type ApprovalTable, findApproval } from '../storage/approvals.ts';
-import { insertAuditEvent } from '../storage/audit-events.ts';
-import { insertAuthorizationCode } from '../storage/authorization-codes.ts';
-import { findClient } from '../storage/clients.ts';
-import { insertConsent } from '../storage/consents.ts';
-import type { Database, Queries } from '../storage/database.ts';
-import { cancelLogin, completeLogin, type LoginTransactionTable, markLoginRefused } from '../storage/login-transactions.ts';
-import { findUser, type UserTable } from '../storage/users.ts';
+import { nowSeconds } from '../platform/clock.ts';
+import { uuidV7 } from '../platform/random.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import type { UserRow } from '../storage/people/user-rows.ts';
+import { findUser } from '../storage/people/users.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
+import { findClient } from '../storage/registry/clients.ts';
+import type { SignIn } from '../storage/registry/last-sign-ins.ts';
+import { type Approval, findApproval } from '../storage/sign-in/approvals.ts';
+import {
+  cancelLogin,
+  completeLogin,
+  completeLoginBySession,
+  type LoginTransaction,
+  markLoginRefused,
+} from '../storage/sign-in/login-transactions.ts';
+import { openSsoSession, type StoredSsoSession, useSsoSession } from '../storage/sign-in/sso-sessions.ts';
+import {
+  type Authentication,
+  authorizationResponse,
+  type FinishRefusal,
+  findClientRefusal,
+  issueCode,
+  refusalError,
+  statedAcr,
+} from './authorization-answer.ts';
+import { type DeliveryDeps, destinationOf } from './authorization-delivery.ts';
+import { linkIdentity, strongMethodsOf } from './link-identity.ts';
+import type { MailDeps } from './mail-delivery.ts';
 import { withdrawApproval } from './resolve-approval.ts';
 import { finishSamlSignIn } from './saml-sign-in.ts';
+import { askAboutLogin, type HookedLogin, type HookRefusal, refusalFacts, type SignInHookDeps } from './sign-in-hook.ts';
+import { makeSsoCookie, ssoBrowserHash } from './sso-cookie.ts';
 
-export interface FinishDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly encryption: KeyEncryption;
+export interface FinishDeps extends MailDeps, DeliveryDeps, SignInHookDeps {}
+
+/** The request that finishes, as its browser sent it. */
+export interface FinishRequest {
+  readonly requestId: string;
+  readonly cookies: string | undefined;
+  /** False for a computer that is not the person's own: no session is opened. */
+  readonly keepsSession: boolean;
 }
 
-export interface FinishedLogin {
-  /** Where the browser goes: the client's redirect_uri with its answer, or the SAML post-back. */
-  readonly location: string;
-  /** False when the client hears of a refusal instead. */
-  readonly signedIn: boolean;
+/** Where the browser goes: the client's redirect_uri with its answer, or the SAML post-back. */
+export interface FinishedLogin extends Destination {
+  /** Who signed in, and to what; undefined when the client hears of a refusal instead. */
+  readonly signedIn: SignIn | undefined;
+  /** The cookie of the browser's single sign-on session, where one was opened. */
+  readonly setCookie?: string | undefined;
 }
 
-/** Finishes an approved sign-in once. `not_approved`: not approved (yet), expired, or finished by another request. */
+/**
+ * Finishes an approved sign-in once. `not_approved`: not approved (yet), expired, or finished by another request. `hook_failed`:
+ * nobody could be asked whether a SAML sign-in may end, and it waits; a client of OpenID Connect hears of that by redirect.
+ */
 export async function finishLogin(
   deps: FinishDeps,
   tenant: Tenant,
   id: TransactionId,
-  requestId: string,
-): Promise<Outcome<FinishedLogin, 'not_approved'>> {
-  return deps.database.write(tenant.id, async (queries) => {
-    const login = await completeLogin(queries, tenant.id, id);
-    if (login === undefined) return fail('not_approved');
-    const approval = await findApproval(queries, tenant.id, login.approval_id ?? '');
-    const user = approval?.user_id == null ? undefined : await findUser(queries, tenant.id, approval.user_id);
-    const client = login.client_id === null ? undefined : await findClient(queries, tenant.id, login.client_id);
-    const refusal = user === undefined || approval === undefined ? 'unknown_user' : await refusalOf(queries, tenant, login, client, user);
-    const location =
-      refusal === undefined && approval !== undefined && user !== undefined
-        ? await complete(deps, queries, tenant, login, client, approval, user)
-        : await refuse(deps, queries, tenant, login);
-    await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
-      type: refusal === undefined ? 'login.finished' : 'login.refused',
-      requestId,
-      actor: user === undefined ? undefined : `user:${user.id}`,
-      target: targetOf(login),
-      reason: refusal,
-      data: { transaction: login.id, method: approval?.method, ip: login.initiated_ip },
+  request: FinishRequest,
+): Promise<Outcome<FinishedLogin, 'not_approved'> | { readonly ok: false; readonly reason: 'hook_failed'; readonly refusal: HookRefusal }> {
+  const policy = ssoPolicyOf(tenant.settings.sso_session);
+  const asked = await askAboutLogin(deps, tenant, id, request);
+  if (!asked.ok) return asked;
+  const { hooked } = asked;
+  if (hooked?.kind === 'saml' && !hooked.verdict.ok && hooked.verdict.reason === 'failed')
+    return { ...fail('hook_failed'), refusal: hooked.verdict };
+  try {
+    const settled = await deps.database.write(tenant.id, async (queries) => {
+      const fresh = await completeLogin(queries, tenant.id, id);
+      const login = fresh ?? (policy && (await completeLoginBySession(queries, tenant.id, id)));
+      if (login === undefined) return fail('not_approved');
+      const proof = fresh === undefined ? await useSession(queries, tenant, login, request) : await readApproval(queries, tenant, login);
+      return settle(deps, { queries, tenant, request, hooked }, login, proof);
     });
-    return location === undefined ? fail('not_approved') : { ok: true, location, signedIn: refusal === undefined };
+    return await delivered(deps, tenant, settled);
+  } catch (error) {
+    if (error === sessionGone) return fail('not_approved');
+    throw error;
+  }
+}
+
+/** An authorization response, or the address of the SAML post-back. */
+type Answer = AuthorizationResponse | string;
+
+interface Settled extends Omit<FinishedLogin, keyof Destination> {
+  readonly answer: Answer;
+}
+
+/** What was settled, as the browser carries it. */
+async function delivered<Reason extends string>(
+  deps: DeliveryDeps,
+  tenant: Tenant,
+  settled: Outcome<Settled, Reason>,
+): Promise<Outcome<FinishedLogin, Reason>> {
+  if (!settled.ok) return settled;
+  const { answer, ...rest } = settled;
+  return { ...rest, ...(typeof answer === 'string' ? { location: answer } : await destinationOf(deps, tenant, answer)) };
+}
+
+/** Thrown to undo the completion: the session that was to answer has ended meanwhile, or a hook was asked about somebody else. */
+const sessionGone = new Error('the session has ended');
+
+type Proof = { readonly session: StoredSsoSession } | { readonly approval: Approval | undefined };
+
+interface Finishing {
+  readonly queries: Queries;
+  readonly tenant: Tenant;
+  readonly request: FinishRequest;
+  /** What the hook said, where one was asked. */
+  readonly hooked?: HookedLogin | undefined;
+}
+
+async function useSession(queries: Queries, tenant: Tenant, login: LoginTransaction, { cookies }: FinishRequest): Promise<Proof> {
+  const browserHash = ssoBrowserHash(cookies, tenant);
+  const session =
+    browserHash !== undefined && login.sso_session_id !== null
+      ? await useSsoSession(queries, tenant.id, login.sso_session_id, browserHash)
+      : undefined;
+  if (session === undefined) throw sessionGone;
+  return { session };
+}
+
+async function readApproval(queries: Queries, tenant: Tenant, login: LoginTransaction): Promise<Proof> {
+  return { approval: await findApproval(queries, tenant.id, login.approval_id ?? '') };
+}
+
+async function settle(
+  deps: FinishDeps,
+  finishing: Finishing,
+  login: LoginTransaction,
+  proof: Proof,
+): Promise<Outcome<Settled, 'not_approved'>> {
+  const { queries, tenant, request } = finishing;
+  const userId = 'session' in proof ? proof.session.user_id : proof.approval?.user_id;
+  if (finishing.hooked !== undefined && finishing.hooked.userId !== userId) throw sessionGone;
+  const user = userId == null ? undefined : await findUser(queries, tenant.id, userId);
+  const client = login.client_id === null ? undefined : await findClient(queries, tenant.id, login.client_id);
+  const refusal = user === undefined ? 'unknown_user' : await refusalOf(finishing, login, client, user, acrOf(proof));
+  if (user !== undefined && refusal === undefined) await linkProven(deps, finishing, login, proof);
+  const keeps = request.keepsSession && login.keeps_session === 1;
+  const opened = user === undefined || refusal !== undefined || !keeps ? undefined : await openSession(finishing, login, proof, user);
+  const answer =
+    user === undefined || refusal !== undefined
+      ? await refuse(deps, finishing, login, refusal ?? 'unknown_user')
+      : await complete(deps, finishing, login, {
+          client,
+          user,
+          authentication: authenticationOf(deps, finishing, proof, opened?.sessionId),
+        });
+  await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
+    type: refusal === undefined ? 'login.finished' : 'login.refused',
+    requestId: request.requestId,
+    actor: user === undefined ? undefined : `user:${user.id}`,
+    target: targetOf(login),
+    reason: refusal,
+    data: {
+      transaction: login.id,
+      method: 'session' in proof ? 'session' : proof.approval?.method,
+      ip: login.initiated_ip,
+      ...refusalFacts(finishing.hooked?.verdict),
+    },
   });
+  const signedIn = user === undefined || refusal !== undefined ? undefined : { userId: user.id, application: applicationOf(login) };
+  return answer === undefined ? fail('not_approved') : { ok: true, answer, signedIn, setCookie: opened?.setCookie };
+}
+
+const externalIdentityOf = ({ external_identity: text }: LoginTransaction): ExternalIdentity | undefined =>
+  text === null ? undefined : (JSON.parse(text) as ExternalIdentity); // written from one
+
+/** Links whoever came from another provider to the account they have just proven: by what is strongest, in this very sign-in. */
+async function linkProven(deps: FinishDeps, { queries, tenant, request }: Finishing, login: LoginTransaction, proof: Proof): Promise<void> {
+  const identity = externalIdentityOf(login);
+  const approval = 'session' in proof ? undefined : proof.approval;
+  const userId = approval?.user_id;
+  if (identity === undefined || approval === undefined || userId == null || approval.method === externalMethod) return;
+  if (approval.method === emailPinMethod && (await strongMethodsOf(queries, tenant, userId)).length > 0) return;
+  await linkIdentity(queries, deps, tenant, { identity, userId, requestId: request.requestId });
+}
+
+/** A fresh sign-in joins the sessions of its browser, under a new cookie. */
+async function openSession(
+  { queries, tenant, request }: Finishing,
+  login: LoginTransaction,
+  proof: Proof,
+  user: UserRow,
+): Promise<{ readonly sessionId: SsoSessionId; readonly setCookie: string } | undefined> {
+  const policy = ssoPolicyOf(tenant.settings.sso_session);
+  if (policy === undefined || 'session' in proof || proof.approval === undefined) return undefined;
+  const { approval } = proof;
+  const { setCookie, browserHash: newHash } = makeSsoCookie(tenant, policy);
+  const oldHash = ssoBrowserHash(request.cookies, tenant);
+  const decidedAtMs = approval.decided_at ?? 0;
+  const newId = uuidV7(decidedAtMs) as SsoSessionId; // made here
+  const isPhone = approval.method === phoneUvWay || approval.method === phonePopWay || approval.method === phoneWebWay;
+  const sessionId = await openSsoSession(
+    queries,
+    tenant.id,
+    policy,
+    { newId, newHash, oldHash },
+    {
+      userId: user.id,
+      authTimeMs: decidedAtMs,
+      acr: approval.acr ?? undefined,
+      method: approval.method as AuthenticationMethod, // as in authenticationOf
+      amr: JSON.parse(approval.amr ?? '[]'),
+      deviceId: isPhone ? (approval.decided_by ?? undefined) : undefined,
+      passkeyId: approval.method === passkeyMethod ? (approval.decided_by ?? undefined) : undefined,
+      external:
+        approval.method === externalMethod ? { id: approval.decided_by ?? '', sessionId: externalIdentityOf(login)?.sessionId } : undefined,
+      userAgent: approval.initiated_user_agent ?? undefined,
+      ip: approval.initiated_ip ?? undefined,
+    },
+  );
+  return { sessionId, setCookie };
+}
+
+const acrOf = (proof: Proof): string | undefined => ('session' in proof ? proof.session : proof.approval)?.acr ?? undefined;
+
+function authenticationOf({ clock }: FinishDeps, { hooked }: Finishing, proof: Proof, opened: SsoSessionId | undefined): Authentication {
+  const how = 'session' in proof ? proof.session : proof.approval;
+  const timeMs = 'session' in proof ? proof.session.auth_time : (proof.approval?.decided_at ?? 0);
+  return {
+    authTimeSeconds: Math.floor(timeMs / 1000),
+    acr: acrOf(proof),
+    method: how?.method as AuthenticationMethod, // an approved one has it: a constraint of the table
+    amr: JSON.parse(how?.amr ?? '[]'),
+    ssoSessionId: 'session' in proof ? proof.session.id : opened,
+    authorizedAtSeconds: 'session' in proof ? nowSeconds(clock) : undefined,
+    hookClaims: hooked?.verdict.ok === true ? hooked.verdict.claims : undefined,
+  };
 }
 
 /** Gives the sign-in up at the person's wish, once: `access_denied` to the client, a session without subject for SAML. */
@@ -70,95 +256,103 @@ export async function abandonLogin(
   deps: FinishDeps,
   tenant: Tenant,
   id: TransactionId,
-  requestId: string,
+  request: FinishRequest,
 ): Promise<Outcome<FinishedLogin, 'finished'>> {
-  return deps.database.write(tenant.id, async (queries) => {
+  return endWithout(deps, { tenant, request }, id, { type: 'login.cancelled', error: 'access_denied' });
+}
+
+/** Ends a sign-in that must not ask anybody (`prompt=none`) with the code that says what would have been asked. */
+export async function refuseLogin(
+  deps: FinishDeps,
+  tenant: Tenant,
+  id: TransactionId,
+  request: FinishRequest,
+  error: string,
+): Promise<Outcome<FinishedLogin, 'finished'>> {
+  return endWithout(deps, { tenant, request }, id, { type: 'login.refused', error });
+}
+
+async function endWithout(
+  deps: FinishDeps,
+  { tenant, request }: Omit<Finishing, 'queries'>,
+  id: TransactionId,
+  { type, error }: { readonly type: 'login.cancelled' | 'login.refused'; readonly error: string },
+): Promise<Outcome<FinishedLogin, 'finished'>> {
+  const ended = await deps.database.write(tenant.id, async (queries): Promise<Outcome<Settled, 'finished'>> => {
     const login = await cancelLogin(queries, tenant.id, id);
     if (login === undefined) return fail('finished');
     if (login.approval_id !== null) await withdrawApproval(queries, tenant, login.approval_id);
-    const location = await accessDenied(deps, queries, tenant, login);
+    const answer = await answerRefused(deps, { queries, tenant, request }, login, error);
     await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
-      type: 'login.cancelled',
-      requestId,
+      type,
+      requestId: request.requestId,
       actor: login.user_id === null ? undefined : `user:${login.user_id}`,
       target: targetOf(login),
+      reason: type === 'login.refused' ? error : undefined,
       data: { transaction: login.id, ip: login.initiated_ip },
     });
-    return location === undefined ? fail('finished') : { ok: true, location, signedIn: false };
+    return answer === undefined ? fail('finished') : { ok: true, answer, signedIn: undefined };
   });
+  return delivered(deps, tenant, ended);
 }
 
-const targetOf = (login: LoginTransactionTable): string =>
-  login.kind === 'oidc' ? `client:${login.client_id}` : `service_provider:${login.service_provider_id}`;
+const targetOf = (login: LoginTransaction): string => applicationOf(login).join(':');
+
+const applicationOf = (login: LoginTransaction): SignIn['application'] =>
+  login.kind === 'oidc' ? ['client', String(login.client_id)] : ['service_provider', String(login.service_provider_id)];
 
 /** Why a sign-in that was approved must not complete after all; SAML reads its own gate at the post-back. */
 async function refusalOf(
-  queries: Queries,
-  tenant: Tenant,
-  login: LoginTransactionTable,
-  client: Client | undefined,
-  user: UserTable,
-): Promise<'user_inactive' | 'client_disabled' | 'access_gate' | undefined> {
-  if (user.state !== 'active') return 'user_inactive';
-  if (login.kind === 'saml') return undefined;
-  if (client === undefined || !client.enabled) return 'client_disabled';
-  if (client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant.id, { kind: 'client', id: client.clientId }, user.id)))
-    return 'access_gate';
-  return undefined;
+  { queries, tenant, hooked }: Finishing,
+  login: LoginTransaction,
+  client: Awaited<ReturnType<typeof findClient>>,
+  user: UserRow,
+  acr: string | undefined,
+): Promise<FinishRefusal | undefined> {
+  if (login.id_token_hint_user !== null && login.id_token_hint_user !== user.id) return 'other_account';
+  const byHook = hooked?.verdict.ok === false ? (`hook_${hooked.verdict.reason}` as const) : undefined;
+  if (login.kind === 'saml') return user.state === 'active' ? byHook : 'user_inactive';
+  if (login.essential_acr !== null && statedAcr(login, acr) === undefined) return 'acr_unmet';
+  return (await findClientRefusal(queries, tenant, client, user)) ?? byHook;
+}
+
+interface Completed {
+  readonly client: Awaited<ReturnType<typeof findClient>>;
+  readonly user: UserRow;
+  readonly authentication: Authentication;
 }
 
 async function complete(
   deps: FinishDeps,
-  queries: Queries,
-  tenant: Tenant,
-  login: LoginTransactionTable,
-  client: Client | undefined,
-  approval: ApprovalTable,
-  user: UserTable,
-): Promise<string | undefined> {
-  const authTimeSeconds = Math.floor((approval.decided_at ?? 0) / 1000);
-  if (login.kind === 'saml')
-    return finishSamlSignIn(queries, deps.encryption, tenant, login.saml_session_sealed ?? '', { userId: user.id, authTimeSeconds });
-  if (login.client_id === null || login.redirect_uri === null) throw new Error(`login ${login.id} has no client`);
-  const code = randomSecret();
-  await insertAuthorizationCode(queries, tenant.id, {
-    codeHash: hashSecret(code),
-    redirectUri: login.redirect_uri,
-    codeChallenge: login.code_challenge ?? undefined,
-    dpopJkt: login.dpop_jkt ?? undefined,
-    lifetimeSeconds: tenant.settings.authorization_code_lifetime_seconds,
-    grant: {
-      id: uuidV7(deps.clock.nowMs()) as GrantId, // made here
-      clientId: login.client_id,
-      userId: user.id,
-      scope: login.scope ?? '',
-      resource: login.resource ?? undefined,
-      authTimeSeconds,
-      acr: approval.acr ?? undefined,
-      amr: JSON.parse(approval.amr ?? '[]'),
-      nonce: login.nonce ?? undefined,
-      maxAgeSeconds: login.max_age ?? undefined,
-    },
-  });
-  if (client?.requireConsent === true) await insertConsent(queries, tenant.id, user.id, login.client_id, login.scope ?? '');
-  return answerTo(tenant, login, { code });
+  { queries, tenant }: Finishing,
+  login: LoginTransaction,
+  { client, user, authentication }: Completed,
+): Promise<Answer | undefined> {
+  if (login.kind === 'oidc') {
+    if (client === undefined || login.redirect_uri === null) throw new Error(`login ${login.id} has no client`);
+    return issueCode({ queries, tenant, clock: deps.clock }, login, client, user, authentication);
+  }
+  const { authTimeSeconds, method, ssoSessionId } = authentication;
+  const subject = { userId: user.id, authTimeSeconds, method, ssoSessionId };
+  return finishSamlSignIn(queries, deps.encryption, tenant, login.saml_session_sealed ?? '', subject);
 }
 
-async function refuse(deps: FinishDeps, queries: Queries, tenant: Tenant, login: LoginTransactionTable): Promise<string | undefined> {
-  await markLoginRefused(queries, tenant.id, login.id);
-  return accessDenied(deps, queries, tenant, login);
+async function refuse(
+  deps: FinishDeps,
+  finishing: Finishing,
+  login: LoginTransaction,
+  refusal: FinishRefusal,
+): Promise<Answer | undefined> {
+  await markLoginRefused(finishing.queries, finishing.tenant.id, login.id);
+  return answerRefused(deps, finishing, login, refusalError(refusal));
 }
 
-function accessDenied(deps: FinishDeps, queries: Queries, tenant: Tenant, login: LoginTransactionTable): Promise<string | undefined> {
+function answerRefused(
+  deps: FinishDeps,
+  { queries, tenant }: Finishing,
+  login: LoginTransaction,
+  error: string,
+): Promise<Answer | undefined> {
   if (login.kind === 'saml') return finishSamlSignIn(queries, deps.encryption, tenant, login.saml_session_sealed ?? '', undefined);
-  return Promise.resolve(answerTo(tenant, login, { error: 'access_denied' }));
-}
-
-/** The redirect_uri with an authorization response: RFC 6749 4.1.2, RFC 9207 `iss`. */
-function answerTo(tenant: Tenant, login: LoginTransactionTable, answer: Readonly<Record<string, string>>): string {
-  const query = new URLSearchParams(answer);
-  if (login.request_state !== null) query.set('state', login.request_state);
-  query.set('iss', tenant.baseUrl);
-  const uri = login.redirect_uri ?? '';
-  return `${uri}${uri.includes('?') ? '&' : '?'}${query}`;
+  return Promise.resolve(authorizationResponse(tenant, login, { error }));
 }

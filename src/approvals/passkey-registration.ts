@@ -7,20 +7,21 @@ import type { PasskeyId, UserId } from '../domain/ids.ts';
 import type { Language } from '../domain/language.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { Message } from '../platform/mail.ts';
+import type { Letter } from '../mails/letter.ts';
+import type { PasskeyChange } from '../mails/passkey-mail.ts';
+import { mails } from '../mails/registry.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
-import { insertAuditEvent } from '../storage/audit-events.ts';
-import type { Database, Queries } from '../storage/database.ts';
+import type { Database, Queries } from '../storage/engine/database.ts';
+import { insertPasskey } from '../storage/people/user-passkeys.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import {
   consumePasskeyChallenge,
   deletePasskey,
   findPasskeyChallenge,
-  insertPasskey,
   listPasskeysOfUser,
   replacePasskeyChallenge,
-} from '../storage/passkeys.ts';
+} from '../storage/sign-in/passkeys.ts';
 import type { MailDeps } from './mail-delivery.ts';
-import { type PasskeyChange, passkeyMail } from './passkey-mail.ts';
 import { type PasskeyOptions, passkeyChallengeLifetimeMs, passkeyPartyOf, userHandleOf } from './passkeys.ts';
 import { mailUser } from './user-mail.ts';
 
@@ -77,10 +78,9 @@ export type RegistrationFault = PasskeyFault | 'no_challenge' | 'used' | 'inacti
 export async function addPasskey(
   deps: PasskeyDeps,
   tenant: Tenant,
-  registrant: Registrant,
+  registrant: Registrant & { mayAdd(queries: Queries): Promise<boolean> },
   response: { readonly attestation: Attestation; readonly name: string },
   by: PasskeyActor,
-  mayAdd: (queries: Queries) => Promise<boolean>,
 ): Promise<Outcome<{ readonly id: PasskeyId }, RegistrationFault | 'not_allowed'>> {
   const { subject, userId } = registrant;
   const challengeHash = await deps.database.read(tenant.id, (queries) => findPasskeyChallenge(queries, tenant.id, subject));
@@ -104,10 +104,10 @@ export async function addPasskey(
   };
   return deps.database.write(tenant.id, async (queries) => {
     if (!(await consumePasskeyChallenge(queries, tenant.id, subject, challengeHash))) return fail('used');
-    if (!(await mayAdd(queries))) return fail('not_allowed');
+    if (!(await registrant.mayAdd(queries))) return fail('not_allowed');
     const inserted = await insertPasskey(queries, tenant.id, row, passkeysPerUserMax);
     if (!inserted.ok) return inserted;
-    await tell(queries, deps, tenant, by, 'added', { id, userId, name: response.name });
+    await tell(queries, deps, tenant, by, { change: 'added', id, userId, name: response.name });
     return { ok: true, id };
   });
 }
@@ -122,7 +122,7 @@ export async function revokePasskey(
 ): Promise<boolean> {
   const deleted = await deletePasskey(queries, tenant.id, passkey.userId, passkey.id);
   if (deleted === undefined) return false;
-  await tell(queries, deps, tenant, by, 'revoked', { id: deleted.id, userId: deleted.user_id, name: deleted.name });
+  await tell(queries, deps, tenant, by, { change: 'revoked', id: deleted.id, userId: deleted.user_id, name: deleted.name });
   return true;
 }
 
@@ -131,17 +131,16 @@ async function tell(
   deps: MailDeps,
   tenant: Tenant,
   by: PasskeyActor,
-  change: PasskeyChange,
-  passkey: { readonly id: PasskeyId; readonly userId: UserId; readonly name: string },
+  passkey: { readonly change: PasskeyChange; readonly id: PasskeyId; readonly userId: UserId; readonly name: string },
 ): Promise<void> {
   await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
-    type: `passkey.${change}`,
+    type: `passkey.${passkey.change}`,
     actor: by.actor,
     requestId: by.requestId,
     target: `passkey:${passkey.id}`,
     data: { user: passkey.userId },
   });
-  const mail = (to: string, language: Language): Message =>
-    passkeyMail(change, { passkeyName: passkey.name, tenantName: tenant.name, language }, to);
-  await mailUser(queries, deps, tenant, passkey.userId, mail, by.asked);
+  const mail = (to: string, language: Language): Letter =>
+    mails.passkey.make(passkey.change, { passkeyName: passkey.name, tenantName: tenant.name, language }, to);
+  await mailUser(queries, deps, tenant, { userId: passkey.userId, asked: by.asked }, mail);
 }

@@ -10,8 +10,8 @@ import type { PasskeyId, UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { randomSecret } from '../platform/random.ts';
-import type { ConfigCache } from '../storage/config-cache.ts';
-import type { Database, Queries } from '../storage/database.ts';
+import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { Database, Queries } from '../storage/engine/database.ts';
 import {
   consumePasskeyChallenge,
   findPasskeyByCredential,
@@ -19,7 +19,7 @@ import {
   listPasskeysOfUser,
   recordPasskeyUse,
   replacePasskeyChallenge,
-} from '../storage/passkeys.ts';
+} from '../storage/sign-in/passkeys.ts';
 import { loadTenantKey } from '../tokens/tenant-secret.ts';
 
 export const passkeyChallengeLifetimeMs = 300_000;

@@ -4,11 +4,13 @@
 import { createHmac } from 'node:crypto';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { equalText } from '../crypto/secret-hash.ts';
+import type { UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
+import { mails } from '../mails/registry.ts';
 import { randomDigits, randomId } from '../platform/random.ts';
-import type { ConfigCache } from '../storage/config-cache.ts';
-import type { Database, Queries } from '../storage/database.ts';
+import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { Database, Queries } from '../storage/engine/database.ts';
 import {
   consumePin,
   findActivePin,
@@ -18,10 +20,10 @@ import {
   takeFailure,
   takePinAttempt,
   takeSend,
-} from '../storage/pins.ts';
+} from '../storage/sign-in/pins.ts';
 import { loadTenantKey } from '../tokens/tenant-secret.ts';
 import { type MailDeps, queueMail } from './mail-delivery.ts';
-import { pinMail } from './pin-mail.ts';
+import { mailUser } from './user-mail.ts';
 
 export interface PinDeps extends MailDeps {
   readonly database: Database;
@@ -42,6 +44,8 @@ export interface PinSubject {
 export interface PinToSend extends PinSubject {
   /** foldKey of the email, or of the identifier nobody has. */
   readonly mailKey: string;
+  /** The subject that was typed, when it may be another name of the mailbox's person: cooldowns are told by it. */
+  readonly askedKey?: string | undefined;
   /** Undefined: a decoy, nothing is sent. */
   readonly to: string | undefined;
   /** What the mail is for: the name of the client or of the tenant. */
@@ -55,11 +59,14 @@ export interface PinToSend extends PinSubject {
 export interface SentPin {
   readonly expiresAtMs: number;
   readonly resendAfterSeconds: number;
+  /** True: the mailbox was sent enough under other names, so no mail went out. */
+  readonly isCapped: boolean;
 }
 
 /**
  * Makes a new PIN the active one of its subject and queues its mail, in the caller's transaction.
- * A number instead of `ok`: the cooldown or the hour's sends of the mailbox; answer `pin.cooldown_active` with it.
+ * A number instead of `ok`: the cooldown or the hour's sends of what was typed, or of the mailbox where nobody typed another name
+ * for it; answer `pin.cooldown_active` with it. A mailbox that got its sends under other names gets no mail, in silence.
  */
 export async function sendPin(
   queries: Queries,
@@ -69,23 +76,33 @@ export async function sendPin(
   request: PinToSend,
 ): Promise<({ readonly ok: true } & SentPin) | { readonly ok: false; readonly reason: 'cooldown'; readonly retryAfterSeconds: number }> {
   const { pin: settings } = tenant.settings;
-  const sent = await takeSend(queries, tenant.id, request.mailKey, {
+  const limits = {
     cooldownSeconds: request.isFirst === true ? 0 : settings.resend_cooldown_seconds,
     sendsPerHourMax: settings.sends_per_hour_max,
-  });
-  if (sent !== 'taken') return { ok: false, reason: 'cooldown', retryAfterSeconds: sent };
+  };
+  const asked = request.askedKey === undefined ? 'taken' : await takeSend(queries, tenant.id, `asked:${request.askedKey}`, limits);
+  if (asked !== 'taken') return { ok: false, reason: 'cooldown', retryAfterSeconds: asked };
+  // Under several names only the hour's sum counts: who typed another name of theirs would wait for nothing they can see.
+  const sent = await takeSend(
+    queries,
+    tenant.id,
+    request.mailKey,
+    request.askedKey === undefined ? limits : { ...limits, cooldownSeconds: 0 },
+  );
+  if (sent !== 'taken' && request.askedKey === undefined) return { ok: false, reason: 'cooldown', retryAfterSeconds: sent };
+  const isCapped = sent !== 'taken';
   const id = randomId();
   const pin = randomDigits(settings.length);
-  const expiresAtMs = await replacePin(queries, tenant.id, {
+  const made = {
     id,
     purpose: request.purpose,
-    subjectId: request.subjectId,
-    mailKey: request.mailKey,
-    pinHmac: hmacPin(pepper, id, pin),
-    attemptsMax: settings.attempts_max,
-    lifetimeSeconds: settings.lifetime_seconds,
-  });
-  const message = pinMail(
+    subject_id: request.subjectId,
+    mail_key: request.mailKey,
+    pin_hmac: hmacPin(pepper, id, pin),
+    attempts_max: settings.attempts_max,
+  };
+  const expiresAtMs = await replacePin(queries, tenant.id, made, settings.lifetime_seconds);
+  const message = mails.pin.make(
     {
       pin,
       tenantName: tenant.name,
@@ -95,20 +112,28 @@ export async function sendPin(
     },
     request.to ?? 'nobody@invalid',
   );
-  await queueMail(queries, deps, tenant, message, { forNobody: request.to === undefined });
-  return { ok: true, expiresAtMs, resendAfterSeconds: settings.resend_cooldown_seconds };
+  await queueMail(queries, deps, tenant, message, { forNobody: request.to === undefined || isCapped });
+  return { ok: true, expiresAtMs, resendAfterSeconds: settings.resend_cooldown_seconds, isCapped: isCapped && request.to !== undefined };
 }
 
 export type PinVerdict =
-  | { readonly ok: true; readonly pinId: string; readonly mailKey: string }
-  | { readonly ok: false; readonly reason: 'expired' | 'locked' }
+  | { readonly ok: true; readonly pinId: string; readonly mailKey: string; readonly budget: string }
+  /** `isSpent`: this very code spent the day's budget, once; the caller tells the person. */
+  | { readonly ok: false; readonly reason: 'expired' | 'locked'; readonly isSpent?: boolean }
   | { readonly ok: false; readonly reason: 'wrong'; readonly attemptsLeft: number };
 
 /**
- * Checks a presented PIN. The attempt is committed first, in a transaction of its own, so call it outside one.
+ * Checks a presented PIN. The attempt is committed first, in a transaction of its own, so call it outside one. The day's wrong PINs are
+ * counted under `budget`, else under the mailbox: who is known, or was given an enrolment token, has twenty that strangers cannot spend.
  * `ok` only says the PIN is right: the caller redeems it with redeemPin in the transaction of its effect.
  */
-export async function examinePin(deps: PinDeps, tenant: Tenant, subject: PinSubject, presented: string): Promise<PinVerdict> {
+export async function examinePin(
+  deps: PinDeps,
+  tenant: Tenant,
+  subject: PinSubject,
+  presented: string,
+  budget?: string,
+): Promise<PinVerdict> {
   const { failures_per_day_max: failuresMax } = tenant.settings.pin;
   const pepper = await loadPinPepper(deps, tenant);
   const counted = await deps.database.write(tenant.id, async (queries) => {
@@ -120,25 +145,40 @@ export async function examinePin(deps: PinDeps, tenant: Tenant, subject: PinSubj
       const still = await findActivePin(queries, tenant.id, subject.purpose, subject.subjectId);
       return still?.id === pin.id ? fail('locked') : fail('expired');
     }
-    const failures = await takeFailure(queries, tenant.id, pin.mail_key, failuresMax);
+    const failures = await takeFailure(queries, tenant.id, budget ?? pin.mail_key, failuresMax);
     if (failures === undefined) return fail('locked');
-    return { ok: true as const, pin, attemptsLeft: Math.min(pin.attempts_max - attempts, failuresMax - failures) };
+    const attemptsLeft = Math.min(pin.attempts_max - attempts, failuresMax - failures);
+    return { ok: true as const, pin, attemptsLeft, isSpent: failures === failuresMax };
   });
   if (!counted.ok) return counted;
-  const { pin, attemptsLeft } = counted;
-  if (equalText(hmacPin(pepper, pin.id, presented), pin.pin_hmac)) return { ok: true, pinId: pin.id, mailKey: pin.mail_key };
-  return attemptsLeft > 0 ? { ok: false, reason: 'wrong', attemptsLeft } : fail('locked');
+  const { pin, attemptsLeft, isSpent } = counted;
+  const { id: pinId, mail_key: mailKey } = pin;
+  if (equalText(hmacPin(pepper, pinId, presented), pin.pin_hmac)) return { ok: true, pinId, mailKey, budget: budget ?? mailKey };
+  return attemptsLeft > 0 ? { ok: false, reason: 'wrong', attemptsLeft } : { ok: false, reason: 'locked', isSpent };
 }
 
-/** Uses up a right PIN and refills the mailbox's failures. `used`: another request was first. */
+/** Uses up a right PIN and refills the failures it was counted with. `used`: another request was first. */
 export async function redeemPin(
   queries: Queries,
   tenant: Tenant,
-  pin: { readonly pinId: string; readonly mailKey: string },
+  pin: { readonly pinId: string; readonly budget: string },
 ): Promise<Outcome<object, 'used'>> {
   if (!(await consumePin(queries, tenant.id, pin.pinId))) return fail('used');
-  await refillFailures(queries, tenant.id, pin.mailKey);
+  await refillFailures(queries, tenant.id, pin.budget);
   return { ok: true };
+}
+
+/** Tells the person of a mailbox that its day of wrong codes is spent; nobody, at the same cost, for a decoy. */
+export async function mailBudgetSpent(
+  queries: Queries,
+  deps: MailDeps,
+  tenant: Tenant,
+  person: { readonly userId: UserId | undefined; readonly asked: string | undefined },
+): Promise<void> {
+  const { userId, asked } = person;
+  const write = (to: string, language: string) => mails.wrongCodes.make({ tenantName: tenant.name, language }, to);
+  if (userId !== undefined) await mailUser(queries, deps, tenant, { userId, asked }, write);
+  else await queueMail(queries, deps, tenant, write('nobody@invalid', 'en'), { forNobody: true });
 }
 
 const hmacPin = (pepper: Buffer, id: string, pin: string): string =>

@@ -1,58 +1,45 @@
-// Hands queued pushes to their provider after the commit. A dead token is forgotten; a failure is tried again while the push
-// is of use. Phones that get no push find the approval by asking, so nothing rests on this.
-import type { KeyEncryption } from '../crypto/key-encryption.ts';
-import type { Job } from '../platform/jobs.ts';
-import type { Log } from '../platform/log.ts';
-import type { PushOutcome, PushSenders } from '../platform/push.ts';
-import type { Database } from '../storage/database.ts';
-import { findDevice, setPushToken } from '../storage/devices.ts';
-import { claimPushMessages, deletePushMessage, hasDuePushMessages, type PushMessageTable } from '../storage/push-messages.ts';
+// Hands queued pushes to their vendors after the commit. A failure is tried again while the push is of use; a push whose approval is
+// decided by then goes, as does that of a recovery that was used or stopped. Phones that get no push find the approval by asking, so nothing rests on this.
+import { type Attempted, type Carrier, eachAlone } from '../deliveries/carrier.ts';
+import type { TenantId } from '../domain/ids.ts';
+import { findDevice } from '../storage/device/devices.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import type { PushMessage } from '../storage/records/push-messages.ts';
+import type { TenantDirectory } from '../storage/registry/tenant-directory.ts';
+import { approvalStateOf, findApproval } from '../storage/sign-in/approvals.ts';
+import { findOpenRecovery } from '../storage/sign-in/invitations.ts';
+import { type PushAttempt, type PushParts, type PushSubject, sendPush } from './push-sending.ts';
 
-export interface PushDeps {
-  readonly database: Database;
-  readonly encryption: KeyEncryption;
-  readonly push: PushSenders;
-  readonly log: Log;
+export interface PushDeliveryParts extends PushParts {
+  readonly tenants: TenantDirectory;
 }
 
-const batchMax = 50;
-const retryMs = 10_000;
+/** @param parts read at each delivery, because the carrier is made before the services are whole. */
+export const createPushCarrier = (parts: () => PushDeliveryParts): Carrier<PushMessage> =>
+  eachAlone(async (message) => {
+    const { database, tenants } = parts();
+    const tenant = await tenants.byId(message.tenant_id);
+    const { device, subject } = await database.read(message.tenant_id, async (queries) => ({
+      device: await findDevice(queries, message.tenant_id, message.device_id),
+      subject: await subjectOf(queries, message.tenant_id, message.id.slice(0, message.id.indexOf(':'))),
+    }));
+    if (tenant === undefined || device === undefined || subject === undefined) return undefined;
+    return { send: async (signal) => attemptedOf(await sendPush(parts(), tenant, device, subject, signal)) };
+  });
 
-/** What a push token is encrypted for. */
-export const pushTokenPurpose = (tenant: string, device: string): string => `push-token:${tenant}:${device}`;
-
-/** Sends what waits; every process may run it. */
-export function createPushDeliveryJob(deps: PushDeps): Job {
-  return {
-    name: 'push-delivery',
-    everyMs: 500,
-    run: async (signal) => {
-      if (!(await deps.database.systemRead(hasDuePushMessages))) return;
-      const messages = await deps.database.system((queries) => claimPushMessages(queries, batchMax, retryMs));
-      for (const message of messages) {
-        if (signal.aborted) return;
-        await deliver(deps, message);
-      }
-    },
-  };
+/** What a push says; undefined: it says nothing of use any more. */
+async function subjectOf(queries: Queries, tenant: TenantId, id: string): Promise<PushSubject | undefined> {
+  const approval = await findApproval(queries, tenant, id);
+  if (approval !== undefined)
+    return approvalStateOf(approval) === 'pending' ? { type: 'approval', id, expiresAtMs: approval.expires_at } : undefined;
+  const recovery = await findOpenRecovery(queries, tenant, id);
+  return recovery && { type: 'recovery', id, expiresAtMs: recovery.expires_at };
 }
 
-async function deliver(deps: PushDeps, message: PushMessageTable): Promise<void> {
-  const { database, encryption } = deps;
-  const { tenant_id: tenant, device_id: id } = message;
-  const device = await database.read(tenant, (queries) => findDevice(queries, tenant, id));
-  const encrypted = device?.state === 'active' ? device.push_token_encrypted : null;
-  const token = encrypted === null ? undefined : encryption.decrypt(encrypted, pushTokenPurpose(tenant, id)).toString();
-  const outcome = token === undefined ? 'sent' : await send(deps, message, token);
-  if (outcome === 'gone') await database.write(tenant, (queries) => setPushToken(queries, tenant, id, 'none', null));
-  if (outcome !== 'failed') await database.system((queries) => deletePushMessage(queries, message.id));
-}
-
-async function send({ push, log }: PushDeps, message: PushMessageTable, token: string): Promise<PushOutcome> {
-  try {
-    return await (message.provider === 'apns' ? push.apns(token) : push.fcm(token));
-  } catch (error) {
-    log.warn({ err: error, provider: message.provider, attempts: message.attempts }, 'a push was not taken by its provider');
-    return 'failed';
-  }
+/** What became of it stands on the device. */
+function attemptedOf(attempt: PushAttempt | undefined): Attempted {
+  if (attempt === undefined || attempt.outcome === 'sent') return { result: 'taken' };
+  const reason = attempt.reason ?? attempt.outcome;
+  if (attempt.outcome !== 'failed') return { result: 'refused', reason };
+  return { result: reason === 'timeout' ? 'timeout' : 'failed', reason };
 }

@@ -2,15 +2,14 @@
 // the login transaction; `POST /login/{tx}/finish` and `/cancel` call finishSamlSignIn in their transaction and send the
 // browser to the post-back it gives. The id itself is stored nowhere, only its hash.
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
+import { samlSessionPurpose } from '../crypto/sealed-columns.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { Queries } from '../storage/database.ts';
-import { readySamlSession, type SamlSubject } from '../storage/saml-sessions.ts';
-
-const purposeOf = (tenant: Tenant): string => `saml-session:${tenant.id}`;
+import type { Queries } from '../storage/engine/database.ts';
+import { readySamlSession, type SamlSubject } from '../storage/saml/saml-sessions.ts';
 
 /** The session id as a login transaction may hold it. */
 export function sealSamlSession(encryption: KeyEncryption, tenant: Tenant, sessionId: string): string {
-  return encryption.encrypt(sessionId, purposeOf(tenant));
+  return encryption.encrypt(sessionId, samlSessionPurpose(tenant.id));
 }
 
 /**
@@ -24,7 +23,7 @@ export async function finishSamlSignIn(
   sealed: string,
   subject: SamlSubject,
 ): Promise<string | undefined> {
-  const sessionId = encryption.decrypt(sealed, purposeOf(tenant)).toString();
+  const sessionId = encryption.decrypt(sealed, samlSessionPurpose(tenant.id)).toString();
   const isFirst = await readySamlSession(queries, tenant.id, sessionId, subject);
   return isFirst ? `${tenant.baseUrl}/v1/idp/saml/postback?session=${sessionId}` : undefined;
 }

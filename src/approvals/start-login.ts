@@ -1,11 +1,15 @@
 // Starts a sign-in: called by OIDC's authorize and SAML's SSO after they validated their request, never before. Stores what
 // was asked and binds it to the browser by a cookie. The caller answers 303 to `location` with `Set-Cookie: setCookie`, and
 // enforces `login_starts_per_ip` in its own envelope first.
+
+import { userAgentCharsMax } from '../contract/limits.ts';
+import type { ResponseMode } from '../domain/authorization-response.ts';
 import type { ClientId, ServiceProviderId, TransactionId } from '../domain/ids.ts';
+import { type RequestedClaims, storeRequestedClaims } from '../domain/requested-claims.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { randomId } from '../platform/random.ts';
-import type { Database, Queries } from '../storage/database.ts';
-import { insertLoginTransaction, type NewLoginTransaction } from '../storage/login-transactions.ts';
+import type { Database, Queries } from '../storage/engine/database.ts';
+import { insertLoginTransaction, type NewLoginTransaction } from '../storage/sign-in/login-transactions.ts';
 import { makeTransactionCookie } from './transaction-cookie.ts';
 
 export interface OidcLoginRequest {
@@ -25,7 +29,13 @@ export interface OidcLoginRequest {
   /** `consent` asks again even when a consent is remembered. */
   readonly prompt?: string | undefined;
   readonly loginHint?: string | undefined;
+  /** The only user who may finish: `sub` of an id_token_hint, or whose session is to be raised. */
+  readonly idTokenHintUser?: string | undefined;
   readonly uiLocales?: string | undefined;
+  readonly responseMode?: ResponseMode | undefined;
+  readonly claims?: RequestedClaims | undefined;
+  /** acr values, one of which the sign-in must meet. */
+  readonly essentialAcr?: string | undefined;
 }
 
 export interface SamlLoginRequest {
@@ -35,8 +45,11 @@ export interface SamlLoginRequest {
   readonly displayName: string;
   /** saml-sign-in's sealSamlSession(...). */
   readonly sealedSession: string;
-  readonly acrValues?: string | undefined;
+  /** Those that would do: the page offers methods that can meet one. */
+  readonly authnContextClasses: readonly string[];
   readonly loginHint?: string | undefined;
+  /** ForceAuthn is `login`, IsPassive `none`; who starts at our side chooses the account (`select_account`). */
+  readonly prompt?: string | undefined;
 }
 
 export type LoginRequest = OidcLoginRequest | SamlLoginRequest;
@@ -56,8 +69,6 @@ export interface StartedLogin {
   readonly bindingHash: string;
   readonly expiresInSeconds: number;
 }
-
-const userAgentCharsMax = 300;
 
 /** Creates the transaction. `alongside` runs in the same database transaction, for rows that belong to it. */
 export async function startLogin(
@@ -104,23 +115,31 @@ const nothing = {
   nonce: null,
   code_challenge: null,
   dpop_jkt: null,
+  id_token_hint_user: null,
   max_age: null,
   prompt: null,
   ui_locales: null,
+  response_mode: null,
+  claims: null,
+  essential_acr: null,
   saml_session_sealed: null,
 } as const;
 
-function columnsOf(request: LoginRequest): RequestColumns {
-  const both = { ...nothing, kind: request.kind, acr_values: request.acrValues ?? null, login_hint: request.loginHint ?? null };
+/** What a request asked for, as its transaction stores it. */
+export function columnsOf(request: LoginRequest): RequestColumns {
+  const both = { ...nothing, kind: request.kind, login_hint: request.loginHint ?? null };
   if (request.kind === 'saml')
     return {
       ...both,
+      acr_values: request.authnContextClasses.join(' '),
+      prompt: request.prompt ?? null,
       service_provider_id: request.serviceProviderId,
       display_name: request.displayName,
       saml_session_sealed: request.sealedSession,
     };
   return {
     ...both,
+    acr_values: request.acrValues ?? null,
     client_id: request.clientId,
     redirect_uri: request.redirectUri,
     scope: request.scope,
@@ -129,8 +148,12 @@ function columnsOf(request: LoginRequest): RequestColumns {
     nonce: request.nonce ?? null,
     code_challenge: request.codeChallenge ?? null,
     dpop_jkt: request.dpopJkt ?? null,
+    id_token_hint_user: request.idTokenHintUser ?? null,
     max_age: request.maxAgeSeconds ?? null,
     prompt: request.prompt ?? null,
     ui_locales: request.uiLocales ?? null,
+    response_mode: request.responseMode ?? null,
+    claims: storeRequestedClaims(request.claims),
+    essential_acr: request.essentialAcr ?? null,
   };
 }

@@ -1,6 +1,7 @@
 // The cookie that binds a browser to one login transaction: not a session, one per transaction, so several tabs work at once.
 // `__Host-` wherever the tenant is served by https; a plain name on http, where browsers refuse the prefix.
 import { hashSecret, verifySecret } from '../crypto/secret-hash.ts';
+import { soleCookie } from '../platform/cookies.ts';
 import { randomSecret } from '../platform/random.ts';
 
 const namePrefix = 'gh-tx-';
@@ -39,13 +40,7 @@ export function holdsTransactionCookie(
   transactionId: string,
   bindingHash: string | undefined,
 ): boolean {
-  const name = transactionCookieName(baseUrl, transactionId);
-  const values = (cookieHeader ?? '')
-    .split(';')
-    .map((part) => part.trim())
-    .filter((part) => part.startsWith(`${name}=`))
-    .map((part) => part.slice(name.length + 1));
-  // Exactly one: a second cookie of that name was planted by somebody.
-  const verified = verifySecret(values[0] ?? '', bindingHash);
-  return values.length === 1 && verified;
+  const value = soleCookie(cookieHeader, transactionCookieName(baseUrl, transactionId));
+  const verified = verifySecret(value ?? '', bindingHash);
+  return value !== undefined && verified;
 }

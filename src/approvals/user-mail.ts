@@ -2,10 +2,12 @@
 import type { UserId } from '../domain/ids.ts';
 import { type Language, languageFor } from '../domain/language.ts';
 import type { Tenant } from '../domain/tenant.ts';
+import type { Letter } from '../mails/letter.ts';
 import type { Message } from '../platform/mail.ts';
-import type { Queries } from '../storage/database.ts';
-import { findUser, listUserEmails } from '../storage/users.ts';
-import { type MailDeps, queueMail } from './mail-delivery.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { listUserEmails } from '../storage/people/user-lists.ts';
+import { findUser } from '../storage/people/users.ts';
+import { type MailDeps, queueMail, queueMessage } from './mail-delivery.ts';
 
 /**
  * Queues a mail in the caller's transaction. `write` makes it for the address in the user's language, else in that of the
@@ -15,13 +17,13 @@ export async function mailUser(
   queries: Queries,
   deps: MailDeps,
   tenant: Tenant,
-  userId: UserId,
-  write: (to: string, language: Language) => Message,
-  asked?: string,
+  { userId, asked }: { readonly userId: UserId; readonly asked: string | undefined },
+  write: (to: string, language: Language) => Letter | Message,
 ): Promise<void> {
   const emails = await listUserEmails(queries, tenant.id, userId);
   const address = (emails.find((email) => email.is_primary === 1) ?? emails[0])?.value;
   if (address === undefined) return;
   const user = await findUser(queries, tenant.id, userId);
-  await queueMail(queries, deps, tenant, write(address, languageFor(user, asked)));
+  const made = write(address, languageFor(user, asked));
+  await ('kind' in made ? queueMail(queries, deps, tenant, made) : queueMessage(queries, deps, tenant, made));
 }

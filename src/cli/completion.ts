@@ -1,6 +1,6 @@
 // `gatehouse completion`: a script for the shell, made from the same table of commands that run.ts runs.
 import { Argument, Command, type Option } from 'commander';
-import { write } from './administrator.ts';
+import { write } from './registry/administrator.ts';
 
 type Load = () => Promise<(program: Command) => void>;
 /** The table of run.ts, handed in because it holds this command too. */

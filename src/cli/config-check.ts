@@ -1,8 +1,8 @@
 // `gatehouse config check`: reads the configuration as serve would and shows it, secrets masked.
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
-import { addCommonOptions, type Options, table, write } from './administrator.ts';
 import { configOf } from './config-options.ts';
+import { addCommonOptions, type Options, table, write } from './registry/administrator.ts';
 
 const secrets: readonly (keyof Config)[] = ['databaseUrl', 'redisUrl', 'masterKey', 'operatorToken', 'smtpUrl'];
 

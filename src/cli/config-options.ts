@@ -1,10 +1,18 @@
 // The configuration flags shared by commands: every setting as `--kebab-case`.
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Config, type Flags, readConfig, settings } from '../config.ts';
 
+/** What says where the data is: the only ones that help shows of commands beside `serve`. */
+const shownBesideServe: ReadonlySet<string> = new Set(['data', 'database_url', 'public_url']);
+
 export function addConfigOptions(command: Command): Command {
-  for (const { name, about } of settings) command.option(`--${name.replaceAll('_', '-')} <value>`, about);
-  return command;
+  const isServe = command.name() === 'serve';
+  for (const { name, about } of settings) {
+    const option = new Option(`--${name.replaceAll('_', '-')} <value>`, about);
+    if (!isServe) option.helpGroup('Where the data is:').hideHelp(!shownBesideServe.has(name));
+    command.addOption(option);
+  }
+  return isServe ? command : command.addHelpText('after', '\nThe other settings of the server are flags as well: gatehouse serve --help');
 }
 
 /** Reads the configuration with the parsed options of a command as flags. @throws ConfigError */

@@ -8,21 +8,32 @@ const examples: Readonly<Record<string, string>> = {
   'tenant list': 'tenant list --json',
   'tenant disable': 'tenant disable acme',
   'tenant enable': 'tenant enable acme',
-  'client create': 'client create Portal --grant-type authorization_code refresh_token --redirect-uri https://app.example.com/cb',
+  'tenant delete': 'tenant delete acme --confirm acme',
+  'tenant import-key': 'tenant import-key',
+  'tenant reopen': 'tenant reopen acme',
+  'client create': 'client create Portal --kind web --redirect-uri https://app.example.com/cb --env .gatehouse/portal.env',
   'client list': 'client list --tenant acme',
   'client rotate-secret': 'client rotate-secret Xm3kP0aWv1uQ9zT2yB4cDg',
   'user create': 'user create ada@example.com --display-name "Ada Lovelace"',
+  'user invite': 'user invite ada@example.com --tenant acme',
+  'user recover': 'user recover ada@example.com --reason "Phone lost in Vienna"',
   'user list': 'user list --tenant acme --json',
   'user suspend': 'user suspend ada@example.com',
   'user activate': 'user activate ada@example.com',
   'key rotate': 'key rotate --tenant acme --use oidc --alg ES256',
   'admin invite': 'admin invite --tenant acme',
+  'admin list': 'admin list --tenant acme',
   'admin recover': 'admin recover ada@example.com',
+  'admin roles': 'admin roles ada@example.com support,auditor',
+  api: 'api GET /clients --tenant acme',
+  events: 'events --follow --types user.*,refusal',
+  'sign-in': 'sign-in "https://id.example.com/v1/idp/oidc/authorize?client_id=app&…" --user ada',
   explain: 'explain 01J8ZQ4W5V7K3M2N1P0R9S8T7X',
   doctor: 'doctor --public-url https://id.example.com',
   'config check': 'config check --json',
   contract: 'contract --json',
-  'phone enrol': 'phone enrol --url http://127.0.0.1:8080 --email ada@example.com',
+  'phone conformance': 'phone conformance --driver "node sdk/driver/node.ts"',
+  'phone enrol': 'phone enrol --url http://localhost:8080 --email ada@example.com',
   'phone resume': 'phone resume --pin 123456',
   'phone list': 'phone list --wait 25',
   'phone approve': 'phone approve --number 42',
@@ -30,6 +41,9 @@ const examples: Readonly<Record<string, string>> = {
   'phone rotate': 'phone rotate',
   'phone show': 'phone show --json',
 };
+
+/** The example of a command by its words, as it follows `gatehouse`. */
+export const exampleOf = (words: readonly string[]): string | undefined => examples[words.join(' ')];
 
 /** Adds the examples to a program whose commands are loaded. */
 export function addExamples(program: Command, words: readonly string[] = []): void {

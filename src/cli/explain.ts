@@ -1,11 +1,11 @@
 // `gatehouse explain <request-id>`: why a request was refused, and what it did, from the audit trail of every tenant.
 import type { Command } from 'commander';
-import { type EventJson, type Explanation, explain } from '../administration/explanation.ts';
+import { type EventJson, explain, explainByMinute } from '../audit/explanation.ts';
 import { catalogue } from '../contract/catalogue.ts';
 import type { Row } from '../contract/row.ts';
-import { listTenants, type TenantTable } from '../storage/tenants.ts';
-import { type Administrator, addCommonOptions, administer, allPages, type Options, pageRows } from './administrator.ts';
+import { listTenants } from '../storage/registry/tenants.ts';
 import { CommandFailure } from './failure.ts';
+import { type Administrator, addCommonOptions, administer, allPages, type Options, pageRows } from './registry/administrator.ts';
 
 /** A running server writes refusals a moment after it answered. */
 const waitMs = 1500;
@@ -15,39 +15,52 @@ export function explainCommand(program: Command): void {
   addCommonOptions(program.command('explain <request-id>').description('Show what happened under an X-Request-Id')).action(
     async (requestId: string, options: Options) => {
       await administer(options, async (administrator) => {
-        const found = await search(administrator, requestId);
-        if (found === undefined) {
+        const stored = await waitFor(() => search(administrator, requestId, explain));
+        const found = stored.length > 0 ? stored : await search(administrator, requestId, explainByMinute);
+        if (found.length === 0)
           throw new CommandFailure(
-            `expected the X-Request-Id of an answer of this deployment, found nothing recorded under ${requestId}. Successful reads are not recorded; records of floods and of old days are dropped`,
+            `expected the X-Request-Id of an answer of this deployment, found nothing recorded under ${requestId}. Successful reads are not recorded, records of old days are dropped, and refusals of a flood are summed up once their minute is over: ask again then`,
           );
-        }
-        const { tenant, explanation } = found;
-        const items = explanation.items.map((item) => ({ ...item, contract: contractOf(item) }));
-        administrator.print({ tenant: tenant.slug, request_id: requestId, items }, [
-          `Request ${requestId}, tenant ${tenant.slug}`,
-          ...explanation.items.flatMap(describe),
-        ]);
+        print(administrator, requestId, found, stored.length === 0);
       });
     },
   );
 }
 
-async function search(
-  { database }: Administrator,
-  requestId: string,
-): Promise<{ readonly tenant: TenantTable; readonly explanation: Explanation } | undefined> {
+interface Found {
+  readonly tenant: string;
+  readonly items: readonly EventJson[];
+}
+
+/** Every tenant in whose trail something is found. */
+async function search({ database }: Administrator, requestId: string, look: typeof explain): Promise<readonly Found[]> {
+  const tenants = await allPages(
+    (afterSlug) => database.systemRead((queries) => listTenants(queries, { afterSlug, limit: pageRows })),
+    (tenant) => tenant.slug,
+  );
+  const found: Found[] = [];
+  for (const tenant of tenants) {
+    const explanation = await look({ database }, tenant.tenant_id, requestId);
+    if (explanation !== undefined) found.push({ tenant: tenant.slug, items: explanation.items });
+  }
+  return found;
+}
+
+async function waitFor<T>(look: () => Promise<readonly T[]>): Promise<readonly T[]> {
   for (let waitedMs = 0; waitedMs <= waitMs; waitedMs += lookEveryMs) {
-    const tenants = await allPages(
-      (afterSlug) => database.systemRead((queries) => listTenants(queries, { afterSlug, limit: pageRows })),
-      (tenant) => tenant.slug,
-    );
-    for (const tenant of tenants) {
-      const explanation = await explain({ database }, tenant.tenant_id, requestId);
-      if (explanation !== undefined) return { tenant, explanation };
-    }
+    const found = await look();
+    if (found.length > 0) return found;
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   }
-  return undefined;
+  return [];
+}
+
+/** Of a request that is only summed up, every tenant whose refusals it may be one of; `tenant` is null when there are several. */
+function print(administrator: Administrator, requestId: string, found: readonly Found[], isSummedUp: boolean): void {
+  const items = found.flatMap((one) => one.items.map((item) => ({ ...item, contract: contractOf(item) })));
+  const note = isSummedUp ? ['Refusals of its minute were too many to record one by one. It may be one of these:'] : [];
+  const lines = found.flatMap((one) => [`Request ${requestId}, tenant ${one.tenant}`, ...note, ...one.items.flatMap(describe)]);
+  administrator.print({ tenant: found.length === 1 ? found[0]!.tenant : null, request_id: requestId, items }, lines);
 }
 
 function rowOf(item: EventJson): Row | undefined {

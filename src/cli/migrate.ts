@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { systemClock } from '../platform/clock.ts';
-import type { Database } from '../storage/database.ts';
-import { openSqlite } from '../storage/dialects/sqlite.ts';
-import { migrate, migrationState } from '../storage/migrations/migrator.ts';
-import { migrations } from '../storage/migrations/registry.ts';
-import type { Options } from './administrator.ts';
+import type { Database } from '../storage/engine/database.ts';
+import { openSqlite } from '../storage/engine/dialects/sqlite.ts';
+import { migrationState } from '../storage/engine/migrations/ledger.ts';
+import { migrate } from '../storage/engine/migrations/migrator.ts';
+import { migrations } from '../storage/engine/migrations/registry.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
 import { addProgressOption, createProgress } from './progress.ts';
+import type { Options } from './registry/administrator.ts';
 
 export function migrateCommand(program: Command): void {
   const command = program
@@ -38,7 +39,7 @@ export function migrateCommand(program: Command): void {
 
 async function migrateWithProgress(database: Database, options: Options): Promise<readonly number[]> {
   const progress = createProgress(options);
-  const numbers = await migrate(database, migrations, (done, whole) => progress.part('migrations', done, whole));
+  const numbers = await migrate(database, migrations, { onStep: (done, whole) => progress.part('migrations', done, whole) });
   progress.end();
   return numbers;
 }
@@ -48,6 +49,6 @@ async function openForMigration(config: Config): Promise<Database> {
     mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 });
     return openSqlite({ file: join(config.dataFolder, 'gatehouse.db'), clock: systemClock });
   }
-  const { openPostgres } = await import('../storage/dialects/postgres.ts');
+  const { openPostgres } = await import('../storage/engine/dialects/postgres.ts');
   return openPostgres({ url: config.databaseUrl, poolMax: 1, timeoutMs: 10_000, asService: false });
 }

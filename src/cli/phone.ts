@@ -5,21 +5,18 @@ import type { Command } from 'commander';
 import {
   type Approval,
   createDevice,
-  createSoftwareVault,
   type DenyReason,
   type Device,
-  type DeviceState,
-  fileStore,
+  type EnrollOutcome,
+  type PhoneState,
   parseEnrollmentLink,
 } from '../../sdk/device.ts';
+import { createSoftwareVault, fileStore } from '../../sdk/node.ts';
+import { conformanceCommand } from './conformance/command.ts';
 
 interface Common {
   readonly state: string;
   readonly json?: boolean;
-}
-
-interface PhoneFile {
-  readonly baseUrl: string;
 }
 
 export function phoneCommand(program: Command): void {
@@ -30,6 +27,7 @@ export function phoneCommand(program: Command): void {
       .description(description)
       .option('--state <file>', 'where the phone keeps its state; its keys lie beside it', 'gatehouse-phone.json')
       .option('--json', 'print JSON');
+  conformanceCommand(phone);
   addEnrolment(add);
   add('list', 'List what waits for approval')
     .option('--wait <seconds>', 'wait for something, at most 25 seconds')
@@ -79,17 +77,18 @@ function addEnrolment(add: (name: string, description: string) => Command): void
       const { baseUrl, device } = await newPhone(options);
       const outcome = await enrol(device, options);
       const waits = `Waiting: approve it on an existing device with the number ${'number' in outcome ? outcome.number : ''}, then run: gatehouse phone resume`;
-      print(options, { base_url: baseUrl, ...outcome }, outcome.status === 'enrolled' ? 'Enrolled.' : waits);
+      print(options, { base_url: baseUrl, ...shown(outcome) }, outcome.status === 'enrolled' ? 'Enrolled.' : waits);
     });
   add('resume', 'Finish an enrolment that waited for an approval or a PIN')
     .option('--pin <pin>', 'the PIN that was mailed')
     .action(async (options: Common & { readonly pin?: string }) => {
-      const device = await openPhone(options);
-      if (options.pin !== undefined) await device.verifyPin(options.pin);
-      const outcome = await device.enroll();
-      print(options, outcome, outcome.status === 'enrolled' ? 'Enrolled.' : `Still waiting; the number is ${outcome.number}.`);
+      const device = await openPhone(options, true);
+      const outcome = await resumeEnrolment(device, options.pin);
+      print(options, shown(outcome), outcome.status === 'enrolled' ? 'Enrolled.' : `Still waiting; the number is ${outcome.number}.`);
     });
 }
+
+const shown = (outcome: EnrollOutcome) => (outcome.status === 'enrolled' ? { status: outcome.status, user: outcome.user } : outcome);
 
 interface EnrolOptions extends Common {
   readonly link?: string;
@@ -108,8 +107,16 @@ async function enrol(device: Device, options: EnrolOptions) {
     const person = { email: options.email ?? '', device: description };
     await (options.signup === true ? device.startSignup(person) : device.startRegistration(person));
   }
-  const challenge = (await device.state()).registration?.challenge;
-  if (challenge === undefined) await device.verifyPin(options.pin ?? (await askPin()));
+  if ((await device.state()).status === 'unverified') await device.verifyPin(options.pin ?? (await askPin()));
+  return device.enroll();
+}
+
+// Whatever the process before was in the middle of is finished first.
+async function resumeEnrolment(device: Device, pin: string | undefined): Promise<EnrollOutcome> {
+  const { status, draft, account } = await device.resume();
+  if (status === 'enrolled' && account !== undefined) return { status, deviceId: account.deviceId, user: account.user };
+  if (status === 'pending_approval') return { status, number: draft?.number ?? '' };
+  if (pin !== undefined) await device.verifyPin(pin);
   return device.enroll();
 }
 
@@ -127,19 +134,20 @@ async function newPhone(options: EnrolOptions): Promise<{ readonly baseUrl: stri
   const baseUrl = link?.baseUrl ?? options.url;
   if (baseUrl === undefined || (link === undefined && options.email === undefined))
     throw new Error('expected --link, or --url with --email');
-  await fileStore<PhoneFile>(options.state).save({ baseUrl });
   return { baseUrl, device: deviceIn(options.state, baseUrl) };
 }
 
-async function openPhone(options: Common): Promise<Device> {
-  const file = await fileStore<PhoneFile>(options.state).load();
-  if (file === undefined) throw new Error(`expected an enrolled phone in ${options.state}, found none. Run: gatehouse phone enrol`);
-  return deviceIn(options.state, file.baseUrl);
+async function openPhone(options: Common, prefersDraft = false): Promise<Device> {
+  const known = await fileStore<PhoneState>(options.state).load();
+  const [account, draft] = [known?.accounts.at(-1), known?.draft];
+  const baseUrl = (prefersDraft ? (draft ?? account) : (account ?? draft))?.baseUrl;
+  if (baseUrl === undefined) throw new Error(`expected an enrolled phone in ${options.state}, found none. Run: gatehouse phone enrol`);
+  return deviceIn(options.state, baseUrl);
 }
 
 function deviceIn(file: string, baseUrl: string): Device {
   const vault = createSoftwareVault(fileStore<Readonly<Record<string, string>>>(`${file}.keys`));
-  return createDevice({ baseUrl, store: fileStore<DeviceState>(`${file}.device`), vault });
+  return createDevice({ baseUrl, store: fileStore(file), vault });
 }
 
 async function findApproval(device: Device, id: string | undefined): Promise<Approval> {

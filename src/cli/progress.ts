@@ -1,6 +1,6 @@
 // Progress of long work, on standard error: for people at a terminal, or with --progress; never with --json.
 import type { Command } from 'commander';
-import type { Options } from './administrator.ts';
+import type { Options } from './registry/administrator.ts';
 
 export interface Progress {
   /** One more of these is done. */

@@ -1,33 +1,38 @@
-// The command line: one file per command, loaded when it is called, each added here by one line. Exit codes: 0 ok, 1 failure, 2 usage.
+// The command line: one file per command, loaded when it is called, each added here by one line. Exit codes: 0 ok, 1 failure, 2 usage,
+// 3 a plan with changes that was asked to say so.
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
+import { packageVersion } from '../platform/package-folder.ts';
 import { addExamples } from './examples.ts';
-import { CommandFailure } from './failure.ts';
+import { CommandFailure, failureJson } from './failure.ts';
 
 type Add = (program: Command) => void;
 
 const commands: Readonly<Record<string, () => Promise<Add>>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
-  tenant: async () => (await import('./tenant.ts')).tenantCommand,
-  client: async () => (await import('./client.ts')).clientCommand,
-  user: async () => (await import('./user.ts')).userCommand,
-  key: async () => (await import('./key.ts')).keyCommand,
-  admin: async () => (await import('./admin.ts')).adminCommand,
-  export: async () => (await import('./export.ts')).exportCommand,
-  import: async () => (await import('./import.ts')).importCommand,
-  plan: async () => (await import('./plan.ts')).planCommand,
-  apply: async () => (await import('./apply.ts')).applyCommand,
-  backup: async () => (await import('./backup.ts')).backupCommand,
-  restore: async () => (await import('./restore.ts')).restoreCommand,
+  tenant: async () => (await import('./registry/tenant.ts')).tenantCommand,
+  client: async () => (await import('./registry/client.ts')).clientCommand,
+  user: async () => (await import('./registry/user.ts')).userCommand,
+  key: async () => (await import('./registry/key.ts')).keyCommand,
+  admin: async () => (await import('./registry/admin.ts')).adminCommand,
+  export: async () => (await import('./documents/export.ts')).exportCommand,
+  import: async () => (await import('./documents/import.ts')).importCommand,
+  plan: async () => (await import('./documents/plan.ts')).planCommand,
+  apply: async () => (await import('./documents/apply.ts')).applyCommand,
+  backup: async () => (await import('./backup/backup.ts')).backupCommand,
+  restore: async () => (await import('./backup/restore.ts')).restoreCommand,
   completion: async () => {
     const { completionCommand } = await import('./completion.ts');
     return (program) => completionCommand(program, commands);
   },
+  api: async () => (await import('./api.ts')).apiCommand,
+  events: async () => (await import('./events.ts')).eventsCommand,
   explain: async () => (await import('./explain.ts')).explainCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   config: async () => (await import('./config-check.ts')).configCommand,
   contract: async () => (await import('./contract.ts')).contractCommand,
+  'sign-in': async () => (await import('./sign-in.ts')).signInCommand,
   phone: async () => (await import('./phone.ts')).phoneCommand,
 };
 
@@ -37,19 +42,26 @@ export async function run(argv: readonly string[]): Promise<number> {
     .description('A multi-tenant identity provider')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text) });
+  if (argv[0]?.startsWith('-') === true) program.version(packageVersion(), '--version', 'print the release');
   if (argv[0] !== 'serve') endQuietlyWithTheReader();
   const named = argv[0] !== undefined && Object.hasOwn(commands, argv[0]) ? [argv[0]] : Object.keys(commands);
   try {
-    for (const name of named) (await commands[name]!())(program);
+    await addCommands(program, named);
     addExamples(program);
     await program.parseAsync(argv as string[], { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    process.stderr.write(`gatehouse: ${describeFailure(error)}\n`);
+    const message = describeFailure(error);
+    process.stderr.write(argv.includes('--json') ? `${JSON.stringify(failureJson(message))}\n` : `gatehouse: ${message}\n`);
     if (error instanceof ConfigError) return 2;
     return error instanceof CommandFailure ? error.exitCode : 1;
   }
+}
+
+/** Loads commands and adds them to a program; all of them unless some are named. */
+export async function addCommands(program: Command, names: readonly string[] = Object.keys(commands)): Promise<void> {
+  for (const name of names) (await commands[name]!())(program);
 }
 
 /** `gatehouse user list | head` is no failure. */

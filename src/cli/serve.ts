@@ -1,29 +1,71 @@
-// `gatehouse serve`: starts the server, prints the ready line, drains on SIGTERM and SIGINT.
+// `gatehouse serve`: starts the server, prints the ready line, drains on SIGTERM; on SIGINT, which comes from a keyboard, it does not. With several workers it supervises them,
+// and each of them runs this too, telling its supervisor what a process of its own prints.
+import cluster from 'node:cluster';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { startGatehouse } from '../compose.ts';
+import type { Gatehouse } from '../compose.ts';
+import type { Config } from '../config.ts';
 import { systemClock } from '../platform/clock.ts';
-import { createLog } from '../platform/log.ts';
+import { createLog, type Log } from '../platform/log.ts';
 import { returnStartMemoryWhenQuiet } from '../platform/start-memory.ts';
+import { joinSupervisor } from '../platform/workers/worker.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
+import { CommandFailure } from './failure.ts';
 
 const drainMsMax = 9000;
+/** In this time other workers of the node have stopped listening too. */
+const siblingsMs = 100;
 
 export function serveCommand(program: Command): void {
   const command = program.command('serve').description('Start the server');
   addConfigOptions(command).action(async (options: Record<string, string>) => {
     const config = configOf(options);
     const log = createLog(config.logLevel);
-    const stopAsked = new Promise<void>((resolve) => {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
+    const stopAsked = new Promise<StopSignal>((resolve) => {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
     });
-    const gatehouse = await startGatehouse(config, { clock: systemClock, log });
-    for (const notice of gatehouse.notices) process.stderr.write(`${notice}\n`);
-    await gatehouse.noticesShown();
-    process.stdout.write(`gatehouse ready ${gatehouse.publicUrl}\n`);
-    returnStartMemoryWhenQuiet();
-    await stopAsked;
-    log.info('stopping: finishing open requests');
-    setTimeout(() => process.exit(0), drainMsMax).unref();
-    await gatehouse.close();
+    if (config.workers === 1 || cluster.isWorker) return serve(config, log, stopAsked);
+    const { serveByWorkers } = await import('./serve-workers.ts');
+    process.exit(await serveByWorkers(config, log, stopAsked, drainMsMax));
   });
+}
+
+type StopSignal = 'SIGTERM' | 'SIGINT';
+
+async function serve(config: Config, log: Log, stopSignal: Promise<StopSignal>): Promise<void> {
+  const supervisor = joinSupervisor();
+  const stopAsked = Promise.race([stopSignal, new Promise<StopSignal>((resolve) => supervisor?.onStop(() => resolve('SIGTERM')))]);
+  const { startGatehouse } = await import('../compose.ts');
+  const gatehouse = await startGatehouse(config, { clock: systemClock, log, supervisor }).catch((error: unknown) => {
+    throw portTaken(error) ?? error;
+  });
+  for (const notice of gatehouse.notices) process.stderr.write(`${notice}\n`);
+  await gatehouse.noticesShown();
+  if (supervisor === undefined) process.stdout.write(`gatehouse ready ${gatehouse.publicUrl}\n`);
+  else supervisor.tellReady(gatehouse.publicUrl);
+  returnStartMemoryWhenQuiet();
+  if ((await stopAsked) === 'SIGTERM') await drain(gatehouse, config.drainDelaySeconds);
+  log.info('stopping: finishing open requests');
+  setTimeout(() => process.exit(0), drainMsMax).unref();
+  await gatehouse.close();
+}
+
+/** What to do when another program has the port, which is what most often keeps a first start from working. */
+function portTaken(error: unknown): CommandFailure | undefined {
+  const { code, address, port } = error as Partial<NodeJS.ErrnoException> & { readonly address?: string; readonly port?: number };
+  if (code !== 'EADDRINUSE' || port === undefined) return undefined;
+  return new CommandFailure(
+    `expected a free port, found another program at ${address}:${port}. Stop it, or name another port: --listen localhost:${port === 65_535 ? port - 1 : port + 1}`,
+  );
+}
+
+/** Refuses new connections after the delay, and tells those there are to close: in this order, so that who is told finds another node. */
+async function drain({ app, stopListening }: Gatehouse, delaySeconds: number): Promise<void> {
+  if (delaySeconds > 0) {
+    app.draining.begin();
+    await wait(delaySeconds * 1000);
+  }
+  stopListening();
+  await wait(siblingsMs);
+  app.draining.begin();
 }

@@ -16,6 +16,8 @@ export interface Extra {
   readonly retryAfterSeconds?: number;
   /** Value of the Allow header (405). */
   readonly allow?: string;
+  /** Value of the WWW-Authenticate header (RFC 6750 3). */
+  readonly challenge?: string;
 }
 
 export interface Detail extends Extra {

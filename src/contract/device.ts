@@ -38,6 +38,7 @@ export const deviceRows = defineRows({
   'device.not_found': { ...design, status: 404, code: 'not_found', text: 'Not found.', when: 'No such object of this device or user, or a code that does not work.' },
   'device.signup_disabled': { ...design, status: 403, code: 'forbidden', kind: 'signup_disabled', text: 'Self-signup is switched off.', when: 'The tenant does not allow self-signup.' },
   'device.device_denied': { ...design, status: 403, code: 'forbidden', kind: 'device_denied', text: 'The device was denied.', when: 'The additional device was denied on an existing one.' },
+  'device.web_phone_disabled': { ...design, status: 403, code: 'forbidden', kind: 'web_phone_disabled', text: 'Phones in a browser are switched off here.', when: 'A web phone starts, redeems or approves where device.web_phones is false or attestation is enforced.' },
   'device.admin_enrollment_required': { ...design, status: 403, code: 'forbidden', kind: 'admin_enrollment_required', text: 'An administrator must enrol this device.', when: 'Additional devices need an administrator.' },
   'approval.not_pending': { ...design, status: 409, code: 'approval_not_pending', text: 'The approval was decided already.', when: 'Approve or deny after a decision.' },
   'approval.expired': { ...design, status: 410, code: 'approval_expired', text: 'The approval has expired.', when: 'Approve or deny after its lifetime.' },

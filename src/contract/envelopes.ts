@@ -19,6 +19,7 @@ export function render(error: ContractError): Answer {
   const headers: Record<string, string> = { 'cache-control': 'no-store', 'content-type': contentType(row) };
   if (row.header === 'retry-after') headers['retry-after'] = String(detail.retryAfterSeconds ?? 1);
   if (row.header === 'allow' && detail.allow !== undefined) headers['allow'] = detail.allow;
+  if (row.header === 'www-authenticate' && detail.challenge !== undefined) headers['www-authenticate'] = detail.challenge;
   return { status: row.status, headers, body: { ...envelope(row, detail.text ?? row.text, detail.kind), ...detail.fields } };
 }
 

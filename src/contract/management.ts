@@ -13,5 +13,8 @@ export const managementRows = defineRows({
   'login.conflict': { ...row, status: 409, opaque: true, code: 'conflict', text: 'The sign-in is not at this step.', when: 'A step out of order.' },
   'login.forbidden': { ...row, status: 403, opaque: true, code: 'forbidden', text: 'The request did not come from the sign-in page.', when: 'A post from another origin.' },
   'login.passkey_refused': { ...row, status: 401, opaque: true, code: 'unauthorized', text: 'The passkey was not accepted.', when: 'Any failure of a passkey: unknown, of another person or tenant, wrong signature, challenge, origin or counter, expired, or the person may not sign in.' },
+  'login.external_refused': { ...row, status: 401, opaque: true, code: 'external_refused', text: 'The sign-in with the other provider was not accepted.', when: 'Any failure of a sign-in with another provider: refused there, an answer that is not to this sign-in, not from this provider or not valid, a person we may not let in.' },
+  'login.logout_refused': { ...row, status: 400, opaque: true, code: 'invalid_request', text: 'The logout token was not accepted.', when: 'Any failure of a logout token of another provider: not for us, not signed by it, too old, or no logout token.' },
+  'login.external_unavailable': { ...row, status: 503, opaque: true, code: 'external_unavailable', text: 'The other provider does not answer.', when: 'The other provider cannot be reached or fails.' },
   'login.invalid_request': { ...row, status: 400, code: 'invalid_request', when: 'A field of the step is missing or wrong.' },
 });

@@ -25,7 +25,7 @@ export const oidcRows = defineRows({
     when: 'Refresh token missing, unknown, revoked, expired, of another client, or reused (which revokes the family).',
   },
   // RFC 9449 5 and 8, at the token endpoint and PAR
-  'dpop.invalid_proof': { ...opaque, code: 'invalid_dpop_proof', section: 'design', when: 'The DPoP proof is malformed, wrong or used before.' },
+  'dpop.invalid_proof': { ...opaque, code: 'invalid_dpop_proof', section: 'design', when: 'The DPoP proof is malformed, wrong or used before, or missing where tokens of the client are bound to a key.' },
   'dpop.use_nonce': { ...opaque, code: 'use_dpop_nonce', section: 'design', when: 'The DPoP proof lacks a nonce of ours; the answer carries one.' },
   // 7.3 authorize
   'authorize.unauthorized': {
@@ -39,14 +39,25 @@ export const oidcRows = defineRows({
   'authorize.invalid_request_uri': { ...opaque, code: 'invalid_request_uri', section: '7.3', when: 'PAR request_uri malformed, empty, consumed, expired, or of another client.' },
   'authorize.invalid_scope': { ...oauth, code: 'invalid_scope', section: '7.3', when: 'A requested scope is not bound to the client.' },
   // by redirect to the client (RFC 6749 4.1.2.1), never as a body
-  'authorize.request_not_supported': { ...redirected, code: 'request_not_supported', when: 'A request object was sent.' },
+  'authorize.request_not_supported': { ...redirected, code: 'request_not_supported', when: 'A request object was sent that is not signed, or by a client without registered keys.' },
+  'authorize.invalid_request_object': {
+    ...redirected, code: 'invalid_request_object', when: 'The request object is not signed by the client, not for us, out of time or malformed.',
+  },
   'authorize.unauthorized_client': { ...redirected, code: 'unauthorized_client', when: 'The client may not use the authorization code grant.' },
   'authorize.login_required': { ...redirected, code: 'login_required', when: '`prompt=none`: there is no session to answer from.' },
+  'authorize.account_selection_required': { ...redirected, code: 'account_selection_required', when: '`prompt=none`: the browser is signed in to several accounts.' },
+  'authorize.interaction_required': { ...redirected, code: 'interaction_required', when: '`prompt=none`: the session is weaker than `acr_values` ask for.' },
+  'authorize.unmet_authentication_requirements': {
+    ...redirected, code: 'unmet_authentication_requirements', when: '`claims` asks for an essential `acr` that no sign-in here meets.',
+  },
+  'authorize.consent_required': { ...redirected, code: 'consent_required', when: '`prompt=none`: the person has not consented to these scopes.' },
+  'authorize.temporarily_unavailable': { ...redirected, code: 'temporarily_unavailable', when: 'The hook of the tenant does not answer, and nobody may pass unasked.' },
   // 7.4 PAR
   'par.unsupported_response_type': { ...oauth, code: 'unsupported_response_type', section: '7.4', when: '`response_type` is not `code` (missing included).' },
   'par.invalid_request': { ...oauth, code: 'invalid_request', section: '7.4', when: 'Unknown client without a credential, redirect_uri not on the allow-list, or a malformed parameter.' },
   'par.invalid_target': { ...oauth, code: 'invalid_target', section: '7.4', when: 'Client not authorized for the resource audience.' },
   'par.invalid_scope': { ...oauth, code: 'invalid_scope', section: '7.4', when: 'A requested scope is not bound to the client.' },
+  'par.invalid_request_object': { ...opaque, code: 'invalid_request_object', section: 'design', when: 'The request object is not signed by the client, not for us, out of time or malformed.' },
   'par.unauthorized_client': { ...oauth, code: 'unauthorized_client', section: 'design', when: 'The client may not use the authorization code grant.' },
   'par.pkce': { ...oauth, code: 'invalid_request', section: '7.4', when: 'The PKCE gate, as on authorize.' },
   // 7.5, 7.6 introspection, revocation
@@ -78,6 +89,20 @@ export const oidcRows = defineRows({
   'ciba.access_denied': { ...oauth, code: 'access_denied', section: '7.10', when: 'The user denied the request.' },
   'ciba.push_must_not_poll': { ...oauth, code: 'unauthorized_client', section: '7.10', when: 'A push-delivery client polled.' },
   'ciba.auth_req_id_invalid': { ...opaque, code: 'invalid_grant', section: '7.10', when: 'auth_req_id missing, unknown, of another client, or already used.' },
+  // RFC 8628: device authorization, and its polling as 7.10
+  'device_grant.invalid_request': { ...oauth, code: 'invalid_request', section: 'design', when: 'A parameter of the device authorization request is repeated or malformed.' },
+  'device_grant.unauthorized_client': { ...oauth, code: 'unauthorized_client', section: 'design', when: 'The client may not use the device grant.' },
+  'device_grant.invalid_target': { ...oauth, code: 'invalid_target', section: 'design', when: 'Client not authorized for the resource audience.' },
+  'device_grant.invalid_scope': { ...oauth, code: 'invalid_scope', section: 'design', when: 'A requested scope is not bound to the client.' },
+  'device_grant.authorization_pending': { ...oauth, code: 'authorization_pending', section: 'design', when: 'Nobody has decided yet.' },
+  'device_grant.slow_down': { ...oauth, code: 'slow_down', section: 'design', when: 'Polled faster than the interval.' },
+  'device_grant.expired_token': { ...oauth, code: 'expired_token', section: 'design', when: 'device_code expired.' },
+  'device_grant.access_denied': { ...oauth, code: 'access_denied', section: 'design', when: 'The person denied the request, or may not use the client.' },
+  'device_grant.code_invalid': { ...opaque, code: 'invalid_grant', section: 'design', when: 'device_code missing, unknown, of another client, or already used; or the access gate fails.' },
+  // RFC 7591 and 7592: clients that register themselves
+  'register.invalid_redirect_uri': { ...oauth, code: 'invalid_redirect_uri', section: 'design', when: 'A redirect URI is malformed, or not of a host the initial access token allows.' },
+  'register.invalid_client_metadata': { ...oauth, code: 'invalid_client_metadata', section: 'design', when: 'Any other value of the metadata is wrong or not allowed; the text names it.' },
+  'register.invalid_token': { ...opaque, status: 401, code: 'invalid_token', section: 'design', header: 'www-authenticate', when: 'Initial access token missing, unknown, used up or expired; registration access token not of this client, or the client gone or disabled.' },
   // 7.11 client authentication, on /token /par /introspect /revoke /bc-authorize
   'client.invalid_client': { ...opaque, status: 401, code: 'invalid_client', section: '7.11', when: 'Any failure of client authentication.' },
 });

@@ -12,7 +12,6 @@ export interface ExtraFields {
   readonly current?: number;
   readonly server_time?: number;
   readonly reason?: string;
-  readonly status_urn?: string;
 }
 
 export interface Row {
@@ -34,7 +33,7 @@ export interface Row {
   /** Extra members this row's body must carry. */
   readonly fields?: readonly (keyof ExtraFields)[];
   /** Header the answer must carry. */
-  readonly header?: 'retry-after' | 'allow';
+  readonly header?: 'retry-after' | 'allow' | 'www-authenticate';
 }
 
 /** Keeps literal row ids while checking every entry. */

@@ -10,7 +10,7 @@ export const samlRows = defineRows({
   'saml.signature_invalid': { ...opaque, code: 'invalid_request', when: 'Request-signature verification failed, wrapping included.' },
   'saml.acs_unregistered': { ...opaque, code: 'invalid_request', when: 'The AssertionConsumerServiceURL or index is not registered.' },
   'saml.name_id_policy': {
-    ...opaque, code: 'invalid_request', fields: ['status_urn'], text: 'urn:oasis:names:tc:SAML:2.0:status:InvalidNameIDPolicy', when: 'The NameID policy cannot be satisfied.',
+    ...opaque, code: 'invalid_request', text: 'urn:oasis:names:tc:SAML:2.0:status:InvalidNameIDPolicy', when: 'The NameID policy cannot be satisfied.',
   },
   'saml.invalid_grant': { ...opaque, code: 'invalid_grant', when: 'The post-back session has no authorized subject.' },
   'saml.session_not_found': { ...opaque, status: 404, code: 'not_found', when: 'Session missing, unknown, not ready or already delivered.' },

@@ -33,8 +33,20 @@ export const scimRows = defineRows({
   },
   'scim.tooMany': { ...typed, status: 413, code: 'tooMany', scimType: 'tooMany', when: 'More than 1000 operations in a bulk request.' },
   'scim.tooLarge': { ...typed, status: 413, code: 'tooLarge', scimType: 'tooLarge', when: 'Bulk payload over 1 MiB.' },
-  'scim.unauthorized': { ...typed, status: 401, code: 'unauthorized', when: 'Missing or invalid bearer token; detail names the reason.' },
-  'scim.forbidden': { ...typed, status: 403, code: 'forbidden', when: 'The token lacks scim:read or scim:write; detail names it.' },
+  'scim.unauthorized': {
+    ...typed,
+    status: 401,
+    code: 'unauthorized',
+    header: 'www-authenticate',
+    when: 'Missing or invalid bearer token; detail names the reason.',
+  },
+  'scim.forbidden': {
+    ...typed,
+    status: 403,
+    code: 'forbidden',
+    header: 'www-authenticate',
+    when: 'The token lacks scim:read, scim:write or a capability of the person it would change; detail names it.',
+  },
   'scim.resource_not_found': {
     ...typed,
     status: 404,

@@ -22,7 +22,7 @@ const shared = {
   server_error: { code: 'server_error', status: 500, section: 'design', opaque: true, text: 'Something went wrong on our side.', when: 'A fault of the server.' },
   unavailable: {
     code: 'temporarily_unavailable', status: 503, section: 'design', opaque: true, text: 'The service cannot answer now. Try again shortly.',
-    when: 'The database is unreachable or the outcome of a commit is unknown.', header: 'retry-after',
+    when: 'The database is unreachable, the outcome of a commit is unknown, the server is overloaded, or the tenant is being moved to another deployment.', header: 'retry-after',
   },
 } as const satisfies Record<string, Omit<Row, 'envelope'>>;
 

@@ -3,6 +3,7 @@
 
 import type { KeyObject } from 'node:crypto';
 import type { SigningAlg } from '../domain/client.ts';
+import { inSpan } from '../platform/tracing/span.ts';
 import { verifyBytes } from './signing.ts';
 import { signInput } from './signing-pool.ts';
 
@@ -26,7 +27,7 @@ const headers = new WeakMap<SigningKey, Map<string, string>>();
 /** Signs claims as a compact JWS with the given `typ`. */
 export async function signJwt(key: SigningKey, typ: string, claims: Claims): Promise<string> {
   const input = `${encodedHeader(key, typ)}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
-  return `${input}.${await signInput(key, input)}`;
+  return `${input}.${await inSpan('signature', () => signInput(key, input))}`;
 }
 
 function encodedHeader(key: SigningKey, typ: string): string {
@@ -44,6 +45,8 @@ function encodedHeader(key: SigningKey, typ: string): string {
 }
 
 export interface ParsedJwt {
+  /** The whole, as it came. */
+  readonly token: string;
   readonly header: Claims;
   readonly claims: Claims;
   readonly signingInput: Buffer;
@@ -61,7 +64,7 @@ export function parseJwt(token: string): ParsedJwt | undefined {
   const claims = parseObject(payload);
   const signatureBytes = Buffer.from(signature, 'base64url');
   if (headerJson === undefined || claims === undefined || signatureBytes.toString('base64url') !== signature) return undefined;
-  return { header: headerJson, claims, signingInput: Buffer.from(`${header}.${payload}`, 'latin1'), signature: signatureBytes };
+  return { token, header: headerJson, claims, signingInput: Buffer.from(`${header}.${payload}`, 'latin1'), signature: signatureBytes };
 }
 
 /** Verifies a parsed JWT with one of our keys: alg and kid must be the key's own, `typ` the wanted one, no critical headers. */

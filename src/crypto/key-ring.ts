@@ -3,6 +3,7 @@ import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } fr
 import type { SigningAlg } from '../domain/client.ts';
 import type { SigningKey, VerificationKey } from './jwt.ts';
 import type { KeyEncryption } from './key-encryption.ts';
+import { signingKeyPurpose } from './sealed-columns.ts';
 import { signingAlgorithms, thumbprint } from './signing.ts';
 
 /** A key as stored; storage/signing-keys has the row, this module does not know SQL. */
@@ -22,8 +23,6 @@ export interface KeyRing {
   /** Every published key: next, current and retired. */
   readonly jwks: { readonly keys: readonly JsonWebKey[] };
 }
-
-const purposeOf = (tenant: string, kid: string): string => `signing-key:${tenant}:${kid}`;
 
 /** Opens the `oidc` keys of a tenant. Throws, naming the kid, when one cannot be decrypted or is not the key it claims to be. */
 export function openKeyRing(tenant: string, stored: readonly StoredKey[], encryption: KeyEncryption): KeyRing {
@@ -46,7 +45,7 @@ export function openKeyRing(tenant: string, stored: readonly StoredKey[], encryp
 function openPrivateKey(tenant: string, key: StoredKey, encryption: KeyEncryption): KeyObject {
   try {
     const privateKey = createPrivateKey({
-      key: encryption.decrypt(key.private_key_encrypted, purposeOf(tenant, key.kid)),
+      key: encryption.decrypt(key.private_key_encrypted, signingKeyPurpose(tenant, key.kid)),
       format: 'der',
       type: 'pkcs8',
     });
@@ -74,7 +73,7 @@ export async function generateSigningKey(
     use: 'oidc',
     alg,
     state,
-    private_key_encrypted: encryption.encrypt(der, purposeOf(tenant, kid)),
+    private_key_encrypted: encryption.encrypt(der, signingKeyPurpose(tenant, kid)),
     public_jwk: JSON.stringify(publicKey.export({ format: 'jwk' })),
   };
 }

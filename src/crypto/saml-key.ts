@@ -1,14 +1,14 @@
-// A tenant's SAML signing keys: RSA-2048 with a self-signed certificate, named by the hash of their SPKI. Opened once and
-// held as KeyObjects. Called by tokens/saml-keys.ts. Must not know SQL.
+// SAML signing keys, a tenant's or a provider's own: RSA-2048 with a self-signed certificate, named by the hash of their SPKI. Opened once and
+// held as KeyObjects. Called by tokens/saml-keys.ts and own-saml-keys.ts. Must not know SQL.
 import { createPrivateKey, createPublicKey, generateKeyPair, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { promisify } from 'node:util';
 import { takeRandom } from '../platform/random.ts';
 import { makeSelfSignedCertificate, toPem } from './certificate.ts';
 import type { KeyEncryption } from './key-encryption.ts';
+import { signingKeyPurpose } from './sealed-columns.ts';
 
 export interface StoredSamlKey {
   readonly kid: string;
-  readonly use: 'saml';
   readonly alg: 'RS256';
   readonly state: 'current' | 'next';
   readonly private_key_encrypted: string;
@@ -27,7 +27,6 @@ export interface SamlKey {
 
 const certificateYears = 10;
 const generate = promisify(generateKeyPair);
-const purposeOf = (tenant: string, kid: string): string => `signing-key:${tenant}:${kid}`;
 
 /** Makes a key with its certificate, encrypted and ready to store. Slow (RSA): call it outside a transaction. */
 export async function generateSamlKey(
@@ -45,10 +44,9 @@ export async function generateSamlKey(
   const kid = kidOf(publicKey);
   return {
     kid,
-    use: 'saml',
     alg: 'RS256',
     state,
-    private_key_encrypted: encryption.encrypt(privateKey.export({ format: 'der', type: 'pkcs8' }), purposeOf(tenant, kid)),
+    private_key_encrypted: encryption.encrypt(privateKey.export({ format: 'der', type: 'pkcs8' }), signingKeyPurpose(tenant, kid)),
     public_jwk: JSON.stringify(publicKey.export({ format: 'jwk' })),
     certificate: toPem(der),
   };
@@ -63,7 +61,7 @@ export function openSamlKey(
   try {
     if (stored.certificate === null) throw new Error('the key has no certificate');
     const privateKey = createPrivateKey({
-      key: encryption.decrypt(stored.private_key_encrypted, purposeOf(tenant, stored.kid)),
+      key: encryption.decrypt(stored.private_key_encrypted, signingKeyPurpose(tenant, stored.kid)),
       format: 'der',
       type: 'pkcs8',
     });

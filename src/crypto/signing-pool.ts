@@ -1,18 +1,19 @@
 // Where elliptic-curve signatures are made. A lone request is signed at once on the event loop: 30 microseconds are less
-// than any hand-over. A crowd (several in one turn of the loop) is shared with one other thread in batches, which costs the
+// than any hand-over. A batch (several in one turn of the loop) is shared with one other thread, eight a message, which costs the
 // event loop a microsecond each instead of the eight of Node's own asynchronous sign. RSA takes half a millisecond and
-// always goes to Node's thread pool. docs/decisions/0004-signing-thread.md has the figures.
+// always goes to Node's thread pool. One of several workers of a node signs without the other thread: its cores are theirs. docs/decisions/0004-signing-thread.md has the measurements.
+import cluster from 'node:cluster';
 import { Worker } from 'node:worker_threads';
 import type { SigningKey } from './jwt.ts';
 import { signBytes, signBytesNow } from './signing.ts';
 import type { FromWorker, ToWorker } from './signing-worker.ts';
 
-/** Requests in one turn of the event loop that make a crowd. */
-const crowdMin = 4;
-/** Signatures the other thread may owe; what exceeds it is signed here, which balances the two threads. */
-const owedMax = 64;
+/** Requests in one turn of the event loop that make a batch. */
+const batchMin = 4;
+/** Signatures in flight to the other thread; what exceeds it is signed here, which balances the two threads. */
+const inFlightMax = 64;
 /** Signatures in one message: small enough that the first are answered while the others are still being made. */
-const batchMax = 8;
+const messageMax = 8;
 const keysSentMax = 1000;
 
 interface Job {
@@ -36,8 +37,8 @@ export function signInput(key: SigningKey, input: string): Promise<string> {
 function signWaiting(): void {
   const jobs = waiting;
   waiting = [];
-  const thread = jobs.length >= crowdMin ? otherThread() : undefined;
-  const shared = thread === undefined ? 0 : Math.max(0, Math.min(jobs.length, owedMax - thread.owed()));
+  const thread = jobs.length >= batchMin && !cluster.isWorker ? otherThread() : undefined;
+  const shared = thread === undefined ? 0 : Math.max(0, Math.min(jobs.length, inFlightMax - thread.inFlight()));
   if (thread !== undefined && shared > 0) thread.sign(jobs.slice(0, shared));
   for (let index = shared; index < jobs.length; index += 1) signHere(jobs[index]!);
 }
@@ -51,13 +52,13 @@ function signHere({ key, input, resolve, reject }: Job): void {
 }
 
 interface OtherThread {
-  readonly owed: () => number;
+  readonly inFlight: () => number;
   readonly sign: (jobs: readonly Job[]) => void;
 }
 
 let started: OtherThread | undefined;
 
-/** The other thread, started by the first crowd. If it ever fails, what it owes is signed here and the next crowd starts another. */
+/** The other thread, started by the first batch. If it ever fails, what is in flight is signed here and the next batch starts another. */
 function otherThread(): OtherThread {
   started ??= startThread(() => {
     started = undefined;
@@ -72,17 +73,17 @@ function startThread(onEnd: () => void): OtherThread {
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
-  const batches: (readonly Job[])[] = [];
+  const messages: (readonly Job[])[] = [];
   const sent = new Set<string>();
-  let owed = 0;
+  let inFlight = 0;
   const post = (message: ToWorker): void => worker.postMessage(message);
   const end = (): void => {
     onEnd();
-    for (const job of batches.splice(0).flat()) signHere(job);
+    for (const job of messages.splice(0).flat()) signHere(job);
   };
   worker.on('message', (signatures: FromWorker) => {
-    const jobs = batches.shift() ?? [];
-    owed -= jobs.length;
+    const jobs = messages.shift() ?? [];
+    inFlight -= jobs.length;
     const parts = signatures.split(' ');
     jobs.forEach((job, index) => {
       const signature = parts[index];
@@ -94,7 +95,7 @@ function startThread(onEnd: () => void): OtherThread {
   worker.on('exit', end);
   worker.unref(); // it never keeps a finished process alive
   return {
-    owed: () => owed,
+    inFlight: () => inFlight,
     sign: (jobs) => {
       if (sent.size > keysSentMax) {
         sent.clear();
@@ -105,11 +106,11 @@ function startThread(onEnd: () => void): OtherThread {
           sent.add(kid);
           post({ kind: 'key', kid, alg: own[0]!.key.alg, key: own[0]!.key.privateKey });
         }
-        for (let start = 0; start < own.length; start += batchMax) {
-          const batch = own.slice(start, start + batchMax);
-          batches.push(batch);
-          owed += batch.length;
-          post({ kind: 'sign', kid, inputs: batch.map((job) => job.input).join(' ') });
+        for (let start = 0; start < own.length; start += messageMax) {
+          const message = own.slice(start, start + messageMax);
+          messages.push(message);
+          inFlight += message.length;
+          post({ kind: 'sign', kid, inputs: message.map((job) => job.input).join(' ') });
         }
       }
     },

@@ -1,4 +1,4 @@
-// The other thread of signing-pool.ts: receives keys once and batches of texts after, answers batches of signatures in order.
+// The other thread of signing-pool.ts: receives keys once and messages of signing inputs after, answers their signatures in order.
 
 import type { KeyObject } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';

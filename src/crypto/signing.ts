@@ -45,8 +45,6 @@ export const signingAlgorithms: Readonly<Record<SigningAlg, AlgorithmEntry>> = {
   },
 };
 
-export const isSigningAlg = (value: unknown): value is SigningAlg => typeof value === 'string' && Object.hasOwn(signingAlgorithms, value);
-
 /** Signs on the thread pool; gives the JWS signature bytes. */
 export function signBytes(alg: SigningAlg, key: KeyObject, data: Buffer): Promise<Buffer> {
   const { digest, encode } = signingAlgorithms[alg];

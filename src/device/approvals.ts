@@ -3,22 +3,38 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { approvalNumberDigits } from '../approvals/approval.ts';
 import { openApprovalCode } from '../approvals/approval-code.ts';
+import { reportSignIn } from '../approvals/reported-sign-in.ts';
 import { type Decision, resolveApproval } from '../approvals/resolve-approval.ts';
+import { hookedDecision } from '../approvals/sign-in-hook.ts';
+import { holdsTransactionCookie } from '../approvals/transaction-cookie.ts';
 import { reject } from '../contract/contract-error.ts';
 import { approvalCodeCharsMax } from '../contract/limits.ts';
 import { equalText } from '../crypto/secret-hash.ts';
 import { sha256Hex } from '../crypto/signed-string.ts';
-import { type ApprovalNow, approvalStateOf, claimApproval, findApproval, listPendingApprovals } from '../storage/approvals.ts';
-import { insertAuditEvent } from '../storage/audit-events.ts';
-import { findClient } from '../storage/clients.ts';
-import type { Queries } from '../storage/database.ts';
-import { listRegistrationsOfDevice } from '../storage/device-registrations.ts';
-import { findServiceProvider } from '../storage/service-providers.ts';
+import type { TenantId } from '../domain/ids.ts';
+import { phoneUvWay, phoneWebWay } from '../domain/login-methods.ts';
+import { hookFailed } from '../http/hook-failed.ts';
+import { listRegistrationsOfDevice } from '../storage/device/device-registrations.ts';
+import { findSigningKey } from '../storage/device/devices.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
+import { findClient } from '../storage/registry/clients.ts';
+import { findServiceProvider } from '../storage/registry/service-providers.ts';
+import {
+  type ApprovalNow,
+  approvalStateOf,
+  type ClaimedAs,
+  claimApproval,
+  findApproval,
+  listPendingApprovals,
+} from '../storage/sign-in/approvals.ts';
+import { findLoginTransaction } from '../storage/sign-in/login-transactions.ts';
 import { badField, parseBody, requireOneOf, requireText } from './body-fields.ts';
 import type { DeviceDescription } from './payloads.ts';
 import { demandUserVerification } from './self.ts';
-import type { DeviceCaller, SignedRequest } from './signed-call.ts';
+import { type DeviceCaller, keyRevoked, type SignedRequest } from './signed-call.ts';
 import { isoTime } from './times.ts';
+import { demandWebPhonesAllowed } from './web-phone.ts';
 
 const waitSecondsMax = 25;
 const pollEveryMs = 500;
@@ -27,7 +43,9 @@ const pollEveryMs = 500;
 export async function listApprovals(signed: SignedRequest, caller: DeviceCaller): Promise<object> {
   const waitSeconds = parseQuery(signed.rawQuery);
   const until = performance.now() + waitSeconds * 1000;
-  for (;;) {
+  for (let tick = 0; ; tick += 1) {
+    // Whoever was let in at the start of a long poll may have lost the right since.
+    if (tick > 0 && !(await isStillInForce(signed, caller))) throw keyRevoked('revoked_while_waiting');
     const items = await readPending(signed, caller);
     if (items.length > 0 || performance.now() >= until || signed.isGone()) return { items };
     await pause(Math.min(pollEveryMs, Math.max(0, until - performance.now())));
@@ -36,21 +54,24 @@ export async function listApprovals(signed: SignedRequest, caller: DeviceCaller)
 
 /**
  * POST /approvals/claim: the code a phone scanned or was opened with. The approval it names is this device's alone from then
- * on, and needs no number: the phone has seen the page. One refusal for every code that does not work, whatever the cause.
+ * on, and needs no number: the phone has seen the page. A web phone has only if it is the browser that signs in, which that
+ * sign-in's cookie shows. One refusal for every code that does not work, whatever the cause.
  */
 export async function claim(signed: SignedRequest, caller: DeviceCaller): Promise<object> {
   const { services, tenant } = signed;
   const code = await openApprovalCode(services, tenant, requireText(parseBody(signed.bodyBytes), 'code', approvalCodeCharsMax));
   const { approvalId, expiresAtMs } = code ?? { approvalId: '', expiresAtMs: 0 };
   const claimed = await services.database.write(tenant.id, async (queries) => {
-    const row = await claimApproval(queries, tenant.id, { approvalId, expiresAtMs, user: caller.userId, device: caller.deviceId });
+    const as = await claimerOf(queries, signed, caller, approvalId);
+    const by = { user: caller.userId, device: caller.deviceId, as };
+    const row = await claimApproval(queries, tenant.id, { approvalId, expiresAtMs, ...by });
     if (row === undefined) return undefined;
     await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
       type: 'approval.claimed',
       requestId: signed.requestId,
       actor: `user:${caller.userId}`,
       target: `approval:${row.id}`,
-      data: { device: caller.deviceId },
+      data: { device: caller.deviceId, ...(as !== 'app' && { same_browser: as === 'same_browser' }) },
     });
     return describe(queries, signed, caller, row);
   });
@@ -61,6 +82,7 @@ export async function claim(signed: SignedRequest, caller: DeviceCaller): Promis
 /** POST /approvals/{id}/approve */
 export async function approve(signed: SignedRequest, caller: DeviceCaller, id: string): Promise<object> {
   demandUserVerification(caller);
+  demandWebPhonesAllowed(signed.tenant, caller.platform);
   const body = parseBody(signed.bodyBytes);
   const contextSha256 = requireText(body, 'context_sha256', 64);
   const { approval, shown } = await loadPending(signed, caller, id);
@@ -71,8 +93,13 @@ export async function approve(signed: SignedRequest, caller: DeviceCaller, id: s
     await decide(signed, approval.id, { verdict: 'deny', reason: 'match_failed', deviceId: caller.deviceId });
     throw reject('approval.match_failed', 'wrong_number');
   }
-  await decide(signed, approval.id, { verdict: 'approve', method: 'phone_uv', deviceId: caller.deviceId });
-  return { id: approval.id, state: 'approved' };
+  const { services, tenant, requestId } = signed;
+  const method = caller.platform === 'web' ? phoneWebWay : phoneUvWay;
+  const approving = { verdict: 'approve', method, deviceId: caller.deviceId } as const;
+  const hooked = await hookedDecision(services, tenant, approval, approving, requestId);
+  if ('failed' in hooked) throw hookFailed(hooked.failed);
+  await decide(signed, approval.id, hooked.decision);
+  return { id: approval.id, state: hooked.decision.verdict === 'approve' ? 'approved' : 'denied' };
 }
 
 /** POST /approvals/{id}/deny */
@@ -81,6 +108,11 @@ export async function deny(signed: SignedRequest, caller: DeviceCaller, id: stri
   const { approval } = await loadPending(signed, caller, id);
   await decide(signed, approval.id, { verdict: 'deny', reason, deviceId: caller.deviceId });
   return { id: approval.id, state: 'denied' };
+}
+
+async function isStillInForce({ services, tenant }: SignedRequest, caller: DeviceCaller): Promise<boolean> {
+  const key = await services.database.read(tenant.id, (queries) => findSigningKey(queries, tenant.id, caller.deviceId, caller.keyId));
+  return key !== undefined;
 }
 
 async function readPending(signed: SignedRequest, caller: DeviceCaller): Promise<readonly object[]> {
@@ -109,13 +141,31 @@ async function loadPending(signed: SignedRequest, caller: DeviceCaller, id: stri
 async function decide(signed: SignedRequest, id: string, decision: Decision): Promise<void> {
   const { services, tenant } = signed;
   const context = { nowMs: services.clock.nowMs(), requestId: signed.requestId };
-  const outcome = await services.database.write(tenant.id, (queries) => resolveApproval(queries, tenant, id, decision, context));
+  const outcome = await services.database.write(tenant.id, async (queries) => {
+    const resolved = await resolveApproval(queries, tenant, id, decision, context);
+    if (resolved.ok && decision.verdict === 'deny' && decision.reason === 'not_me')
+      await reportSignIn(queries, services, tenant, resolved.approval, context);
+    return resolved;
+  });
   if (!outcome.ok) throw outcome.reason === 'unknown' ? reject('device.not_found', 'no_such_approval') : stateRefusal(outcome.reason);
 }
 
-/** A device that scanned the page's code has shown that it is in front of the page. */
-const asksForNumber = (approval: ApprovalNow, caller: DeviceCaller): boolean =>
-  approval.number !== null && approval.claimed_by !== caller.deviceId;
+/**
+ * A phone that scanned the page's code has shown that it is in front of the page. A browser may have been sent the link, so it
+ * types the number unless it is the browser of the sign-in itself.
+ */
+function asksForNumber(approval: ApprovalNow, caller: DeviceCaller): boolean {
+  const hasSeenThePage = approval.claimed_by === caller.deviceId && (caller.platform !== 'web' || approval.claimed_as === 'same_browser');
+  return approval.number !== null && !hasSeenThePage;
+}
+
+async function claimerOf(queries: Queries, signed: SignedRequest, caller: DeviceCaller, approvalId: string): Promise<ClaimedAs> {
+  if (caller.platform !== 'web') return 'app';
+  const { tenant, cookies } = signed;
+  const approval = await findApproval(queries, tenant.id, approvalId);
+  const login = approval?.transaction_id && (await findLoginTransaction(queries, tenant.id, approval.transaction_id));
+  return login && holdsTransactionCookie(cookies, tenant.baseUrl, login.id, login.binding_hash) ? 'same_browser' : 'browser';
+}
 
 function stateRefusal(reason: 'expired' | 'not_pending'): Error {
   return reason === 'expired' ? reject('approval.expired', 'expired') : reject('approval.not_pending', 'decided_before');
@@ -126,7 +176,7 @@ async function describe(queries: Queries, signed: SignedRequest, caller: DeviceC
   const shown = {
     id: row.id,
     type: row.kind,
-    client: await describeClient(queries, signed, row),
+    client: await describeRequester(queries, signed.tenant.id, row.client_id, row.service_provider_id),
     binding_message: row.binding_message,
     scopes: row.scope === null || row.scope === '' ? [] : row.scope.split(' '),
     initiated: { at: isoTime(row.created_at), ip: row.initiated_ip, user_agent: row.initiated_user_agent },
@@ -137,13 +187,19 @@ async function describe(queries: Queries, signed: SignedRequest, caller: DeviceC
   return { ...shown, context_sha256: sha256Hex(JSON.stringify(shown)) };
 }
 
-async function describeClient(queries: Queries, signed: SignedRequest, row: ApprovalNow): Promise<object | null> {
-  if (row.client_id !== null) {
-    const client = await findClient(queries, signed.tenant.id, row.client_id);
-    return { client_id: row.client_id, name: client?.name ?? null, logo_uri: client?.logoUri ?? null };
+/** Who asked, as a phone shows it: a client, a service provider, or nobody when a device asks to be added. */
+export async function describeRequester(
+  queries: Queries,
+  tenant: TenantId,
+  clientId: string | null,
+  providerId: string | null,
+): Promise<object | null> {
+  if (clientId !== null) {
+    const client = await findClient(queries, tenant, clientId);
+    return { client_id: clientId, name: client?.name ?? null, logo_uri: client?.logoUri ?? null };
   }
-  if (row.service_provider_id === null) return null;
-  const provider = await findServiceProvider(queries, signed.tenant.id, row.service_provider_id);
+  if (providerId === null) return null;
+  const provider = await findServiceProvider(queries, tenant, providerId);
   return { entity_id: provider?.entityId ?? null, name: provider?.name ?? null, logo_uri: null };
 }
 

@@ -2,8 +2,9 @@
 import { deviceNameCharsMax } from '../contract/limits.ts';
 import { decodeBase64 } from '../crypto/base64.ts';
 import { parseDevicePublicKey } from '../crypto/device-algorithms.ts';
+import { keyAlgOf } from '../crypto/platform-credential.ts';
 import { sha256Hex } from '../crypto/signed-string.ts';
-import type { NewSlot } from '../storage/devices.ts';
+import type { NewSlot } from '../storage/device/devices.ts';
 import { badField, type Fields, optionalText, requireObject, requireObjects, requireOneOf, requireText } from './body-fields.ts';
 
 export const deviceFactCharsMax = 100;
@@ -11,7 +12,7 @@ const publicKeyCharsMax = 800;
 const slotsMax = 2;
 
 export interface DeviceDescription {
-  readonly platform: 'ios' | 'android' | 'other';
+  readonly platform: 'ios' | 'android' | 'web' | 'other';
   readonly name: string;
   readonly model: string | null;
   readonly os_version: string | null;
@@ -22,7 +23,7 @@ export interface DeviceDescription {
 export function parseDevice(body: Fields): DeviceDescription {
   const fields = requireObject(body, 'device');
   return {
-    platform: requireOneOf(fields, 'platform', ['ios', 'android', 'other']),
+    platform: requireOneOf(fields, 'platform', ['ios', 'android', 'web', 'other']),
     name: requireText(fields, 'name', deviceNameCharsMax),
     model: optionalText(fields, 'model', deviceFactCharsMax) ?? null,
     os_version: optionalText(fields, 'os_version', deviceFactCharsMax) ?? null,
@@ -56,7 +57,7 @@ function parseSlot(fields: Fields, allowedAlgs: readonly string[]): NewSlot {
   const alg = requireOneOf(fields, 'alg', allowedAlgs);
   const publicKey = requireText(fields, 'public_key', publicKeyCharsMax);
   const spki = decodeBase64(publicKey);
-  if (spki === undefined || parseDevicePublicKey(alg, spki) === undefined)
+  if (spki === undefined || parseDevicePublicKey(keyAlgOf(alg), spki) === undefined)
     throw badField('public_key', `a canonical ${alg} key, SPKI DER in base64`);
   return { keyId, purpose, alg, publicKey, fingerprint: sha256Hex(spki) };
 }

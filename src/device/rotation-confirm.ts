@@ -3,11 +3,12 @@
 import { reject } from '../contract/contract-error.ts';
 import { decodeBase64, decodeBase64Url } from '../crypto/base64.ts';
 import { parseDevicePublicKey } from '../crypto/device-algorithms.ts';
+import { isPlatformCredentialAlg } from '../crypto/platform-credential.ts';
 import { rotationProofBytes, sha256Hex } from '../crypto/signed-string.ts';
-import { insertAuditEvent } from '../storage/audit-events.ts';
-import type { Queries } from '../storage/database.ts';
-import { confirmRotation, findRotation, type Rotation } from '../storage/device-rotations.ts';
-import { areFingerprintsKnown, claimKeyFingerprints, type DeviceKeyTable, listDeviceKeys, rotateDeviceKey } from '../storage/devices.ts';
+import { confirmRotation, findRotation, type Rotation } from '../storage/device/device-rotations.ts';
+import { areFingerprintsKnown, claimKeyFingerprints, type DeviceSlot, listDeviceKeys, rotateDeviceKey } from '../storage/device/devices.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { type Fields, isObject, own, parseBody } from './body-fields.ts';
 import { verifyWithStoredKey } from './public-keys.ts';
 import { demandCurrentKey } from './rotation-start.ts';
@@ -15,7 +16,7 @@ import type { DeviceCaller, SignedRequest } from './signed-call.ts';
 import { isoTime } from './times.ts';
 
 interface NewKey {
-  readonly slot: DeviceKeyTable;
+  readonly slot: DeviceSlot;
   readonly alg: string;
   readonly publicKey: string;
   readonly fingerprint: string;
@@ -36,10 +37,11 @@ export async function rotateConfirm(signed: SignedRequest, caller: DeviceCaller)
     const open = demandOpen(rotation, nonce);
     const slots = await listDeviceKeys(queries, tenant.id, caller.deviceId);
     const items = demandExactSet(body, open, slots);
-    const keys = items.map(({ slot, fields }) => parseNewKey(slot, fields, tenant.settings.device.allowed_algs));
+    const allowedAlgs = slots.some((slot) => isPlatformCredentialAlg(slot.alg)) ? ['ES256'] : tenant.settings.device.allowed_algs;
+    const keys = items.map(({ slot, fields }) => parseNewKey(slot, fields, allowedAlgs));
     await demandNeverUsed(queries, signed, keys);
     for (const key of keys) demandProofs(signed, nonce, key);
-    return store(queries, signed, caller, open, keys, confirmSha256);
+    return store(queries, signed, caller, { rotation: open, keys, confirmSha256 });
   });
 }
 
@@ -61,8 +63,8 @@ function demandOpen(rotation: Rotation | undefined, nonce: string): Rotation {
 function demandExactSet(
   body: Fields,
   rotation: Rotation,
-  slots: readonly DeviceKeyTable[],
-): readonly { readonly slot: DeviceKeyTable; readonly fields: Fields }[] {
+  slots: readonly DeviceSlot[],
+): readonly { readonly slot: DeviceSlot; readonly fields: Fields }[] {
   const set = JSON.parse(rotation.key_ids) as readonly string[]; // written by startRotation
   const list = own(body, 'keys');
   const items = Array.isArray(list) ? list.filter(isObject) : [];
@@ -78,7 +80,7 @@ function demandExactSet(
   });
 }
 
-function parseNewKey(slot: DeviceKeyTable, fields: Fields, allowedAlgs: readonly string[]): NewKey {
+function parseNewKey(slot: DeviceSlot, fields: Fields, allowedAlgs: readonly string[]): NewKey {
   const alg = own(fields, 'alg');
   const publicKey = own(fields, 'public_key');
   const bad = (reason: string): Error => reject('rotation.bad_new_key_bytes', { reason, received: slot.key_id });
@@ -119,13 +121,17 @@ function demandProofs(signed: SignedRequest, nonce: string, key: NewKey): void {
   }
 }
 
+interface Confirmation {
+  readonly rotation: Rotation;
+  readonly keys: readonly NewKey[];
+  readonly confirmSha256: string;
+}
+
 async function store(
   queries: Queries,
   signed: SignedRequest,
   caller: DeviceCaller,
-  rotation: Rotation,
-  keys: readonly NewKey[],
-  confirmSha256: string,
+  { rotation, keys, confirmSha256 }: Confirmation,
 ): Promise<object> {
   const { services, tenant } = signed;
   const overlapMs = tenant.settings.device.rotation_overlap_seconds * 1000;
@@ -135,7 +141,7 @@ async function store(
     keys: keys.map((key) => ({ key_id: key.slot.key_id, purpose: key.slot.purpose, alg: key.alg })),
     overlap_expires_at: isoTime(nowMs + overlapMs),
   };
-  if (!(await confirmRotation(queries, tenant.id, caller.deviceId, rotation.id, confirmSha256, JSON.stringify(answer)))) {
+  if (!(await confirmRotation(queries, tenant.id, caller.deviceId, rotation.id, { confirmSha256, answer: JSON.stringify(answer) }))) {
     throw reject('rotation.no_rotation_in_progress', 'confirmed_meanwhile');
   }
   if (

@@ -1,9 +1,10 @@
 // Starting, completing and abandoning a key rotation (contract 7.16). Confirming one is in rotation-confirm.ts.
 import { reject } from '../contract/contract-error.ts';
+import { isPlatformCredentialAlg } from '../crypto/platform-credential.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
-import { insertAuditEvent } from '../storage/audit-events.ts';
-import { endRotation, findRotation, startRotation } from '../storage/device-rotations.ts';
-import { type DeviceSlot, endOverlap, listDeviceKeys } from '../storage/devices.ts';
+import { endRotation, findRotation, startRotation } from '../storage/device/device-rotations.ts';
+import { type DeviceSlot, endOverlap, listDeviceKeys } from '../storage/device/devices.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { own, parseBody } from './body-fields.ts';
 import { badSignature, type DeviceCaller, type SignedRequest } from './signed-call.ts';
 import { isoTime } from './times.ts';
@@ -45,7 +46,12 @@ export function demandCurrentKey(caller: DeviceCaller): void {
   if (caller.byPreviousKey) throw badSignature('previous_key_may_not_rotate');
 }
 
-async function end(signed: SignedRequest, caller: DeviceCaller, from: 'open' | 'confirmed', status: string): Promise<object> {
+async function end(
+  signed: SignedRequest,
+  caller: DeviceCaller,
+  from: 'open' | 'confirmed',
+  status: 'completed' | 'aborted',
+): Promise<object> {
   demandCurrentKey(caller);
   const { services, tenant } = signed;
   const named = own(parseBody(signed.bodyBytes), 'rotation_id');
@@ -68,7 +74,8 @@ async function end(signed: SignedRequest, caller: DeviceCaller, from: 'open' | '
 }
 
 function isRotatable(slot: DeviceSlot): boolean {
-  return slot.revoked_at === null && slot.overlap === 0;
+  // A platform credential stays for the life of its device; a new one enrols anew.
+  return slot.revoked_at === null && slot.overlap === 0 && !isPlatformCredentialAlg(slot.alg);
 }
 
 // `key_ids` that are no list of texts name none of the device's slots.

@@ -6,17 +6,18 @@ import { bodyBytesMax } from '../contract/limits.ts';
 import type { Services } from '../http/services.ts';
 import { type Handler, registerSurface } from '../http/surface.ts';
 import { rawTargetOf } from '../http/tenant-name.ts';
+import { listActivity } from './activity.ts';
 import { approve, claim, deny, listApprovals } from './approvals.ts';
-import { loadAttestationTrust } from './attestation-trust.ts';
-import { freshChallenge } from './challenge.ts';
-import { enroll } from './enroll.ts';
-import { redeemEnrollment } from './enrollment-redeem.ts';
-import { resendPin, verifyPin } from './pin.ts';
-import { startRegistration, startSignup } from './registration-start.ts';
+import { loadAttestationTrust } from './attestation/attestation-trust.ts';
+import { freshChallenge } from './enrollment/challenge.ts';
+import { enroll } from './enrollment/enroll.ts';
+import { redeemEnrollment } from './enrollment/enrollment-redeem.ts';
+import { resendPin, verifyPin } from './enrollment/pin.ts';
+import { startRegistration, startSignup } from './enrollment/registration-start.ts';
 import { isPlainTarget } from './request-target.ts';
 import { rotateConfirm } from './rotation-confirm.ts';
 import { rotateAbort, rotateComplete, rotateStart } from './rotation-start.ts';
-import { changeSelf, registerPushToken, revokeOther, revokeSelf, showSelf } from './self.ts';
+import { changeSelf, registerPushToken, revokeOther, revokeSelf, showPushToken, showSelf } from './self.ts';
 import {
   authenticateDevice,
   authenticateRegistration,
@@ -26,6 +27,9 @@ import {
   toSignedRequest,
 } from './signed-call.ts';
 import { checkSignedHeaders } from './signed-headers.ts';
+
+/** The description of this plane, the one thing here that needs no signature. */
+const describedAt = '/openapi.json';
 
 type Sign = (request: FastifyRequest) => SignedRequest;
 type Reply = { readonly status: number; readonly body: object };
@@ -51,9 +55,17 @@ export function registerDevice(app: FastifyInstance, services: Services): void {
     bodyBytesMax,
     ofTenant: true,
     beforeRoute: demandPlainTarget,
-    beforeBody: (request: FastifyRequest) => checkSignedHeaders(services, request),
+    beforeBody: async (request: FastifyRequest) => {
+      if (request.routeOptions.url?.endsWith(describedAt) !== true) await checkSignedHeaders(services, request);
+    },
   } as const;
   registerSurface(app, services, definition, (route) => {
+    route(describedAt, {
+      GET: async (request, reply) => {
+        const { deviceOpenApi } = await import('./protocol/openapi.ts');
+        return reply.type('application/json; charset=utf-8').send(deviceOpenApi(request.tenant.baseUrl));
+      },
+    });
     route('/registration/start', { POST: first(async (signed) => ({ status: 202, body: await startRegistration(signed) })) });
     route('/signup/start', { POST: first(async (signed) => ({ status: 202, body: await startSignup(signed) })) });
     route('/enrollment/redeem', { POST: first(redeemEnrollment) });
@@ -63,7 +75,8 @@ export function registerDevice(app: FastifyInstance, services: Services): void {
     route('/attestation/challenge', { POST: first(async (signed) => ({ status: 201, body: await freshChallenge(signed) })) });
     route('/self', { GET: enrolled(showSelf), PATCH: enrolled(changeSelf), DELETE: enrolled(revokeSelf) });
     route('/devices/:id/revoke', { POST: enrolled(revokeOther) });
-    route('/push-token', { PUT: enrolled(registerPushToken) });
+    route('/push-token', { GET: enrolled(showPushToken), PUT: enrolled(registerPushToken) });
+    route('/activity', { GET: enrolled(listActivity) });
     route('/approvals', { GET: enrolled(listApprovals) });
     route('/approvals/claim', { POST: enrolled(claim) });
     route('/approvals/:id/approve', { POST: enrolled(approve) });

@@ -1,18 +1,20 @@
 // A device about itself and the user's other devices: look, rename, set where to push, revoke.
-import { pushTokenPurpose } from '../approvals/push-delivery.ts';
+import { vapidPublicKey } from '../approvals/push-sending.ts';
 import { reject } from '../contract/contract-error.ts';
-import { deviceNameCharsMax } from '../contract/limits.ts';
-import type { DeviceId } from '../domain/ids.ts';
-import { insertAuditEvent } from '../storage/audit-events.ts';
-import type { Queries } from '../storage/database.ts';
-import { type DeviceTable, findDevice, listDeviceKeys, revokeDevice, setPushToken, updateDevice } from '../storage/devices.ts';
-import { findUser, listUserEmails } from '../storage/users.ts';
+import { deviceNameCharsMax, pushTokenCharsMax } from '../contract/limits.ts';
+import { pushTokenPurpose } from '../crypto/sealed-columns.ts';
+import type { DeviceId, UserId } from '../domain/ids.ts';
+import { parseSubscription } from '../platform/push/web.ts';
+import { findDevice, listDeviceKeys, revokeDevice, updateDevice } from '../storage/device/devices.ts';
+import { pushProviderOf, pushProviders, setPushTarget } from '../storage/device/push-targets.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { listUserEmails } from '../storage/people/user-lists.ts';
+import { findUser } from '../storage/people/users.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { badField, optionalText, own, parseBody, requireOneOf, requireText } from './body-fields.ts';
 import { deviceFactCharsMax } from './payloads.ts';
 import { type DeviceCaller, keyRevoked, type SignedRequest } from './signed-call.ts';
 import { isoTime } from './times.ts';
-
-export const pushTokenCharsMax = 4096;
 
 /** GET /self */
 export async function showSelf(signed: SignedRequest, caller: DeviceCaller): Promise<object> {
@@ -47,15 +49,25 @@ export async function revokeOther(signed: SignedRequest, caller: DeviceCaller, i
   return undefined;
 }
 
+/** GET /push-token: where this device is pushed to, and the key a browser subscribes with. */
+export async function showPushToken({ services, tenant }: SignedRequest, caller: DeviceCaller): Promise<object> {
+  const device = await services.database.read(tenant.id, (queries) => findDevice(queries, tenant.id, caller.deviceId));
+  if (device === undefined) throw keyRevoked('deleted_meanwhile');
+  return { provider: pushProviderOf(device), vapid_public_key: await vapidPublicKey(services, tenant.id) };
+}
+
 /** PUT /push-token */
 export async function registerPushToken(signed: SignedRequest, caller: DeviceCaller): Promise<undefined> {
   const { services, tenant } = signed;
   const body = parseBody(signed.bodyBytes);
-  const provider = requireOneOf(body, 'provider', ['apns', 'fcm', 'none']);
+  const provider = requireOneOf(body, 'provider', [...pushProviders, 'none']);
   const token = provider === 'none' ? undefined : requireText(body, 'token', pushTokenCharsMax);
   if (provider === 'none' && typeof (own(body, 'token') ?? '') !== 'string') throw badField('token', 'a text');
-  const encrypted = token === undefined ? null : services.encryption.encrypt(token, pushTokenPurpose(tenant.id, caller.deviceId));
-  await services.database.write(tenant.id, (queries) => setPushToken(queries, tenant.id, caller.deviceId, provider, encrypted));
+  const subscription = provider === 'web' ? parseSubscription(token ?? '') : undefined;
+  if (provider === 'web' && subscription === undefined) throw badField('token', 'the JSON of a push subscription of this browser’s vendor');
+  const tokenEncrypted = token === undefined ? '' : services.encryption.encrypt(token, pushTokenPurpose(tenant.id, caller.deviceId));
+  const target = provider === 'none' ? undefined : { provider, tokenEncrypted, vendor: subscription?.vendor };
+  await services.database.write(tenant.id, (queries) => setPushTarget(queries, tenant.id, caller.deviceId, target));
   return undefined;
 }
 
@@ -65,7 +77,7 @@ export function demandUserVerification(caller: DeviceCaller): void {
 }
 
 /** The user as a phone may show it. */
-export async function describeUser(queries: Queries, signed: SignedRequest, userId: DeviceTable['user_id']): Promise<object> {
+export async function describeUser(queries: Queries, signed: SignedRequest, userId: UserId): Promise<object> {
   const user = await findUser(queries, signed.tenant.id, userId);
   const emails = await listUserEmails(queries, signed.tenant.id, userId);
   const primary = emails.find((email) => email.is_primary === 1) ?? emails[0];
@@ -90,7 +102,7 @@ async function describeSelf(queries: Queries, signed: SignedRequest, id: DeviceI
     model: device.model,
     os_version: device.os_version,
     app_version: device.app_version,
-    push_provider: device.push_provider,
+    push_provider: pushProviderOf(device),
     created_at: isoTime(device.created_at),
     user: await describeUser(queries, signed, device.user_id),
     keys: keys

@@ -1,26 +1,32 @@
 // Who signed a request: the second half of the documented order of checks, after the headers. Gives the caller to the
 // endpoint or throws the row. The replay set is written only after a signature verified, in a transaction of its own.
 import type { FastifyRequest } from 'fastify';
+import type { PinDeps } from '../approvals/pin.ts';
 import { reject } from '../contract/contract-error.ts';
 import { findDeviceAlgorithm } from '../crypto/device-algorithms.ts';
+import { isPlatformCredentialAlg, keyAlgOf, type PlatformCredentialAlg } from '../crypto/platform-credential.ts';
 import { sha256Hex, signedRequestBytes } from '../crypto/signed-string.ts';
 import type { DeviceId, UserId } from '../domain/ids.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import { enforceRateLimit } from '../http/rate-limits.ts';
-import type { Services } from '../http/services.ts';
+import { addressBlock } from '../http/client-address.ts';
+import { enforceRateLimit, giveBack } from '../http/rate-limits.ts';
+import type { Parts } from '../http/services.ts';
 import { rawTargetOf } from '../http/tenant-name.ts';
-import { listRegistrationsOfDevice } from '../storage/device-registrations.ts';
-import { consumeSignedRequest } from '../storage/device-requests.ts';
-import { findSigningKey, type NewSlot, type SigningKey, setDeviceSeen } from '../storage/devices.ts';
-import { checkAssertion } from './assertion-check.ts';
+import { listRegistrationsOfDevice } from '../storage/device/device-registrations.ts';
+import { consumeSignedRequest } from '../storage/device/device-requests.ts';
+import { findSigningKey, listDeviceKeys, type NewSlot, type SigningKey, setDeviceSeen } from '../storage/device/devices.ts';
+import { checkAssertion } from './attestation/assertion-check.ts';
 import { readStoredSlots } from './payloads.ts';
-import { verifyWithStoredKey } from './public-keys.ts';
+import { verifyWithCredential, verifyWithStoredKey } from './public-keys.ts';
 import { splitTarget } from './request-target.ts';
 import { type SignedHeaders, signedHeadersOf } from './signed-headers.ts';
 
+/** What the endpoints of devices use of the server. */
+export type DeviceDeps = PinDeps & Parts<'config' | 'hooks' | 'rateLimiter'>;
+
 /** One signed request on its way through an endpoint. */
 export interface SignedRequest {
-  readonly services: Services;
+  readonly services: DeviceDeps;
   readonly tenant: Tenant;
   readonly requestId: string;
   readonly clientAddress: string;
@@ -30,6 +36,8 @@ export interface SignedRequest {
   readonly signedBytes: Buffer;
   /** Accept-Language, when sent: for mails to people who have no language of their own. */
   readonly acceptLanguage: string | undefined;
+  /** Cookie, when sent: a web phone is a browser that may be signing in. */
+  readonly cookies: string | undefined;
   /** X-App-Assertion, when sent. */
   readonly assertion: string | undefined;
   readonly setActor: (actor: string) => void;
@@ -43,6 +51,8 @@ export interface DeviceCaller {
   readonly userId: UserId;
   readonly keyId: string;
   readonly purpose: 'pop' | 'uv';
+  /** ios | android | web | other */
+  readonly platform: string;
   /** True when the signature is by the key before the last rotation. */
   readonly byPreviousKey: boolean;
 }
@@ -57,7 +67,7 @@ const replayMarginMs = 60_000;
 const empty = Buffer.alloc(0);
 
 /** The signed request a checked HTTP request is. */
-export function toSignedRequest(services: Services, request: FastifyRequest, isClosing: () => boolean): SignedRequest {
+export function toSignedRequest(services: DeviceDeps, request: FastifyRequest, isClosing: () => boolean): SignedRequest {
   const headers = signedHeadersOf(request);
   const target = splitTarget(rawTargetOf(request.raw));
   const assertion = request.headers['x-app-assertion'];
@@ -82,6 +92,7 @@ export function toSignedRequest(services: Services, request: FastifyRequest, isC
     bodyBytes,
     signedBytes,
     acceptLanguage: request.headers['accept-language'],
+    cookies: request.headers.cookie,
     assertion: typeof assertion === 'string' && assertion !== '' ? assertion : undefined,
     setActor: (actor) => {
       request.auditActor = actor;
@@ -104,14 +115,17 @@ export async function findDeviceCaller(signed: SignedRequest): Promise<DeviceCal
   if (key === undefined) return undefined;
   signed.setActor(`device:${headers.deviceId}`);
   demandUsableAlgorithm(signed, key.alg);
-  const byPreviousKey = verifyEither(signed, key);
+  const byPreviousKey = isPlatformCredentialAlg(key.alg) ? await verifyCredential(signed, key, key.alg) : verifyEither(signed, key);
   await finish(signed);
+  // The limit of an address is there for strangers: many enrolled phones may share one.
+  await giveBack(services.rateLimiter, tenant, 'device_requests_per_ip', addressBlock(signed.clientAddress));
   await checkAssertion(signed, key);
   if (key.unseen === 1) await services.database.write(tenant.id, (queries) => setDeviceSeen(queries, tenant.id, key.device_id));
   return {
     deviceId: key.device_id,
     userId: key.user_id,
     keyId: headers.keyId,
+    platform: key.platform,
     byPreviousKey,
     purpose: key.purpose as 'pop' | 'uv', // checked by the table
   };
@@ -147,10 +161,22 @@ async function verifyAndFinish(signed: SignedRequest, slot: NewSlot): Promise<vo
 }
 
 function demandUsableAlgorithm(signed: SignedRequest, alg: string): void {
-  const allowed = signed.tenant.settings.device.allowed_algs;
-  if (findDeviceAlgorithm(alg) === undefined || !allowed.includes(alg)) {
+  const allowed: readonly string[] = signed.tenant.settings.device.allowed_algs;
+  if (findDeviceAlgorithm(keyAlgOf(alg)) === undefined || !allowed.includes(keyAlgOf(alg))) {
     throw reject('device.unsupported_key_alg', { reason: 'unsupported_key_alg', received: alg, expected: allowed.join(' ') });
   }
+}
+
+// A platform credential says nothing without a silent key of its device, the present one or, during overlap, the one before.
+async function verifyCredential(signed: SignedRequest, key: SigningKey, alg: PlatformCredentialAlg): Promise<boolean> {
+  const { services, tenant, headers } = signed;
+  const slots = await services.database.read(tenant.id, (queries) => listDeviceKeys(queries, tenant.id, key.device_id));
+  const pops = slots
+    .filter((slot) => slot.purpose === 'pop' && slot.revoked_at === null)
+    .flatMap((slot) => [slot.public_key, ...(slot.overlap === 1 && slot.previous_public_key !== null ? [slot.previous_public_key] : [])]);
+  const about = { baseUrl: tenant.baseUrl, text: signed.signedBytes, signature: headers.signature };
+  if (verifyWithCredential({ alg, publicKey: key.public_key }, pops, about)) return false;
+  throw badSignature('platform_credential');
 }
 
 function verifyEither(signed: SignedRequest, key: SigningKey): boolean {

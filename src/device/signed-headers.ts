@@ -2,11 +2,18 @@
 // presence, form and age of the signature headers, no content encoding. Runs before the body is read.
 import type { FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
+import { deviceSignatureCharsMax } from '../contract/limits.ts';
 import { decodeBase64 } from '../crypto/base64.ts';
 import type { Settings } from '../domain/settings.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
-import type { Services } from '../http/services.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { RateLimiter } from '../platform/rate-limit.ts';
+
+export interface HeaderDeps {
+  readonly clock: Clock;
+  readonly rateLimiter: RateLimiter;
+}
 
 export interface SignedHeaders {
   readonly protocolVersion: string;
@@ -23,11 +30,11 @@ const checkedHeaders = new WeakMap<FastifyRequest, SignedHeaders>();
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Checks the headers of a routed request and keeps them for its handler; throws the row of the first failure. */
-export async function checkSignedHeaders(services: Services, request: FastifyRequest): Promise<void> {
+export async function checkSignedHeaders({ rateLimiter, clock }: HeaderDeps, request: FastifyRequest): Promise<void> {
   const { tenant } = request;
-  await enforceRateLimit(services.rateLimiter, tenant, 'management', 'device_requests_per_ip', addressBlock(request.clientAddress));
+  await enforceRateLimit(rateLimiter, tenant, 'management', 'device_requests_per_ip', addressBlock(request.clientAddress));
   const protocolVersion = readProtocolVersion(request, tenant.settings.device);
-  checkedHeaders.set(request, readSignatureHeaders(request, protocolVersion, tenant.settings.device, services.clock.nowMs()));
+  checkedHeaders.set(request, readSignatureHeaders(request, protocolVersion, tenant.settings.device, clock.nowMs()));
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined) throw reject('management.unsupported_media_type', { reason: 'content_encoding', received: encoding });
 }
@@ -63,7 +70,8 @@ function readSignatureHeaders(request: FastifyRequest, protocolVersion: string, 
   if (!uuid.test(sentDeviceId)) throw reject('device.bad_signed_headers', { reason: 'device_id', received: sentDeviceId });
   if (!uuid.test(sentKeyId)) throw reject('device.bad_signed_headers', { reason: 'key_id', received: sentKeyId });
   if (!/^\d{13}$/.test(timestamp)) throw reject('device.bad_signed_headers', { reason: 'timestamp', received: timestamp });
-  if (signature === undefined) throw reject('device.bad_signed_headers', 'signature_not_base64');
+  if (signature === undefined || encodedSignature.length > deviceSignatureCharsMax)
+    throw reject('device.bad_signed_headers', 'signature_not_base64');
   if (Math.abs(nowMs - Number(timestamp)) > device.clock_skew_seconds * 1000) {
     throw reject('device.clock_skew', { reason: 'clock_skew', received: timestamp, expected: nowMs }, { fields: { server_time: nowMs } });
   }

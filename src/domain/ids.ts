@@ -12,5 +12,15 @@ export type GrantId = Branded<'GrantId'>;
 export type ServiceProviderId = Branded<'ServiceProviderId'>;
 export type ApprovalId = Branded<'ApprovalId'>;
 export type TransactionId = Branded<'TransactionId'>;
+/** One account signed in in one browser. */
+export type SsoSessionId = Branded<'SsoSessionId'>;
 export type DeviceId = Branded<'DeviceId'>;
+/** Another provider people may sign in with. */
+export type IdentityProviderId = Branded<'IdentityProviderId'>;
+/** What a provider calls one of our users. */
+export type ExternalIdentityId = Branded<'ExternalIdentityId'>;
+export type WebhookId = Branded<'WebhookId'>;
+/** A stream of security events to one receiver. */
+export type SsfStreamId = Branded<'SsfStreamId'>;
+export type ConnectorId = Branded<'ConnectorId'>;
 export type PasskeyId = Branded<'PasskeyId'>;

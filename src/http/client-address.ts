@@ -9,6 +9,14 @@ export type AddressOf = (request: {
   readonly headers: IncomingHttpHeaders;
 }) => string;
 
+/** Whether the other end of the connection is a proxy we trust. */
+export type IsTrustedPeer = (request: { readonly socket: { readonly remoteAddress?: string | undefined } }) => boolean;
+
+export function createIsTrustedPeer(trustedProxies: readonly string[]): IsTrustedPeer {
+  const trusted = parseCidrs(trustedProxies);
+  return ({ socket }) => isInCidrs(plainAddress(socket.remoteAddress ?? ''), trusted);
+}
+
 /** @param trustedProxies CIDRs; a mistake throws when the server is composed. */
 export function createAddressOf(trustedProxies: readonly string[]): AddressOf {
   const trusted = parseCidrs(trustedProxies);

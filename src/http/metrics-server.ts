@@ -9,7 +9,7 @@ export interface MetricsServer {
 }
 
 export async function startMetricsServer(
-  metrics: Metrics,
+  metrics: Pick<Metrics, 'read'>,
   listen: { readonly host: string; readonly port: number },
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => {

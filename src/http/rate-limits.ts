@@ -3,7 +3,7 @@ import { reject } from '../contract/contract-error.ts';
 import type { Envelope } from '../contract/row.ts';
 import type { RateLimitName } from '../domain/settings.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { RateLimiter } from '../platform/rate-limit.ts';
+import type { RateLimit, RateLimiter } from '../platform/rate-limit.ts';
 
 /** Counts one event of the limit under `key`; throws 429 `rate_limited` when it is exceeded. A limit set to null is off. */
 export async function enforceRateLimit(
@@ -13,30 +13,30 @@ export async function enforceRateLimit(
   name: RateLimitName,
   key: string,
 ): Promise<void> {
-  const setting = tenant.settings.rate_limits[name];
-  if (setting === null) return;
-  const waitSeconds = await limiter.take(`${tenant.id}:${name}`, key, { limit: setting.limit, periodSeconds: setting.period_seconds });
+  const limit = limitOf(tenant, name);
+  const waitSeconds = limit && (await limiter.take(`${tenant.id}:${name}`, key, limit));
   if (waitSeconds !== undefined) throw rateLimited(envelope, name, waitSeconds);
 }
 
-/** Refuses when the limit is already spent, without counting: for limits that count failures only. */
-export async function refuseWhenSpent(
-  limiter: RateLimiter,
-  tenant: Tenant,
-  envelope: Envelope,
-  name: RateLimitName,
-  key: string,
-): Promise<void> {
-  const setting = tenant.settings.rate_limits[name];
-  if (setting === null) return;
-  const waitSeconds = await limiter.isExceeded(`${tenant.id}:${name}`, key, {
-    limit: setting.limit,
-    periodSeconds: setting.period_seconds,
-  });
-  if (waitSeconds !== undefined) throw rateLimited(envelope, name, waitSeconds);
+/** Counts one event as enforceRateLimit does; true when that was one too many. */
+export async function isOverRateLimit(limiter: RateLimiter, tenant: Tenant, name: RateLimitName, key: string): Promise<boolean> {
+  const limit = limitOf(tenant, name);
+  return limit !== undefined && (await limiter.take(`${tenant.id}:${name}`, key, limit)) !== undefined;
 }
 
-function rateLimited(envelope: Envelope, name: RateLimitName, waitSeconds: number): Error {
+/** Takes back one event of the limit that turned out not to count. */
+export async function giveBack(limiter: RateLimiter, tenant: Tenant, name: RateLimitName, key: string): Promise<void> {
+  const limit = limitOf(tenant, name);
+  if (limit !== undefined) await limiter.giveBack(`${tenant.id}:${name}`, key, limit);
+}
+
+function limitOf(tenant: Tenant, name: RateLimitName): RateLimit | undefined {
+  const setting = tenant.settings.rate_limits[name];
+  return setting === null ? undefined : { limit: setting.limit, periodSeconds: setting.period_seconds };
+}
+
+/** 429 for a limit; `name` is shown in the audit trail only. */
+export function rateLimited(envelope: Envelope, name: string, waitSeconds: number): Error {
   return reject(
     `${envelope}.rate_limited`,
     { reason: 'rate_limited', expected: name },

@@ -8,17 +8,18 @@ export const repeatedCredentials = ' repeated';
 /** The reason to refuse the request line and headers, or undefined. Repeated credentials are made unusable, not refused here. */
 export function findRequestFault(request: IncomingMessage): string | undefined {
   const { rawHeaders, headers } = request;
+  let contentTypes = 0;
   let hosts = 0;
   let credentials = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const { length } = rawHeaders[index]!;
     if (length === 4 && rawHeaders[index]!.toLowerCase() === 'host') hosts += 1;
     else if (length === 13 && rawHeaders[index]!.toLowerCase() === 'authorization') credentials += 1;
-    else if (length === 12 && rawHeaders[index]!.toLowerCase() === 'content-type' && rawHeaders[index + 1] !== headers['content-type'])
-      return 'repeated_content_type';
+    else if (length === 12 && rawHeaders[index]!.toLowerCase() === 'content-type') contentTypes += 1;
   }
   if (credentials > 1) headers.authorization = repeatedCredentials;
   if (hosts > 1) return 'repeated_host';
+  if (contentTypes > 1) return 'repeated_content_type';
   return hosts === 0 && request.httpVersion === '1.1' ? 'no_host' : undefined;
 }
 

@@ -1,16 +1,50 @@
-// The tenant behind the name a request gives: a custom domain that is nobody's belongs to the root tenant.
-import { rootTenantSlug, type Tenant } from '../domain/tenant.ts';
-import type { Services } from './services.ts';
+// The tenant behind the name a request gives. A custom domain has one tenant and no others below `/t/`; a Host that is nobody's
+// domain is as good as ours. Anybody can invent names: what cannot be a slug is not looked up, and an address that asks for names
+// that nobody has may do so a few times a second.
+import { tenantLookUpsPerSecond } from '../contract/limits.ts';
+import type { Envelope } from '../contract/row.ts';
+import { isSlug, rootTenantSlug, type Tenant } from '../domain/tenant.ts';
+import type { Clock } from '../platform/clock.ts';
+import { createTokenBuckets } from '../platform/token-buckets.ts';
+import type { LookUp } from '../storage/registry/tenant-directory.ts';
+import { addressBlock } from './client-address.ts';
+import { rateLimited } from './rate-limits.ts';
+import type { Parts } from './services.ts';
 import type { TenantName } from './tenant-name.ts';
 
-export async function findTenant({ tenants }: Services, name: TenantName): Promise<Tenant | undefined> {
-  if (name.kind === 'slug') return tenants.bySlug(name.slug);
-  return (await tenants.byDomain(name.origin)) ?? (await tenants.bySlug(rootTenantSlug));
+export async function findTenant({ tenants }: Parts<'tenants'>, name: TenantName, lookUp: LookUp): Promise<Tenant | undefined> {
+  if (name.kind === 'host') {
+    const own = await tenants.byDomain(name.origin, lookUp);
+    if (own !== undefined) return name.slug === undefined ? own : undefined;
+  }
+  const slug = name.slug ?? rootTenantSlug;
+  return isSlug(slug) ? tenants.bySlug(slug, lookUp) : undefined;
 }
 
 /** What findTenant would give, if it is known without waiting. */
-export function peekTenant({ tenants }: Services, name: TenantName): { readonly tenant: Tenant | undefined } | undefined {
-  if (name.kind === 'slug') return tenants.peekSlug(name.slug);
-  const own = tenants.peekDomain(name.origin);
-  return own !== undefined && own.tenant === undefined ? tenants.peekSlug(rootTenantSlug) : own;
+export function peekTenant({ tenants }: Parts<'tenants'>, name: TenantName): { readonly tenant: Tenant | undefined } | undefined {
+  if (name.kind === 'host') {
+    const own = tenants.peekDomain(name.origin);
+    if (own === undefined) return undefined;
+    if (own.tenant !== undefined) return name.slug === undefined ? own : { tenant: undefined };
+  }
+  const slug = name.slug ?? rootTenantSlug;
+  return isSlug(slug) ? tenants.peekSlug(slug) : { tenant: undefined };
+}
+
+/** Lets a look-up for an address through, or throws 429 in the envelope. */
+export type AdmitLookUp = (address: string, envelope: Envelope) => () => void;
+
+/** Address blocks remembered; each has a limit of its own. */
+const blocksMax = 10_000;
+
+/** The limit on look-ups of unknown names: common to all surfaces of a process. */
+export function createLookUpLimit(clock: Clock): AdmitLookUp {
+  const buckets = createTokenBuckets({ burst: tenantLookUpsPerSecond, refillMs: 1000 / tenantLookUpsPerSecond, keysMax: blocksMax });
+  return (address, envelope) => {
+    const block = addressBlock(address);
+    const waitMs = buckets.take(block, clock.nowMs());
+    if (waitMs > 0) throw rateLimited(envelope, 'unknown_tenant_names', Math.max(1, Math.ceil(waitMs / 1000)));
+    return () => buckets.giveBack(block);
+  };
 }

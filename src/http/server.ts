@@ -4,79 +4,93 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ContractError, reject } from '../contract/contract-error.ts';
 import { render } from '../contract/envelopes.ts';
-import { bodyBytesMax, headerBytesMax, requestTimeoutMs } from '../contract/limits.ts';
+import { bodyBytesMax, headerBytesMax, requestTimeoutMs, stalledAnswerMs } from '../contract/limits.ts';
 import type { Envelope } from '../contract/row.ts';
-import { randomId } from '../platform/random.ts';
+import type { SharedRowId } from '../contract/shared.ts';
+import type { Clock } from '../platform/clock.ts';
+import { requestIdAt } from '../platform/random.ts';
 import type { AddressOf } from './client-address.ts';
-import { installFastPath, type PlainAnswerer } from './fast-path.ts';
+import { afterAnswers, limitConnections } from './connection-limits.ts';
+import { installDraining } from './draining.ts';
+import { watchLoopLag } from './load-shedding.ts';
+import { readRefusedBodies } from './refused-bodies.ts';
 import { findRequestFault } from './request-sanity.ts';
 import { takeTenantPrefix } from './tenant-name.ts';
 
-const requestIdHeader = 'x-request-id';
+export const requestIdHeader = 'x-request-id';
 
 /** Whose envelope answers below a path. Surfaces add themselves when they register. */
 export interface SurfacePrefix {
   readonly prefix: string;
   readonly envelope: Envelope;
+  readonly bodyBytesMax: number;
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
     readonly surfacePrefixes: SurfacePrefix[];
-    /** Endpoints of the fast path, by method and path. */
-    readonly plainEndpoints: Map<string, PlainAnswerer>;
-    readonly addressOf: AddressOf;
   }
 }
 
 /** How long a connection may take, in milliseconds. */
-export interface ServerPatience {
+export interface ServerTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;
   /** How long it is kept between two requests. */
   readonly keepAliveMs: number;
   /** How often connections are looked at. */
   readonly checkEveryMs: number;
+  /** How long a body that was refused for its size is read on. */
+  readonly refusedBodyMs?: number;
+  /** How long an answer may wait without a byte of it being taken. */
+  readonly stalledMs?: number;
 }
 
-const defaultPatience: ServerPatience = { headersMs: 15_000, requestMs: requestTimeoutMs, keepAliveMs: 65_000, checkEveryMs: 5000 };
+const defaultTimeouts: ServerTimeouts = { headersMs: 15_000, requestMs: requestTimeoutMs, keepAliveMs: 65_000, checkEveryMs: 5000 };
 
 /** Makes the server without surfaces. The caller registers them, listens and closes. */
-export function createServer(addressOf: AddressOf, patience: ServerPatience = defaultPatience): FastifyInstance {
+export function createServer(addressOf: AddressOf, clock: Clock, timeouts: ServerTimeouts = defaultTimeouts): FastifyInstance {
+  const newRequestId = (): string => requestIdAt(clock.nowMs());
   const envelopes: SurfacePrefix[] = [];
   const app = Fastify({
     logger: false,
-    genReqId: () => randomId(),
+    genReqId: newRequestId,
     rewriteUrl: (request) => takeTenantPrefix(request as IncomingMessage),
     bodyLimit: bodyBytesMax,
-    requestTimeout: patience.requestMs,
+    requestTimeout: timeouts.requestMs,
     connectionTimeout: 0,
-    keepAliveTimeout: patience.keepAliveMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     http: {
       maxHeaderSize: headerBytesMax,
-      headersTimeout: patience.headersMs,
-      connectionsCheckingInterval: patience.checkEveryMs,
+      headersTimeout: timeouts.headersMs,
+      connectionsCheckingInterval: timeouts.checkEveryMs,
       requireHostHeader: false, // Node would answer with an empty body; request-sanity.ts refuses it with ours
     },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => afterAnswers(socket, () => answerBrokenRequest(newRequestId(), error, socket)),
     // Fastify types this reply by a generic route; it is the ordinary one.
     frameworkErrors: (_error, request, reply) => answerBadPath(envelopes, request as FastifyRequest, reply as FastifyReply),
   });
   // null until set: the shape of the request object stays the same for every request
   app.decorateRequest('tenant', null as never);
   app.decorateRequest('auditActor', undefined);
+  app.decorateRequest('span', undefined);
+  app.decorateRequest('refusedRow', undefined);
   app.decorateRequest('clientAddress', {
     getter() {
       return addressOf(this.raw);
     },
   });
+  watchLoopLag(app);
+  limitConnections(app, timeouts.stalledMs ?? stalledAnswerMs);
+  installDraining(app);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header(requestIdHeader, request.id);
+    reply.headers({ [requestIdHeader]: request.id, 'x-content-type-options': 'nosniff' });
     const fault = findRequestFault(request.raw);
     if (fault === undefined) done();
+    else if (fault === 'repeated_content_type') done(reject(malformedRowAt(envelopes, request), fault));
     else done(reject('http.bad_request_line', fault));
   });
   // Surfaces read the bodies they know. Outside them a body is read and forgotten, so that none can be wrong but by its size.
@@ -84,41 +98,42 @@ export function createServer(addressOf: AddressOf, patience: ServerPatience = de
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null));
   app.setErrorHandler((error: FastifyError, request, reply) => answerOutsideSurfaces(outsideError(error), request, reply));
   app.setNotFoundHandler((request, reply) => answerOutsideSurfaces(reject('management.not_found', 'no_such_path'), request, reply));
+  readRefusedBodies(app, (url) => surfaceAt(envelopes, url)?.bodyBytesMax ?? bodyBytesMax, timeouts.refusedBodyMs ?? 10_000);
   app.decorate('surfacePrefixes', envelopes);
-  app.decorate('addressOf', addressOf);
-  takePlainRequests(app, patience);
   // Any Expect but 100-continue: Node would answer with an empty 417; RFC 9110 10.1.1 lets us go on instead.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.server.on('connect', (_request: IncomingMessage, socket: Socket) => answerBrokenRequest(new Error('CONNECT'), socket));
+  app.server.on('connect', (_request: IncomingMessage, socket: Socket) =>
+    answerBrokenRequest(newRequestId(), new Error('CONNECT'), socket),
+  );
   closeQuietConnections(app);
   return app;
 }
 
-/** A path that cannot be decoded reaches no route; its surface is told by its prefix. */
+/** A path that cannot be decoded reaches no route. */
 function answerBadPath(prefixes: readonly SurfacePrefix[], request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const surface = prefixes
-    .toSorted((left, right) => right.prefix.length - left.prefix.length)
-    .find(({ prefix }) => request.url.startsWith(`${prefix}/`));
-  const row = surface === undefined ? 'http.bad_request_line' : (`${surface.envelope}.malformed` as const);
-  return answerOutsideSurfaces(reject(row, 'bad_path'), request, reply);
+  return answerOutsideSurfaces(reject(malformedRowAt(prefixes, request), 'bad_path'), request, reply);
 }
 
-/** Puts the fast path in front. A connection that stays silent is answered as Node's parser would have it. */
-function takePlainRequests(app: FastifyInstance, { headersMs, keepAliveMs }: ServerPatience): void {
-  const endpoints = new Map<string, PlainAnswerer>();
-  app.decorate('plainEndpoints', endpoints);
-  const silent = Object.assign(new Error('no request'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-  const patience = { firstRequestMs: headersMs, betweenRequestsMs: keepAliveMs };
-  const fastPath = installFastPath(app.server, endpoints, patience, (socket) => answerBrokenRequest(silent, socket));
-  app.addHook('preClose', (done) => {
-    fastPath.drain();
-    done();
-  });
+/** The row of a request no surface has looked at yet; whose envelope it has is told by its path. */
+function malformedRowAt(prefixes: readonly SurfacePrefix[], { url }: FastifyRequest): SharedRowId | 'http.bad_request_line' {
+  const surface = surfaceAt(prefixes, url);
+  return surface === undefined ? 'http.bad_request_line' : `${surface.envelope}.malformed`;
+}
+
+function surfaceAt(prefixes: readonly SurfacePrefix[], url: string): SurfacePrefix | undefined {
+  return prefixes.toSorted((left, right) => right.prefix.length - left.prefix.length).find(({ prefix }) => url.startsWith(`${prefix}/`));
 }
 
 const quietCheckMs = 50;
 
-/** While the server drains, connections without a request in hand are closed, those that never sent one included. */
+/**
+ * How long a draining server keeps connections that nobody uses after it stopped listening. A proxy may be sending a request on one this
+ * moment, and may not repeat it. Meanwhile it is refused new connections and sends its requests elsewhere. nginx that was refused one
+ * (`fail_timeout=1s`) comes back within two seconds, to the connections it still has first.
+ */
+const unusedMs = 2500;
+
+/** A server that closes ends connections without a request in hand, those that never sent one included. */
 function closeQuietConnections(app: FastifyInstance): void {
   const sockets = new Set<Socket>();
   app.server.on('connection', (socket: Socket) => {
@@ -126,7 +141,14 @@ function closeQuietConnections(app: FastifyInstance): void {
     socket.once('close', () => sockets.delete(socket));
   });
   app.addHook('preClose', (done) => {
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    const closeIdle = app.server.closeIdleConnections.bind(app.server);
+    const closeQuiet = (): void => {
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      closeIdle();
+    };
+    const fromMs = performance.now() + (app.draining.isOn() ? unusedMs : 0);
+    // Node and Fastify call it when they stop listening.
+    app.server.closeIdleConnections = () => performance.now() >= fromMs && closeQuiet();
     const timer = setInterval(() => app.server.closeIdleConnections(), quietCheckMs);
     app.server.once('close', () => clearInterval(timer));
     done();
@@ -155,7 +177,8 @@ function answerOutsideSurfaces(error: ContractError, request: FastifyRequest, re
 }
 
 /** Answers what Node could not parse as HTTP, straight on the socket. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+function answerBrokenRequest(requestId: string, error: Error & { code?: string }, socket: Socket): void {
+  if (socket.writableEnded) return; // its last answer closes it
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -164,7 +187,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
   const body = JSON.stringify(answer.body);
   const headers = {
     ...answer.headers,
-    [requestIdHeader]: randomId(),
+    [requestIdHeader]: requestId,
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
   };

@@ -8,14 +8,15 @@ export type StrictJson =
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-export function parseStrictJson(bytes: Uint8Array): StrictJson {
+/** Parses JSON; a string with a NUL is refused unless the caller judges its values itself. */
+export function parseStrictJson(bytes: Uint8Array, withNul = false): StrictJson {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
     return { ok: false, reason: 'not_utf8' };
   }
-  const fault = scan(text);
+  const fault = scan(text, withNul);
   if (fault !== undefined) return { ok: false, reason: fault };
   try {
     return { ok: true, value: JSON.parse(text) };
@@ -25,13 +26,13 @@ export function parseStrictJson(bytes: Uint8Array): StrictJson {
 }
 
 /** Walks the tokens once, tracking depth and the keys of open objects; leaves real syntax checking to JSON.parse. */
-function scan(text: string): 'too_deep' | 'duplicate_key' | 'forbidden_key' | 'nul' | 'syntax' | undefined {
+function scan(text: string, withNul: boolean): 'too_deep' | 'duplicate_key' | 'forbidden_key' | 'nul' | 'syntax' | undefined {
   const open: (Set<string> | undefined)[] = [];
   let index = 0;
   while (index < text.length) {
     const char = text[index]!;
     if (char === '"') {
-      const end = endOfString(text, index);
+      const end = endOfString(text, index, withNul);
       if (end === -1) return 'syntax';
       if (end === nulFound) return 'nul';
       const keys = open.at(-1);
@@ -56,10 +57,10 @@ function scan(text: string): 'too_deep' | 'duplicate_key' | 'forbidden_key' | 'n
 const nulFound = -2;
 
 /** Index after the closing quote, or -1. */
-function endOfString(text: string, start: number): number {
+function endOfString(text: string, start: number, withNul: boolean): number {
   for (let index = start + 1; index < text.length; index += 1) {
     if (text[index] === '\\') {
-      if (text.startsWith('u0000', index + 1)) return nulFound;
+      if (!withNul && text.startsWith('u0000', index + 1)) return nulFound;
       index += 1;
     } else if (text[index] === '"') return index + 1;
   }

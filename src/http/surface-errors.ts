@@ -1,27 +1,38 @@
 // How a surface answers what went wrong: anything thrown becomes the answer of a contract row, and the refusal is recorded.
-import type { FastifyError } from 'fastify';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ContractError, reject } from '../contract/contract-error.ts';
 import { type Answer, render } from '../contract/envelopes.ts';
 import type { Envelope } from '../contract/row.ts';
 import type { SharedName } from '../contract/shared.ts';
-import { StorageUnavailable } from '../storage/database.ts';
-import type { EndpointReply, EndpointRequest } from './endpoint.ts';
-import type { Page } from './pages/page.ts';
-import type { Services } from './services.ts';
+import type { Page } from '../pages/page.ts';
+import { StorageUnavailable } from '../storage/engine/database.ts';
+import { closedRetrySeconds, TenantClosed } from '../storage/engine/tenant-closed.ts';
+import { addressBlock } from './client-address.ts';
+import type { Parts } from './services.ts';
+
+/** What counts and remembers refusals. */
+export type RefusalDeps = Parts<'activity' | 'metrics' | 'refusals'>;
+export type ErrorDeps = RefusalDeps & Parts<'log'>;
 
 /** How one surface words its errors. */
-export interface ErrorAnswers<Request> {
+export interface ErrorAnswers {
   readonly envelope: Envelope;
   /** The error for a body over the limit where the surface has its own; undefined keeps the shared one. */
-  readonly bodyTooLarge?: (request: Request) => Error | undefined;
+  readonly bodyTooLarge?: (request: FastifyRequest) => Error | undefined;
+  /** Value of WWW-Authenticate for an error whose row names none, on surfaces that promise one. */
+  readonly challenge?: (error: ContractError, request: FastifyRequest) => string | undefined;
   /** Gives another representation of an error answer (a page), or undefined for JSON. */
-  readonly present?: (answer: Answer, request: Request) => Page | undefined;
+  readonly present?: (answer: Answer, request: FastifyRequest) => Page | undefined;
 }
 
 /** The error of a row that exists in every envelope. */
 export function sharedError(envelope: Envelope, name: SharedName, reason: string): ContractError {
   return reject(`${envelope}.${name}`, reason);
 }
+
+/** 503 for a tenant that moves to another deployment. */
+export const tenantClosed = (envelope: Envelope): ContractError =>
+  reject(`${envelope}.unavailable`, 'tenant_moving', { retryAfterSeconds: closedRetrySeconds });
 
 /** 405 with Allow (RFC 9110 15.5.6) for a path that has these methods; HEAD comes with GET. */
 export function methodNotAllowed(envelope: Envelope, methods: readonly string[]): ContractError {
@@ -30,11 +41,16 @@ export function methodNotAllowed(envelope: Envelope, methods: readonly string[])
 }
 
 /** Turns anything thrown into the answer of a contract row; unknown errors become the envelope's 500 and are logged. */
-function toContractError(services: Services, envelope: Envelope, error: Error, request: EndpointRequest): ContractError {
+function toContractError(services: ErrorDeps, envelope: Envelope, error: Error, request: FastifyRequest): ContractError {
   if (error instanceof ContractError) return error;
+  if (error instanceof TenantClosed) return tenantClosed(envelope);
   if (error instanceof StorageUnavailable) {
     services.log.error({ err: error, request_id: request.id }, 'the database cannot answer');
-    return reject(`${envelope}.unavailable`, 'storage_unavailable', { retryAfterSeconds: 2 });
+    return reject(`${envelope}.unavailable`, 'storage_unavailable', { retryAfterSeconds: error.retryAfterSeconds });
+  }
+  if (request.raw.destroyed && !request.raw.complete) {
+    services.log.debug({ request_id: request.id, reason: error.message }, 'the client went away within its body');
+    return sharedError(envelope, 'malformed', 'body_aborted');
   }
   const { code, statusCode } = error as FastifyError;
   const framework = code === undefined ? undefined : frameworkRows[code];
@@ -54,28 +70,31 @@ const frameworkRows: Readonly<Record<string, SharedName>> = {
 };
 
 /** Answers with the row of whatever was thrown, as JSON or as the page the surface presents. */
-export function answerError<Request extends EndpointRequest, Reply extends EndpointReply>(
-  services: Services,
-  definition: ErrorAnswers<Request>,
+export function answerError(
+  services: ErrorDeps,
+  definition: ErrorAnswers,
   error: Error,
-  request: Request,
-  reply: Reply,
-): EndpointReply {
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const own = (error as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? definition.bodyTooLarge?.(request) : undefined;
   const contractError = toContractError(services, definition.envelope, own ?? error, request);
   recordRefusal(services, request, contractError);
   const answer = render(contractError);
+  const challenge = definition.challenge?.(contractError, request);
+  if (challenge !== undefined) reply.header('www-authenticate', challenge);
   const page = definition.present?.(answer, request);
   reply.code(answer.status).headers(answer.headers);
   return page === undefined ? reply.send(JSON.stringify(answer.body)) : reply.headers(page.headers).send(page.markup);
 }
 
 /** Counts a refusal and remembers why, for `explain`: for answers that do not go through answerError. */
-export function recordRefusal(services: Services, request: EndpointRequest, error: ContractError): void {
+export function recordRefusal(services: RefusalDeps, request: FastifyRequest, error: ContractError): void {
   services.metrics?.countRefusal(error.row);
+  request.refusedRow = error.row;
   if (request.tenant === null) return; // decorated as null until the tenant is known; refusals of no tenant go to the log
   services.activity.countRefusal(request.tenant.id, error.row);
-  services.refusals.record({
+  const recorded = services.refusals.record({
     tenant: request.tenant.id,
     requestId: request.id,
     error,
@@ -83,5 +102,7 @@ export function recordRefusal(services: Services, request: EndpointRequest, erro
     method: request.method,
     path: request.url.split('?', 1)[0]!,
     ip: request.clientAddress,
+    addressBlock: addressBlock(request.clientAddress),
   });
+  if (recorded !== 'stored') services.metrics?.countSummarised();
 }

@@ -2,15 +2,16 @@
 // contract rows and nothing else. It resolves the tenant, reads bodies within limits and maps framework errors to rows.
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { type ContractError, reject } from '../contract/contract-error.ts';
-import type { Envelope } from '../contract/row.ts';
+import { connectionWaitMsMax, overloadRetrySeconds } from '../contract/limits.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { Endpoint } from './endpoint.ts';
-import { createPlainAnswerer } from './plain-endpoint.ts';
+import { publishedAgeMsMax } from '../storage/engine/config-pulse.ts';
+import { findOverload, type Shedding } from './load-shedding.ts';
+import { pageOnLocalhost } from './loopback.ts';
 import { isEncoded } from './request-sanity.ts';
 import { findTenant, peekTenant } from './request-tenant.ts';
-import type { Services } from './services.ts';
+import type { Parts } from './services.ts';
 import { parseStrictJson } from './strict-json.ts';
-import { answerError, type ErrorAnswers, methodNotAllowed, sharedError } from './surface-errors.ts';
+import { answerError, type ErrorAnswers, type ErrorDeps, methodNotAllowed, sharedError, tenantClosed } from './surface-errors.ts';
 import { tenantNameOf } from './tenant-name.ts';
 
 declare module 'fastify' {
@@ -24,17 +25,27 @@ declare module 'fastify' {
   }
 }
 
-export interface SurfaceDefinition extends ErrorAnswers<FastifyRequest> {
+export interface SurfaceDefinition extends ErrorAnswers {
   readonly name: string;
   /** Path below the tenant's base_url, e.g. `/v1/idp/oidc`. */
   readonly prefix: string;
   /** Content types whose bodies are read: forms arrive as raw text, JSON parsed, `raw` as bytes. Others are 415. */
   readonly bodies: Readonly<Record<string, 'form' | 'json' | 'raw'>>;
   readonly bodyBytesMax: number;
+  /** True: a JSON body of no bytes is an object without members, as clients send it with every request that needs none. */
+  readonly takesEmptyJson?: true;
   /** False for surfaces of the deployment itself (system API, health). */
   readonly ofTenant: boolean;
+  /** True for pages: browsers that came by a loopback address are led to localhost, where their cookies are. */
+  readonly isPages?: boolean;
+  /** Routes that publish keys and discovery: answered from memory for ten minutes while the database is away. */
+  readonly published?: readonly string[];
+  /** What of it an overloaded server refuses; everything, but last, unless said. */
+  readonly shedding?: Shedding;
   /** Looks at every request of a tenant surface before routing decides; throws to refuse. */
   readonly beforeRoute?: (request: FastifyRequest) => void;
+  /** The error for a NUL in the query where the surface has its own; undefined keeps the shared one. */
+  readonly nulInQuery?: (path: string) => Error | undefined;
   /** Runs for requests that have an endpoint, before their body is read; throws to refuse. */
   readonly beforeBody?: (request: FastifyRequest) => Promise<void>;
 }
@@ -42,46 +53,45 @@ export interface SurfaceDefinition extends ErrorAnswers<FastifyRequest> {
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 export type Handlers = Readonly<Partial<Record<HTTPMethods, Handler>>>;
 export type Route = (path: string, handlers: Handlers) => void;
-/** Lets an endpoint that programs call take part in the fast path; gives it back as the handler of its route. */
-export type Plain = (method: 'GET' | 'POST', path: string, endpoint: Endpoint) => Handler;
 
 /** The methods a path may answer; others are refused by the HTTP server. */
 export const everyMethod: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
+type SheddingDeps = Parts<'cache' | 'database' | 'metrics'>;
+export type SurfaceDeps = ErrorDeps & SheddingDeps & Parts<'admitLookUp' | 'config' | 'publicUrl' | 'tenants'>;
+
 /** Registers a surface; `define` adds its routes. Methods a route does not name are answered 405 with Allow. */
 export function registerSurface(
   app: FastifyInstance,
-  services: Services,
+  services: SurfaceDeps,
   definition: SurfaceDefinition,
-  define: (route: Route, plain: Plain) => void,
+  define: (route: Route) => void,
 ): void {
-  app.surfacePrefixes.push({ prefix: definition.prefix, envelope: definition.envelope });
+  app.surfacePrefixes.push({ prefix: definition.prefix, envelope: definition.envelope, bodyBytesMax: definition.bodyBytesMax });
   app.register(
     async (scope) => {
       readBodies(scope, definition);
-      scope.addHook('onRequest', sanityHook(definition.envelope));
+      scope.addHook('onRequest', sheddingHook(scope, services, definition));
+      scope.addHook('onRequest', sanityHook(definition));
       const { metrics } = services;
       if (metrics !== undefined)
-        scope.addHook('onResponse', async (_request, reply) =>
-          metrics.countRequest(definition.name, reply.statusCode, reply.elapsedTime / 1000),
+        scope.addHook('onResponse', async (request, reply) =>
+          metrics.countRequest({
+            surface: definition.name,
+            route: request.routeOptions.url,
+            method: request.method,
+            status: reply.statusCode,
+            seconds: reply.elapsedTime / 1000,
+          }),
         );
-      if (definition.ofTenant) scope.addHook('onRequest', tenantHook(services, definition.envelope));
+      if (definition.isPages === true) scope.addHook('onRequest', localhostHook(services));
+      if (definition.ofTenant) scope.addHook('onRequest', tenantHook(services, definition));
       if (definition.beforeRoute) scope.addHook('onRequest', async (request) => definition.beforeRoute?.(request));
       scope.setErrorHandler((error: FastifyError, request, reply) => answerError(services, definition, error, request, reply));
       scope.setNotFoundHandler((request, reply) =>
         answerError(services, definition, sharedError(definition.envelope, 'not_found', 'no_such_path'), request, reply),
       );
-      define(
-        (path, handlers) => addRoute(scope, definition, path, handlers),
-        (method, path, endpoint) => {
-          const { name, envelope } = definition;
-          app.plainEndpoints.set(
-            `${method} ${definition.prefix}${path}`,
-            createPlainAnswerer(app.addressOf, services, { name, envelope }, endpoint),
-          );
-          return endpoint;
-        },
-      );
+      define((path, handlers) => addRoute(scope, definition, path, handlers));
     },
     { prefix: definition.prefix },
   );
@@ -105,7 +115,9 @@ function readBodies(scope: FastifyInstance, definition: SurfaceDefinition): void
   for (const [type, kind] of Object.entries(definition.bodies)) {
     if (kind === 'json') {
       scope.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: definition.bodyBytesMax }, (_request, body, done) => {
-        const parsed = parseStrictJson(body as Buffer); // parseAs: 'buffer'
+        const bytes = body as Buffer; // parseAs: 'buffer'
+        if (bytes.length === 0 && definition.takesEmptyJson === true) return done(null, {});
+        const parsed = parseStrictJson(bytes);
         if (parsed.ok) done(null, parsed.value);
         else done(reject(`${definition.envelope}.malformed`, parsed.reason));
       });
@@ -118,29 +130,75 @@ function readBodies(scope: FastifyInstance, definition: SurfaceDefinition): void
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
 
-function sanityHook(envelope: Envelope): Hook {
+function sanityHook({ envelope, nulInQuery }: SurfaceDefinition): Hook {
   return (request, _reply, done) => {
     // No value of ours holds a NUL, and PostgreSQL cannot be asked about one.
-    if (request.raw.url?.includes('%00') === true) done(sharedError(envelope, 'malformed', 'nul_in_target'));
-    else if (isEncoded(request.raw)) done(sharedError(envelope, 'unsupported_media_type', 'content_encoding'));
+    if (request.raw.url?.includes('%00') === true) {
+      const error = nulInQuery?.(request.url.slice(0, request.url.indexOf('?')));
+      done(error ?? sharedError(envelope, 'malformed', 'nul_in_target'));
+    } else if (isEncoded(request.raw)) done(sharedError(envelope, 'unsupported_media_type', 'content_encoding'));
     else done();
   };
 }
 
-function tenantHook(services: Services, envelope: Envelope): Hook {
+function localhostHook(services: Parts<'publicUrl'>): Hook {
+  return (request, reply, done) => {
+    const location = pageOnLocalhost(request, services.publicUrl);
+    if (location === undefined) done();
+    else reply.code(302).headers({ location, 'cache-control': 'no-store' }).send();
+  };
+}
+
+/** Refuses what an overloaded server does not begin. */
+function sheddingHook(scope: FastifyInstance, { cache, database, metrics }: SheddingDeps, definition: SurfaceDefinition): Hook {
+  const { shedding = 'last', envelope, prefix } = definition;
+  const isFirst = (route: string | undefined): boolean =>
+    shedding === 'first' || (typeof shedding === 'object' && shedding.first.some((path) => `${prefix}${path}` === route));
+  return ({ routeOptions: { url: route } }, _reply, done) => {
+    // A database that does not answer at all is no overload: what memory may answer then is answered (config-pulse.ts).
+    const connectionWaitMs = cache.ageMs() <= connectionWaitMsMax ? database.waitingMs() : 0;
+    const load = { lagMs: scope.loopLagMs(), connectionWaitMs };
+    const turn = isFirst(route) ? 'first' : shedding === 'never' ? 'never' : 'last';
+    const overload = findOverload(load, turn, isPublished(definition, route));
+    if (overload === undefined) return done();
+    metrics?.countShed(overload);
+    done(reject(`${envelope}.unavailable`, overload, { retryAfterSeconds: overloadRetrySeconds }));
+  };
+}
+
+const isPublished = ({ prefix, published = [] }: SurfaceDefinition, route: string | undefined): boolean =>
+  published.some((path) => `${prefix}${path}` === route);
+
+/** How old the configuration may be that a route answers from while the database is away; undefined: as any other. */
+function ageMsMaxOf(definition: SurfaceDefinition, route: string | undefined): number | undefined {
+  return isPublished(definition, route) ? publishedAgeMsMax : undefined;
+}
+
+function tenantHook(services: SurfaceDeps, definition: SurfaceDefinition): Hook {
+  const { envelope } = definition;
   const unknown = (): ContractError => sharedError(envelope, 'not_found', 'unknown_tenant');
-  const settle = (request: FastifyRequest, tenant: Tenant | undefined, done: (error?: Error) => void): void => {
+  const settle = (request: FastifyRequest, reply: FastifyReply, tenant: Tenant | undefined, done: (error?: Error) => void): void => {
     if (tenant === undefined || !tenant.enabled) {
       done(unknown());
       return;
     }
+    if (tenant.isMoving) {
+      done(tenantClosed(envelope));
+      return;
+    }
     request.tenant = tenant;
+    // RFC 6797: a tenant reached by https is reached by nothing else for a year.
+    if (tenant.baseUrl.startsWith('https:')) reply.header('strict-transport-security', 'max-age=31536000');
     done();
   };
-  return (request, _reply, done) => {
-    const name = tenantNameOf(request.raw, services.publicUrl);
+  return (request, reply, done) => {
+    const name = tenantNameOf(request.raw, services);
     const known = peekTenant(services, name);
-    if (known !== undefined) return settle(request, known.tenant, done);
-    findTenant(services, name).then((tenant) => settle(request, tenant, done), done);
+    if (known !== undefined) return settle(request, reply, known.tenant, done);
+    const admit = (): (() => void) => services.admitLookUp(request.clientAddress, envelope);
+    findTenant(services, name, { ageMsMax: ageMsMaxOf(definition, request.routeOptions.url), admit }).then(
+      (tenant) => settle(request, reply, tenant, done),
+      done,
+    );
   };
 }

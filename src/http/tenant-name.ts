@@ -1,9 +1,14 @@
-// How a request names its tenant: `/t/<slug>` in front of the path, or the Host of a custom domain, else the root tenant.
+// How a request names its tenant: by the Host of a custom domain, else `/t/<slug>` in front of the path, else the root tenant.
 // The prefix is taken off before routing, so every surface declares its paths once, relative to base_url.
 import type { IncomingMessage } from 'node:http';
+import { hostBytesMax } from '../contract/limits.ts';
 import { rootTenantSlug } from '../domain/tenant.ts';
+import type { Parts } from './services.ts';
 
-export type TenantName = { readonly kind: 'slug'; readonly slug: string } | { readonly kind: 'host'; readonly origin: string };
+export type TenantName =
+  | { readonly kind: 'slug'; readonly slug: string }
+  /** A Host that is not ours: a custom domain, below which there is no `/t/`, or nobody's, where the slug counts. */
+  | { readonly kind: 'host'; readonly origin: string; readonly slug: string | undefined };
 
 /** The slug is kept on the request itself: a WeakMap with an entry a request makes every garbage collection slower. */
 const slugOf = Symbol('tenant slug');
@@ -13,20 +18,26 @@ const prefix = /^\/t\/([^/?]{0,200})(?=[/?]|$)/;
 /** What `/t/main` is read as: the root tenant has one address only. */
 const noTenant = ' ';
 
-/** A request target without `/t/<slug>`, and the slug; undefined when there is none. */
-export function splitTenantPrefix(target: string): { readonly slug: string | undefined; readonly url: string } {
-  const match = target.startsWith('/t/') ? prefix.exec(target) : null;
-  if (match === null) return { slug: undefined, url: target };
-  const slug = match[1] === rootTenantSlug ? noTenant : match[1]!;
-  const rest = target.slice(match[0].length);
-  return { slug, url: rest.startsWith('/') ? rest : `/${rest}` };
-}
-
 /** Takes `/t/<slug>` off a request target and remembers the slug. Used as Fastify's rewriteUrl. */
 export function takeTenantPrefix(request: NamedRequest): string {
-  const { slug, url } = splitTenantPrefix(request.url ?? '/');
-  if (slug !== undefined) request[slugOf] = slug;
-  return url;
+  const target = originForm(request);
+  const match = target.startsWith('/t/') ? prefix.exec(target) : null;
+  if (match === null) return target;
+  request[slugOf] = match[1] === rootTenantSlug ? noTenant : match[1]!;
+  const rest = target.slice(match[0].length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+const absoluteForm = /^https?:\/\/([^/?#]*)(.*)$/i;
+
+/** RFC 9112 3.2.2: the authority of an absolute target replaces Host. Gives the target without it. */
+function originForm(request: NamedRequest): string {
+  const target = request.url ?? '/';
+  if (target.startsWith('/')) return target;
+  const match = absoluteForm.exec(target);
+  if (match === null) return target;
+  request.headers.host = match[1]!;
+  return match[2]!.startsWith('/') ? match[2]! : `/${match[2]}`;
 }
 
 /** The request target below the tenant's base_url exactly as it was sent, path and query. */
@@ -34,17 +45,31 @@ export const rawTargetOf = (request: IncomingMessage): string => request.url ?? 
 
 const hosts = new Map<string, string>();
 
-export const tenantNameOf = (request: NamedRequest, publicUrl: string): TenantName =>
-  tenantNameFrom(request[slugOf], request.headers.host, publicUrl);
+/** By the Host header and the slug of the target. The address for clients with certificates is ours as the public one is. */
+export function tenantNameOf(request: NamedRequest, { publicUrl, config: { mtlsUrl } }: Parts<'config' | 'publicUrl'>): TenantName {
+  const slug = request[slugOf];
+  const { host } = request.headers;
+  const isOurs = host === hostOf(publicUrl) || (mtlsUrl !== undefined && host === hostOf(mtlsUrl));
+  if (host === undefined || isOurs || !isHost(host)) return { kind: 'slug', slug: slug ?? rootTenantSlug };
+  return { kind: 'host', origin: `https://${host.toLowerCase()}`, slug };
+}
 
-/** By the slug of the target, else by the Host header. */
-export function tenantNameFrom(slug: string | undefined, host: string | undefined, publicUrl: string): TenantName {
-  if (slug !== undefined) return { kind: 'slug', slug };
-  let publicHost = hosts.get(publicUrl);
-  if (publicHost === undefined) {
-    publicHost = new URL(publicUrl).host;
-    hosts.set(publicUrl, publicHost);
+function hostOf(url: string): string {
+  let host = hosts.get(url);
+  if (host === undefined) {
+    host = new URL(url).host;
+    hosts.set(url, host);
   }
-  if (host === undefined || host === publicHost) return { kind: 'slug', slug: rootTenantSlug };
-  return { kind: 'host', origin: `https://${host.toLowerCase()}` };
+  return host;
+}
+
+const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
+const dnsName = new RegExp(`^${label}(?:\\.${label})*(?::\\d{1,5})?$`, 'i');
+const ipv6Literal = /^\[[0-9a-f:.]{2,45}\](?::\d{1,5})?$/i;
+
+/** Whether a Host could be somebody's domain: a DNS name (RFC 1035 2.3.4; the underscore is lived) or an address, with or without port. */
+function isHost(host: string): boolean {
+  const end = host.startsWith('[') ? -1 : host.lastIndexOf(':');
+  if ((end === -1 ? host.length : end) > hostBytesMax) return false;
+  return dnsName.test(host) || ipv6Literal.test(host);
 }

@@ -1,13 +1,11 @@
-// `/clients`: registration, change, secrets. What the fields mean together is checked by administration/client-fields.ts.
+// `/clients`: registration, change, secrets. The fields and their rules are in domain/client.ts.
 import Type from 'typebox';
-import type { ClientFields, FieldFault } from '../administration/client-fields.ts';
-import { clientSchema } from '../administration/client-schema.ts';
 import { changeClient, createClient, removeClient, rotateClientSecret } from '../administration/clients.ts';
+import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
 import { capabilities } from '../domain/capabilities.ts';
-import { type Client, shownAuthMethod, tokenEndpointAuthMethods } from '../domain/client.ts';
-import { findClient, listClients } from '../storage/clients.ts';
-import { listMatching } from '../storage/matching-rows.ts';
-import { assignmentEndpoints } from './assignments.ts';
+import { type Client, type ClientChange, clientFields, shownAuthMethod } from '../domain/client.ts';
+import { type FieldFault, toJson } from '../domain/field.ts';
+import { findClient, listClients } from '../storage/registry/clients.ts';
 import {
   type Call,
   conflict,
@@ -19,18 +17,17 @@ import {
   notFound,
   requireCapabilities,
 } from './endpoint.ts';
-import { listOf, pageOf } from './paging.ts';
-import { closed, dateTime, listAnswer, name, oneOf, searchQuery } from './schemas.ts';
+import { signedIn, withLastSignIn, withLastSignIns } from './last-sign-in.ts';
+import { requireAttributes } from './mappings.ts';
+import { answerSearched } from './paging.ts';
+import { assignmentEndpoints } from './people/assignments.ts';
+import { dateTime, listAnswer, searchQuery } from './schemas.ts';
 
-const fields = {
-  name,
-  type: oneOf(['confidential', 'public']),
-  token_endpoint_auth_method: oneOf(tokenEndpointAuthMethods),
-  ...clientSchema,
-};
-const changeBody = Type.Partial(closed(fields), { additionalProperties: false });
-const createBody = closed({ ...changeBody.properties, name });
-const clientAnswer = Type.Object({ client_id: Type.String(), ...fields, created_at: dateTime, updated_at: dateTime });
+const fields = propertiesOf(clientFields);
+const changeBody = changeOf(fields);
+const createBody = creationOf(clientFields);
+const clientAnswer = Type.Object({ client_id: Type.String(), ...fields, created_at: dateTime, updated_at: dateTime, ...signedIn });
+const clientKey = { kind: 'client', idName: 'client_id' } as const;
 const shownSecret = { client_secret: Type.Optional(Type.String()) };
 
 const unknownClient = (): Error => notFound('unknown_client');
@@ -47,8 +44,10 @@ export const clientEndpoints: readonly Endpoint[] = [
     answer: Type.Object({ ...clientAnswer.properties, ...shownSecret }),
     status: 201,
     handle: async ({ services, tenant, body, scopes: own, actor, requestId }) => {
-      requireCapabilities(capabilitiesIn(body.scopes), own);
-      const created = await createClient(services, tenant.id, body as ClientFields, { actor, requestId });
+      const given = body as ClientChange; // checked by the schema of the same fields
+      requireCapabilities(capabilitiesIn(given.scopes), own);
+      requireAttributes(tenant, 'oidc', 'mappings', given.mappings ?? []);
+      const created = await createClient(services, tenant.id, given, { actor, requestId });
       if (!created.ok) throw invalid(created.fault);
       return { ...clientToJson(created.client), ...secretOf(created.secret) };
     },
@@ -61,18 +60,12 @@ export const clientEndpoints: readonly Endpoint[] = [
     query: searchQuery,
     answer: listAnswer(clientAnswer),
     status: 200,
-    handle: async ({ services, tenant, query }) => {
-      const page = pageOf(query);
-      const rows = await services.database.read(tenant.id, (queries) =>
-        listMatching(
-          { ...page, limit: page.limit + 1, search: query.search },
-          (batch) => listClients(queries, tenant.id, batch),
-          (client) => client.clientId,
-          (client) => [client.name],
-        ),
-      );
-      return listOf(page, rows, (client) => client.clientId, clientToJson);
-    },
+    handle: async (call) =>
+      withLastSignIns(
+        call,
+        clientKey,
+        await answerSearched(call, listClients, { key: (client) => client.clientId, texts: (client) => [client.name], json: clientToJson }),
+      ),
   }),
   endpoint({
     method: 'GET',
@@ -81,7 +74,7 @@ export const clientEndpoints: readonly Endpoint[] = [
     summary: 'Read a client',
     answer: clientAnswer,
     status: 200,
-    handle: async (call) => clientToJson(await loadClient(call)),
+    handle: async (call) => withLastSignIn(call, clientKey, clientToJson(await loadClient(call))),
   }),
   endpoint({
     method: 'PATCH',
@@ -92,10 +85,12 @@ export const clientEndpoints: readonly Endpoint[] = [
     answer: Type.Object({ ...clientAnswer.properties, ...shownSecret }),
     status: 200,
     handle: async (call) => {
-      const { services, tenant, params, body, scopes: own, actor, requestId } = call;
+      const { services, tenant, params, scopes: own, actor, requestId } = call;
+      const given = call.body as ClientChange; // checked by the schema of the same fields
       const before = await loadClient(call);
-      requireCapabilities(capabilitiesIn([...before.scopes, ...(body.scopes ?? [])]), own);
-      const changed = await changeClient(services, tenant.id, params['id']!, body as ClientFields, { actor, requestId });
+      requireCapabilities(capabilitiesIn([...before.scopes, ...(given.scopes ?? [])]), own);
+      requireAttributes(tenant, 'oidc', 'mappings', given.mappings ?? []);
+      const changed = await changeClient(services, tenant.id, params['id']!, given, { actor, requestId });
       if (!changed.ok) throw changed.reason === 'invalid' ? invalid(changed.fault) : unknownClient();
       return { ...clientToJson(changed.client), ...secretOf(changed.secret) };
     },
@@ -107,7 +102,9 @@ export const clientEndpoints: readonly Endpoint[] = [
     summary: 'Delete a client with its grants and tokens',
     answer: undefined,
     status: 204,
-    handle: async ({ services, tenant, params, actor, requestId }) => {
+    handle: async (call) => {
+      const { services, tenant, params, scopes: own, actor, requestId } = call;
+      requireCapabilities(capabilitiesIn((await loadClient(call)).scopes), own);
       if (!(await removeClient(services, tenant.id, params['id']!, { actor, requestId }))) throw unknownClient();
     },
   }),
@@ -137,7 +134,8 @@ export const clientEndpoints: readonly Endpoint[] = [
 ];
 
 /** Whoever could take over a client through the API must have its capabilities already. */
-const capabilitiesIn = (names: readonly string[] | undefined): readonly string[] =>
+/** Those of the names that are capabilities. */
+export const capabilitiesIn = (names: readonly string[] | undefined): readonly string[] =>
   (names ?? []).filter((scope) => capabilitySet.has(scope));
 
 const secretOf = (secret: string | undefined): Json => (secret === undefined ? {} : { client_secret: secret });
@@ -149,32 +147,9 @@ async function loadClient({ services, tenant, params }: Call<unknown, unknown>):
 }
 
 /** The client as the API shows it, without its secret. */
-export function clientToJson(client: Client): Json {
-  return {
-    client_id: client.clientId,
-    name: client.name,
-    type: client.type,
-    token_endpoint_auth_method: shownAuthMethod(client.tokenEndpointAuthMethod),
-    jwks: client.jwks ?? null,
-    jwks_uri: client.jwksUri ?? null,
-    redirect_uris: client.redirectUris,
-    post_logout_redirect_uris: client.postLogoutRedirectUris,
-    grant_types: client.grantTypes,
-    scopes: client.scopes,
-    resources: client.resources,
-    require_pkce: client.requirePkce,
-    require_par: client.requirePar,
-    require_consent: client.requireConsent,
-    authorize_error_delivery: client.authorizeErrorDelivery,
-    id_token_signed_response_alg: client.idTokenSignedResponseAlg,
-    backchannel_token_delivery_mode: client.backchannelTokenDeliveryMode ?? null,
-    backchannel_client_notification_endpoint: client.backchannelClientNotificationEndpoint ?? null,
-    backchannel_logout_uri: client.backchannelLogoutUri ?? null,
-    access_policy: client.accessPolicy,
-    refresh_reuse_leeway_seconds: client.refreshReuseLeewaySeconds,
-    logo_uri: client.logoUri ?? null,
-    enabled: client.enabled,
-    created_at: isoTime(client.createdAtMs),
-    updated_at: isoTime(client.updatedAtMs),
-  };
-}
+const clientToJson = (client: Client): Json => ({
+  client_id: client.clientId,
+  ...toJson(clientFields, { ...client, tokenEndpointAuthMethod: shownAuthMethod(client.tokenEndpointAuthMethod) }),
+  created_at: isoTime(client.createdAtMs),
+  updated_at: isoTime(client.updatedAtMs),
+});

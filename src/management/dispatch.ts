@@ -1,13 +1,23 @@
 // Takes a request through the steps every endpoint of the management and system APIs shares: find the endpoint, authenticate,
 // rate limit, capability, validation, handler, answer. The endpoints are loaded at the first request.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { reject } from '../contract/contract-error.ts';
-import { capabilities } from '../domain/capabilities.ts';
+import { type ContractError, reject } from '../contract/contract-error.ts';
 import { rootTenantSlug } from '../domain/tenant.ts';
-import { matchPath } from '../http/path-pattern.ts';
-import type { Services } from '../http/services.ts';
-import { isForeignKeyViolation } from '../storage/foreign-key-violation.ts';
-import { type Call, type Endpoint, type Json, notFound, requireCapabilities, settleAnswer } from './endpoint.ts';
+import { createLateRoutes, type LateRoutes } from '../http/late-routes.ts';
+import { prefersLines } from '../platform/accept.ts';
+import { isForeignKeyViolation } from '../storage/engine/foreign-key-violation.ts';
+import { LastOwner } from '../storage/people/user-roles.ts';
+import {
+  type Call,
+  conflict,
+  type Endpoint,
+  type Json,
+  type ManagementDeps,
+  notFound,
+  requireCapabilities,
+  settleAnswer,
+} from './endpoint.ts';
+import { requireOver } from './over-people.ts';
 import { checkBody, readQuery } from './validation.ts';
 
 /** Who calls, once known: throws the surface's 401. */
@@ -27,17 +37,19 @@ export interface Api {
   readonly limit: (request: FastifyRequest, caller: Caller) => Promise<void>;
 }
 
-interface Match {
-  readonly endpoint: Endpoint;
-  readonly params: Readonly<Record<string, string>>;
-}
-
 /** The one handler of an API's paths and methods. */
-export function createDispatch(services: Services, api: Api): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
-  let endpoints: readonly Endpoint[] | undefined;
+export function createDispatch(services: ManagementDeps, api: Api): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  let routes: LateRoutes<Endpoint> | undefined;
+  let endpoints: readonly Endpoint[] = [];
   return async (request, reply) => {
-    endpoints ??= await api.load();
-    const { endpoint, params } = find(endpoints, request.method, pathBelow(request, api.prefix));
+    if (routes === undefined) {
+      endpoints = await api.load();
+      routes = createLateRoutes(endpoints.map((endpoint) => [endpoint.method, endpoint.path, endpoint]));
+    }
+    const path = pathBelow(request, api.prefix);
+    const found = routes.find(request.method === 'HEAD' ? 'GET' : request.method, path);
+    if (found === undefined) throw refusalOf(endpoints, routes, path);
+    const { target: endpoint, params } = found;
     const isOfDeployment = endpoint.operatorOnly === true;
     if (isOfDeployment && request.tenant.slug !== rootTenantSlug) throw reject('management.not_found', 'no_such_path');
     const known = await api.authenticate(request);
@@ -47,10 +59,18 @@ export function createDispatch(services: Services, api: Api): (request: FastifyR
     const { capability } = endpoint;
     if (capability !== undefined) requireCapabilities([capability], caller.scopes);
     const call = await readCall(services, request, endpoint, params, caller);
+    await requireOver(endpoint, call);
     const answer = await handle(endpoint, call);
     const { status, body } = settleAnswer(endpoint, answer);
     reply.header('cache-control', 'no-store').code(status);
-    return status === 204 ? reply.send() : reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
+    if (endpoint.inLines !== undefined && prefersLines(request.headers.accept)) {
+      const { lines, link } = endpoint.inLines(body);
+      reply.header('link', link).type('application/x-ndjson; charset=utf-8');
+      return reply.send(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    }
+    return status === 204 || endpoint.answer === undefined
+      ? reply.send()
+      : reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
   };
 }
 
@@ -62,8 +82,6 @@ function operatorOf(caller: Caller): Caller {
       { reason: 'not_an_operator', expected: 'an administrator of the root tenant', received: caller.actor },
       { text: 'Only administrators of the root tenant, signed in as people, manage tenants.' },
     );
-  // A token that was narrowed to less than all of a tenant must not reach all tenants.
-  requireCapabilities(capabilities, caller.scopes);
   return { ...caller, actor: `operator:${caller.actor}` };
 }
 
@@ -71,12 +89,13 @@ async function handle(endpoint: Endpoint, call: Call<unknown, unknown>): Promise
   try {
     return await endpoint.handle(call as Call<never, never>); // query and body were checked by the endpoint's own schemas
   } catch (error) {
+    if (error instanceof LastOwner) throw conflict('roles', 'One owner must remain: give the role owner to somebody else first.');
     throw isForeignKeyViolation(error) ? notFound('deleted_meanwhile') : error;
   }
 }
 
 async function readCall(
-  services: Services,
+  services: ManagementDeps,
   request: FastifyRequest,
   endpoint: Endpoint,
   params: Readonly<Record<string, string>>,
@@ -91,7 +110,8 @@ async function readCall(
     if (fault !== undefined) throw fault;
   }
   const { actor, scopes } = caller;
-  return { services, tenant: request.tenant, actor, scopes, requestId: request.id, params, query: query.value, body };
+  const isGone = (): boolean => request.raw.socket.destroyed || request.server.draining.isOn();
+  return { services, tenant: request.tenant, actor, scopes, requestId: request.id, params, query: query.value, body, isGone };
 }
 
 function pathBelow(request: FastifyRequest, prefix: string): string {
@@ -101,17 +121,10 @@ function pathBelow(request: FastifyRequest, prefix: string): string {
   return path.slice(start + prefix.length);
 }
 
-function find(endpoints: readonly Endpoint[], method: string, path: string): Match {
-  const parts = path.split('/').slice(1);
-  const wanted = method === 'HEAD' ? 'GET' : method;
-  const allowed: string[] = [];
-  for (const endpoint of endpoints) {
-    const params = matchPath(endpoint.path, parts);
-    if (params === undefined) continue;
-    if (endpoint.method === wanted) return { endpoint, params };
-    allowed.push(endpoint.method);
-  }
-  if (allowed.length === 0) throw reject('management.not_found', 'no_such_path');
-  const allow = [...new Set(allowed.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name])))].join(', ');
-  throw reject('management.method_not_allowed', 'method', { allow });
+/** Unknown path, or the methods it has, in the order of the list. */
+function refusalOf(endpoints: readonly Endpoint[], routes: LateRoutes<Endpoint>, path: string): ContractError {
+  const here = endpoints.filter((endpoint) => routes.find(endpoint.method, path)?.target === endpoint);
+  if (here.length === 0) return reject('management.not_found', 'no_such_path');
+  const allow = [...new Set(here.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))].join(', ');
+  return reject('management.method_not_allowed', 'method', { allow });
 }

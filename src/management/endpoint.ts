@@ -1,28 +1,49 @@
 // What one endpoint of the management or system API is: data that dispatch, validation and OpenAPI read alike.
 // A resource is one file of endpoints; adding it is one line in endpoints.ts. Schemas are TypeBox; this file loads none of it.
+
 import type { Static, TSchema } from 'typebox';
+import type { Administration } from '../administration/administration.ts';
+import type { DomainDeps } from '../administration/provider-domains.ts';
+import type { RefreshDeps } from '../administration/sp-refresh.ts';
+import type { PushParts } from '../approvals/push-sending.ts';
+import type { ConnectorCalls } from '../connectors/engine.ts';
 import { type ContractError, reject } from '../contract/contract-error.ts';
+import type { TypedEvent } from '../contract/events.ts';
 import type { Capability } from '../domain/capabilities.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { Services } from '../http/services.ts';
-import { type AuditEvent, insertAuditEvent } from '../storage/audit-events.ts';
-import type { Queries } from '../storage/database.ts';
+import type { HookCalls } from '../hooks/hooks.ts';
+import type { Parts } from '../http/services.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { type EventFacts, insertAuditEvent } from '../storage/records/audit-events.ts';
+import type { KeySupply } from '../tokens/signing-key-supply.ts';
+
+/** What the operations need, and what the endpoints that show how the server does read besides. */
+export type ManagementDeps = Administration &
+  DomainDeps &
+  RefreshDeps &
+  PushParts &
+  HookCalls &
+  KeySupply &
+  ConnectorCalls &
+  Parts<'activity' | 'config' | 'mail' | 'metrics' | 'refusals'>;
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 export type Json = Readonly<Record<string, unknown>>;
 
 /** A request that passed authentication, rate limit, capability and validation. */
 export interface Call<Query, Body> {
-  readonly services: Services;
+  readonly services: ManagementDeps;
   readonly tenant: Tenant;
   /** `client:<id>`, `user:<id>` or `operator`. */
   readonly actor: string;
-  /** Of the caller's token; the operator's is empty. */
+  /** What the caller may do: of the token and, for a person, of the roles they hold now. The operator's token has every capability. */
   readonly scopes: readonly string[];
   readonly requestId: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
+  /** True when nobody waits for the answer any more, or the server stops. */
+  readonly isGone: () => boolean;
 }
 
 export interface Endpoint {
@@ -36,6 +57,8 @@ export interface Endpoint {
    * may call it; in other tenants there is no such path.
    */
   readonly operatorOnly?: boolean;
+  /** Whom a call that writes acts on, beside the user of a path below `/users/:id`: nobody acts on who holds a capability they lack. */
+  readonly actsOn?: (queries: Queries, call: Call<unknown, unknown>) => Promise<readonly string[]>;
   readonly summary: string;
   readonly query?: TSchema | undefined;
   readonly body?: TSchema | undefined;
@@ -43,6 +66,8 @@ export interface Endpoint {
   readonly takesBytes?: boolean;
   readonly answer: TSchema | undefined;
   readonly status: 200 | 201 | 204;
+  /** How the answer is told to who accepts application/x-ndjson: an item a line, and where the next ones are. */
+  readonly inLines?: (answer: unknown) => { readonly lines: readonly object[]; readonly link: string };
   readonly handle: (call: Call<never, never>) => Promise<unknown>;
 }
 
@@ -100,7 +125,7 @@ export function missingCapability(capability: string, scopes: readonly string[])
 export async function audit(
   call: Pick<Call<unknown, unknown>, 'services' | 'tenant' | 'actor' | 'requestId'>,
   queries: Queries,
-  event: Pick<AuditEvent, 'type' | 'target' | 'data' | 'reason'>,
+  event: TypedEvent & Pick<EventFacts, 'target' | 'reason'>,
 ): Promise<void> {
   const { services, tenant, actor, requestId } = call;
   await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), { ...event, actor, requestId });

@@ -1,7 +1,7 @@
 // The system API's outbox: mails that were not sent because there is no SMTP, for an operator or a test to read.
 import Type from 'typebox';
 import { emailCharsMax, requestIdCharsMax } from '../contract/limits.ts';
-import { listOutboxMessages } from '../storage/outbox-messages.ts';
+import { listOutboxMessages } from '../storage/records/outbox-messages.ts';
 import { type Endpoint, endpoint, isoTime, notFound } from './endpoint.ts';
 import { closed, dateTime } from './schemas.ts';
 

@@ -1,12 +1,9 @@
 // Lists: `limit` and `cursor` in, `{items, next_cursor?}` out. A cursor is the sort key after which the next page starts.
 import { listLimitDefault, listLimitMax } from '../contract/limits.ts';
-import { invalidField, type Json } from './endpoint.ts';
-
-export interface Page {
-  /** Sort key of the last item of the page before; empty at the start. */
-  readonly after: string;
-  readonly limit: number;
-}
+import type { TenantId } from '../domain/ids.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { listMatching, type Page } from '../storage/engine/matching-rows.ts';
+import { type Call, invalidField, type Json } from './endpoint.ts';
 
 interface PageQuery {
   readonly limit?: number | undefined;
@@ -30,7 +27,26 @@ export function listOf<Row>(page: Page, rows: readonly Row[], keyOf: (row: Row) 
   return { items: shown.map(toJson), ...(more ? { next_cursor: encodeCursor(keyOf(last)) } : {}) };
 }
 
-const encodeCursor = (key: string): string => Buffer.from(`1:${key}`).toString('base64url');
+/** Answers a list of what a tenant has few of; `search` is compared with the texts of each row. */
+export async function answerSearched<Row>(
+  { services, tenant, query }: Call<PageQuery & { readonly search?: string | undefined }, unknown>,
+  list: (queries: Queries, tenant: TenantId, page: Page) => Promise<readonly Row[]>,
+  row: {
+    readonly key: (row: Row) => string;
+    readonly texts: (row: Row) => readonly string[];
+    readonly json: (row: Row) => Json;
+  },
+): Promise<Json> {
+  const page = pageOf(query);
+  const wanted = { ...page, limit: page.limit + 1, search: query.search };
+  const rows = await services.database.read(tenant.id, (queries) =>
+    listMatching(wanted, (batch) => list(queries, tenant.id, batch), row.key, row.texts),
+  );
+  return listOf(page, rows, row.key, row.json);
+}
+
+/** The cursor of a sort key. */
+export const encodeCursor = (key: string): string => Buffer.from(`1:${key}`).toString('base64url');
 
 function decodeCursor(cursor: string): string {
   const text = cursor.length <= cursorCharsMax && /^[A-Za-z0-9_-]+$/.test(cursor) ? Buffer.from(cursor, 'base64url').toString() : '';

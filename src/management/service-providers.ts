@@ -1,52 +1,58 @@
 // `/service-providers`: SAML service providers, and their making from metadata (design 02, 06). The rules of the fields are
-// in service-provider-fields.ts. A change is configuration: it acts at once here and within a second on other nodes.
+// in domain/service-provider.ts. A change is configuration: it acts at once here and within a second on other nodes.
 import Type from 'typebox';
-import { type ProviderReading, parseNewProvider, parseProviderChange, providerToJson } from '../administration/service-provider-fields.ts';
+import { changeOf, propertiesOf, typesOf } from '../administration/schema-pieces.ts';
+import { changedFields, planImport } from '../administration/sp-import.ts';
+import { parseSpMetadata } from '../administration/sp-metadata.ts';
+import { isCustomPath, nameIdAttribute, unknownCustomPath } from '../domain/custom-attributes.ts';
 import type { ServiceProviderId } from '../domain/ids.ts';
-import { attributeFields, type ServiceProvider } from '../domain/service-provider.ts';
+import {
+  type ProviderReading,
+  parseNewProvider,
+  parseProviderChange,
+  providerToJson,
+  type ServiceProvider,
+  serviceProviderFields,
+} from '../domain/service-provider.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import { uuidV7 } from '../platform/random.ts';
-import type { Queries } from '../storage/database.ts';
-import { listMatching } from '../storage/matching-rows.ts';
+import type { Queries } from '../storage/engine/database.ts';
 import {
   deleteServiceProvider,
   findServiceProvider,
   findServiceProviderByEntityId,
   insertServiceProvider,
   listServiceProviders,
+  lockServiceProvider,
   updateServiceProvider,
-} from '../storage/service-providers.ts';
-import { assignmentEndpoints } from './assignments.ts';
+} from '../storage/registry/service-providers.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound, withStatus } from './endpoint.ts';
-import { listOf, pageOf } from './paging.ts';
-import { closed, dateTime, listAnswer, nullable, searchQuery } from './schemas.ts';
-import { parseSpMetadata, type SpMetadata } from './sp-metadata.ts';
+import { signedIn, withLastSignIn, withLastSignIns } from './last-sign-in.ts';
+import { requireAttributes } from './mappings.ts';
+import { answerSearched } from './paging.ts';
+import { assignmentEndpoints } from './people/assignments.ts';
+import { closed, dateTime, listAnswer, searchQuery } from './schemas.ts';
 
 const read = 'service-providers:read';
 const write = 'service-providers:write';
 
-// Shapes alone: what each field may hold is checked, and told, by service-provider-fields.ts.
-const fields = {
-  entity_id: Type.String(),
-  name: Type.String(),
-  acs: Type.Array(Type.Object({ url: Type.String(), index: Type.Optional(Type.Integer()), default: Type.Optional(Type.Boolean()) })),
-  signing_keys: Type.Array(Type.String()),
-  encryption_key: nullable(Type.String()),
-  require_signed_requests: Type.Boolean(),
-  signing: Type.String(),
-  encrypt_assertions: Type.Boolean(),
-  encryption: Type.Object({}, { description: 'algorithm: aes256-gcm or aes256-cbc; key_transport: rsa-oaep-mgf1p or rsa-oaep-sha256' }),
-  name_id_formats: Type.Array(Type.String()),
-  idp_initiated_allowed: Type.Boolean(),
-  relay_states: Type.Array(Type.String()),
-  attribute_map: Type.Object({}, { description: `attribute Name by user field: ${attributeFields.join(', ')}` }),
-  access_policy: Type.String(),
-  enabled: Type.Boolean(),
-};
+// Types alone: what else each field may hold is checked, and told, by domain/service-provider.ts.
+const fields = typesOf(propertiesOf(serviceProviderFields));
 const { entity_id, acs, ...others } = fields;
-const optional = Type.Partial(Type.Object(others)).properties;
-const newProvider = closed({ entity_id, acs, ...optional });
-const providerChange = closed({ entity_id: Type.Optional(entity_id), acs: Type.Optional(acs), ...optional });
-const providerAnswer = Type.Object({ id: Type.String(), ...fields, created_at: dateTime, updated_at: dateTime });
+const newProvider = closed({ entity_id: entity_id!, acs: acs!, ...changeOf(others).properties });
+const providerChange = changeOf({ entity_id: entity_id!, acs: acs!, ...others });
+const providerAnswer = Type.Object({ id: Type.String(), ...fields, created_at: dateTime, updated_at: dateTime, ...signedIn });
+const providerKey = { kind: 'service_provider', idName: 'id' } as const;
+
+const importQuery = closed({ entity_id: Type.Optional(Type.String({ description: 'which one of an EntitiesDescriptor' })) });
+const importAnswer = Type.Object({
+  ...providerAnswer.properties,
+  import: Type.Object({
+    applied: Type.Array(Type.String(), { description: 'fields that were set' }),
+    left_out: Type.Array(Type.Object({ item: Type.String(), reason: Type.String() })),
+    warnings: Type.Array(Type.String()),
+  }),
+});
 
 export const serviceProviderEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -57,7 +63,7 @@ export const serviceProviderEndpoints: readonly Endpoint[] = [
     body: newProvider,
     answer: providerAnswer,
     status: 201,
-    handle: (call) => create(call, (id, nowMs) => parseNewProvider(call.body, id, nowMs)),
+    handle: (call) => create(call, (id, nowMs) => parseNewProvider(call.body as Json, id, nowMs)),
   }),
   endpoint({
     method: 'GET',
@@ -67,18 +73,16 @@ export const serviceProviderEndpoints: readonly Endpoint[] = [
     query: searchQuery,
     answer: listAnswer(providerAnswer),
     status: 200,
-    handle: async ({ services, tenant, query }) => {
-      const page = pageOf(query);
-      const rows = await services.database.read(tenant.id, (queries) =>
-        listMatching(
-          { ...page, limit: page.limit + 1, search: query.search },
-          (batch) => listServiceProviders(queries, tenant.id, batch),
-          (provider) => provider.id,
-          ({ name, entityId }) => [name, entityId],
-        ),
-      );
-      return listOf(page, rows, (row) => row.id, providerToJson);
-    },
+    handle: async (call) =>
+      withLastSignIns(
+        call,
+        providerKey,
+        await answerSearched(call, listServiceProviders, {
+          key: (provider) => provider.id,
+          texts: (provider) => [provider.name, provider.entityId],
+          json: providerToJson,
+        }),
+      ),
   }),
   endpoint({
     method: 'POST',
@@ -86,7 +90,8 @@ export const serviceProviderEndpoints: readonly Endpoint[] = [
     capability: write,
     summary: 'Register or update a service provider from its SAML metadata',
     takesBytes: true,
-    answer: providerAnswer,
+    query: importQuery,
+    answer: importAnswer,
     status: 201,
     handle: (call) => importMetadata(call),
   }),
@@ -97,8 +102,11 @@ export const serviceProviderEndpoints: readonly Endpoint[] = [
     summary: 'Read a service provider',
     answer: providerAnswer,
     status: 200,
-    handle: async ({ services, tenant, params }) =>
-      providerToJson(await services.database.read(tenant.id, (queries) => loadProvider(queries, tenant.id, params['id']!))),
+    handle: async (call) => {
+      const { services, tenant, params } = call;
+      const provider = await services.database.read(tenant.id, (queries) => loadProvider(queries, tenant.id, params['id']!));
+      return withLastSignIn(call, providerKey, providerToJson(provider));
+    },
   }),
   endpoint({
     method: 'PATCH',
@@ -108,7 +116,7 @@ export const serviceProviderEndpoints: readonly Endpoint[] = [
     body: providerChange,
     answer: providerAnswer,
     status: 200,
-    handle: (call) => change(call, call.params['id']!, (before, nowMs) => parseProviderChange(call.body, before, nowMs)),
+    handle: (call) => change(call, call.params['id']!, (before, nowMs) => parseProviderChange(call.body as Json, before, nowMs)),
   }),
   endpoint({
     method: 'DELETE',
@@ -136,6 +144,7 @@ export const serviceProviderEndpoints: readonly Endpoint[] = [
 ];
 
 type AnyCall = Call<unknown, unknown>;
+type ImportCall = Call<Type.Static<typeof importQuery>, unknown>;
 
 async function loadProvider(queries: Queries, tenant: AnyCall['tenant']['id'], id: string): Promise<ServiceProvider> {
   const provider = await findServiceProvider(queries, tenant, id);
@@ -146,7 +155,7 @@ async function loadProvider(queries: Queries, tenant: AnyCall['tenant']['id'], i
 async function create(call: AnyCall, parse: (id: ServiceProviderId, nowMs: number) => ProviderReading): Promise<Json> {
   const { services, tenant } = call;
   const nowMs = services.clock.nowMs();
-  const provider = accepted(parse(uuidV7(nowMs) as ServiceProviderId, nowMs)); // made here
+  const provider = accepted(tenant, parse(uuidV7(nowMs) as ServiceProviderId, nowMs)); // made here
   return services.cache.write(tenant.id, async (queries) => {
     if (!(await insertServiceProvider(queries, tenant.id, provider))) throw entityIdTaken();
     await audit(call, queries, {
@@ -161,56 +170,55 @@ async function create(call: AnyCall, parse: (id: ServiceProviderId, nowMs: numbe
 async function change(call: AnyCall, id: string, parse: (before: ServiceProvider, nowMs: number) => ProviderReading): Promise<Json> {
   const { services, tenant } = call;
   return services.cache.write(tenant.id, async (queries) => {
-    const before = await loadProvider(queries, tenant.id, id);
-    const provider = accepted(parse(before, services.clock.nowMs()));
+    const before = await lockServiceProvider(queries, services.database.dialect, tenant.id, id);
+    if (before === undefined) throw notFound('unknown_service_provider');
+    const provider = accepted(tenant, parse(before, services.clock.nowMs()), before);
     const outcome = await updateServiceProvider(queries, tenant.id, provider);
     if (outcome === 'entity_id_taken') throw entityIdTaken();
     if (outcome === 'unknown') throw notFound('unknown_service_provider');
-    await audit(call, queries, { type: 'service_provider.changed', target: `service_provider:${id}`, data: changesOf(before, provider) });
+    await audit(call, queries, {
+      type: 'service_provider.changed',
+      target: `service_provider:${id}`,
+      data: { changed: changedFields(before, provider) },
+    });
     return providerToJson(await loadProvider(queries, tenant.id, id));
   });
 }
 
-async function importMetadata(call: AnyCall): Promise<unknown> {
-  const { services, tenant, body } = call;
-  if (!Buffer.isBuffer(body)) throw invalidField('metadata', 'Expected SAML metadata as application/samlmetadata+xml or application/xml.');
-  const reading = parseSpMetadata(body, services.clock.nowMs());
-  if (!reading.ok) throw invalidField(reading.field, metadataTexts[reading.field], reading.reason);
+async function importMetadata(call: ImportCall): Promise<unknown> {
+  const { services, tenant, body, query } = call;
+  if (!Buffer.isBuffer(body))
+    throw invalidField('metadata', 'Expected SAML metadata as application/samlmetadata+xml, application/xml or text/xml.');
+  const reading = parseSpMetadata(body, { nowMs: services.clock.nowMs(), entityId: query.entity_id });
+  if (!reading.ok) throw invalidField(reading.field, reading.text, reading.reason);
   const { metadata } = reading;
   const before = await services.database.read(tenant.id, (queries) => findServiceProviderByEntityId(queries, tenant.id, metadata.entityId));
-  if (before === undefined) return create(call, (id, nowMs) => parseNewProvider(fieldsOf(metadata), id, nowMs));
-  return withStatus(200, await change(call, before.id, (stored, nowMs) => parseProviderChange(fieldsOf(metadata), stored, nowMs)));
+  let plan = planImport(metadata, before);
+  if (before === undefined)
+    return { ...(await create(call, (id, nowMs) => parseNewProvider(plan.fields, id, nowMs))), import: plan.report };
+  const changed = await change(call, before.id, (stored, nowMs) => {
+    plan = planImport(metadata, stored);
+    return parseProviderChange(plan.fields, stored, nowMs);
+  });
+  return withStatus(200, { ...changed, import: plan.report });
 }
 
-// What metadata does not say stays as it is; it never takes a key away or lowers require_signed_requests.
-function fieldsOf(metadata: SpMetadata): Json {
-  return {
-    entity_id: metadata.entityId,
-    acs: metadata.acs,
-    ...(metadata.signingKeys.length > 0 ? { signing_keys: metadata.signingKeys } : {}),
-    ...(metadata.encryptionKey === undefined ? {} : { encryption_key: metadata.encryptionKey }),
-    ...(metadata.nameIdFormats.length > 0 ? { name_id_formats: metadata.nameIdFormats } : {}),
-    ...(metadata.authnRequestsSigned ? { require_signed_requests: true } : {}),
-  };
-}
-
-const metadataTexts = {
-  metadata: 'Expected the metadata of one SAML 2.0 service provider: one EntityDescriptor that has not expired.',
-  entity_id: 'The EntityDescriptor has no entityID.',
-  acs: 'The metadata names no AssertionConsumerService with the HTTP-POST binding.',
-  signing_keys: 'A KeyDescriptor holds no X.509 certificate.',
-  encryption_key: 'A KeyDescriptor holds no X.509 certificate.',
-} as const;
-
-function accepted(reading: ProviderReading): ServiceProvider {
+function accepted(tenant: Tenant, reading: ProviderReading, before?: ServiceProvider): ServiceProvider {
   if (!reading.ok) throw invalidField(reading.field, reading.text);
+  const { customAttributes } = tenant;
+  const named = Object.keys(reading.provider.attributeMap).filter((path) => before?.attributeMap[path] === undefined);
+  const unknown = unknownCustomPath(customAttributes, named);
+  if (unknown !== undefined) throw invalidField('attribute_map', unknown);
+  if (reading.provider.mappings !== before?.mappings) requireAttributes(tenant, 'saml', 'mappings', reading.provider.mappings);
+  const nobody = Object.values(reading.provider.nameIdSources).find(
+    (path) => isCustomPath(path) && nameIdAttribute(customAttributes, path) === undefined,
+  );
+  if (nobody !== undefined)
+    throw invalidField(
+      'name_id_sources',
+      `"${nobody}" names nobody: it is no attribute of one value that administrators or provisioning write.`,
+    );
   return reading.provider;
 }
 
 const entityIdTaken = (): Error => conflict('entity_id', 'This entityID is registered already.');
-
-function changesOf(before: ServiceProvider, after: ServiceProvider): Json {
-  const names = Object.keys(after) as (keyof ServiceProvider)[]; // both have exactly these members
-  const changed = names.filter((name) => name !== 'updatedAtMs' && JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  return { changed };
-}

@@ -1,7 +1,8 @@
 // `/settings`: the tenant's settings with their bounds (design 02). PATCH merges object by object; lists and null replace.
 import Type from 'typebox';
+import { changeOf, propertiesOf } from '../administration/schema-pieces.ts';
 import { changeSettings, shownSettings } from '../administration/settings.ts';
-import { rateLimitFields, settingsChange } from '../administration/settings-schema.ts';
+import { rateLimitParts, settingFields } from '../domain/settings.ts';
 import { type Call, type Endpoint, endpoint, invalidField, type Json, notFound } from './endpoint.ts';
 
 const settingsAnswer = Type.Object({}, { description: 'Every setting; the PATCH body names them.' });
@@ -21,7 +22,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
     path: '/settings',
     capability: 'settings:write',
     summary: 'Merge changes into the settings; a rate limit set to null is off',
-    body: settingsChange,
+    body: changeOf(propertiesOf(settingFields)),
     answer: settingsAnswer,
     status: 200,
     handle: change,
@@ -30,7 +31,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
 
 async function change({ services, tenant, body, actor, requestId }: Call<undefined, Json>): Promise<unknown> {
   for (const [limit, value] of Object.entries((body['rate_limits'] ?? {}) as Json))
-    requireWholeLimit(limit, value, tenant.settings.rate_limits);
+    requireWholeLimit(limit, value, tenant.settings.rate_limits as Json);
   const changed = await changeSettings(services, tenant.id, body, { actor, requestId });
   if (changed.ok) return shownSettings(changed.settings);
   if (changed.reason === 'unknown') throw notFound('unknown_tenant');
@@ -40,6 +41,6 @@ async function change({ services, tenant, body, actor, requestId }: Call<undefin
 /** A limit that is off has nothing to merge into: both numbers are needed to switch it on. */
 function requireWholeLimit(limit: string, value: unknown, before: Json): void {
   if (value === null || (before[limit] !== null && before[limit] !== undefined)) return;
-  for (const part of Object.keys(rateLimitFields))
+  for (const part of rateLimitParts)
     if (!Object.hasOwn(value as object, part)) throw invalidField(`rate_limits.${limit}.${part}`, 'This field is required.');
 }

@@ -1,16 +1,17 @@
-// `/statistics`: what an overview shows. Counts come from maintained counters or walks that stop at a limit, so the answer costs
-// the same in a large tenant; times to answer come from this process's histogram, and only where metrics are on.
+// `/statistics`: what an overview shows. Counts come from maintained counters or scans that stop at a limit, so the answer costs
+// the same in a large tenant; times to answer come from this node's histograms, and only where metrics are on.
 import Type from 'typebox';
+import { refusalActivity, signInActivity } from '../audit/activity.ts';
 import { statisticsCountMax, statisticsDaysMax } from '../contract/limits.ts';
-import { refusalActivity, signInActivity } from '../http/activity.ts';
-import { type ActivityCount, countUpTo, listActivity } from '../storage/activity-counts.ts';
-import { loadDirectoryCount } from '../storage/directory-counts.ts';
+import { countWebPhones } from '../storage/device/devices.ts';
+import { loadDirectoryCount } from '../storage/people/directory-counts.ts';
+import { type ActivityCount, countUpTo, listActivity } from '../storage/records/activity-counts.ts';
 import { type Call, type Endpoint, endpoint, invalidField, isoTime, type Json } from './endpoint.ts';
 import { closed, dateTime, nullable } from './schemas.ts';
 
 const count = Type.Integer();
 const directory = Type.Object(
-  { users: count, groups: count, clients: count, resources: count, service_providers: count },
+  { users: count, groups: count, clients: count, resources: count, service_providers: count, web_phones: count },
   { description: `All but users are counted up to ${statisticsCountMax}.` },
 );
 const period = Type.Object({ from: dateTime, sign_ins: count, refusals: count });
@@ -20,7 +21,7 @@ const statisticsAnswer = Type.Object({
   period_seconds: count,
   periods: Type.Array(period, { description: 'Oldest first; the last one is not over yet.' }),
   refusals: Type.Array(Type.Object({ row: Type.String(), count }), { description: 'By contract row, most frequent first.' }),
-  latencies: nullable(Type.Array(latency, { description: 'Of this process since it started, all tenants; null where metrics are off.' })),
+  latencies: nullable(Type.Array(latency, { description: 'Of this node since it started, all tenants; null where metrics are off.' })),
 });
 const daysDefault = 7;
 const hourSeconds = 3600;
@@ -53,6 +54,7 @@ async function statisticsOf({ services, tenant }: Call<unknown, unknown>, days: 
     clients: await countUpTo(queries, tenant.id, 'clients', statisticsCountMax),
     resources: await countUpTo(queries, tenant.id, 'resources', statisticsCountMax),
     service_providers: await countUpTo(queries, tenant.id, 'service_providers', statisticsCountMax),
+    web_phones: await countWebPhones(queries, tenant.id, statisticsCountMax),
   }));
   return {
     directory: rest,

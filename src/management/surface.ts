@@ -1,19 +1,26 @@
 // The management API of a tenant and the system API of the deployment (design 02): who may call, and where endpoints come from.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { managementBodyBytesMax } from '../contract/limits.ts';
 import { verifySecret } from '../crypto/secret-hash.ts';
+import { capabilities } from '../domain/capabilities.ts';
 import { operatorTokenKey, rootTenantSlug } from '../domain/tenant.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Services } from '../http/services.ts';
 import { type Handler, registerSurface, type SurfaceDefinition } from '../http/surface.ts';
 import { tenantNameOf } from '../http/tenant-name.ts';
-import { findInstanceValue } from '../storage/instance.ts';
-import { findUser } from '../storage/users.ts';
-import { bearerTokenOf, verifyBearer } from '../tokens/bearer.ts';
-import { type Api, createDispatch } from './dispatch.ts';
+import { pictureTypes } from '../platform/images/picture.ts';
+import { findInstanceValue } from '../storage/engine/instance.ts';
+import { type BearerDependencies, bearerTokenOf, verifyBearer } from '../tokens/bearer.ts';
+import { isEntrySecret, verifyOperatorEntry } from '../tokens/operator-entry.ts';
+import { type Api, type Caller, createDispatch } from './dispatch.ts';
 
-const surface = { envelope: 'management', bodyBytesMax: managementBodyBytesMax } as const satisfies Partial<SurfaceDefinition>;
+const surface = {
+  envelope: 'management',
+  bodyBytesMax: managementBodyBytesMax,
+  shedding: 'first',
+} as const satisfies Partial<SurfaceDefinition>;
+const metadataTypes = ['application/xml', 'text/xml', 'application/samlmetadata+xml'];
 const managementPrefix = '/v1/management';
 const systemPrefix = '/v1/system';
 
@@ -23,7 +30,10 @@ export function registerManagement(app: FastifyInstance, services: Services): vo
     ...surface,
     name: 'management',
     prefix: managementPrefix,
-    bodies: { 'application/json': 'json', 'application/xml': 'raw', 'text/xml': 'raw', 'application/samlmetadata+xml': 'raw' },
+    bodies: {
+      'application/json': 'json',
+      ...Object.fromEntries([...metadataTypes, ...pictureTypes].map((type) => [type, 'raw' as const])),
+    },
     ofTenant: true,
   };
   registerSurface(app, services, definition, (route) => {
@@ -55,30 +65,44 @@ function managementApi(services: Services): Api {
   return {
     prefix: managementPrefix,
     load: async () => (await import('./endpoints.ts')).managementEndpoints,
-    authenticate: async ({ tenant, headers }) => {
-      const bearer = await verifyBearer(services, tenant, headers.authorization, tenant.managementApi);
-      if (!bearer.ok) throw reject('management.unauthorized', bearer.reason);
-      const { token, actor } = bearer;
-      if (token.sid !== undefined) await requireAdministrator(services, tenant.id, token.sub);
-      return { actor, scopes: token.scopes, isAdministrator: token.sid !== undefined, key: token.clientId };
-    },
-    limit: (request, { key }) =>
-      enforceRateLimit(services.rateLimiter, request.tenant, 'management', 'management_requests_per_client', key),
+    authenticate: (request) => authenticateManager(services, request),
+    limit: limitManagement(services),
   };
 }
 
-/** People come with tokens of the console; only administrators manage, whatever scope a token carries. */
-async function requireAdministrator(services: Services, tenant: Parameters<typeof findUser>[1], sub: string): Promise<void> {
-  const user = await services.database.read(tenant, (queries) => findUser(queries, tenant, sub));
-  if (user?.role !== 'admin') throw reject('management.unauthorized', 'not_an_administrator');
+/** Who calls the management API: with a token for it, or as an operator who entered the tenant. */
+async function authenticateManager(services: Services, request: FastifyRequest): Promise<Caller> {
+  const presented = bearerTokenOf(request.headers.authorization);
+  if (!isEntrySecret(presented)) return authenticateBearer(services, request);
+  const verified = await verifyOperatorEntry(services, request.tenant, presented);
+  if (!verified.ok) throw reject('management.unauthorized', verified.reason);
+  const { actor, scopes } = verified.operator;
+  return { actor, scopes, isAdministrator: false, key: actor };
 }
+
+/** Who calls with a token for the management API of the tenant. */
+export async function authenticateBearer(
+  services: BearerDependencies,
+  { tenant, headers }: Pick<FastifyRequest, 'tenant' | 'headers'>,
+): Promise<Caller> {
+  const bearer = await verifyBearer(services, tenant, headers.authorization, tenant.managementApi);
+  if (!bearer.ok) throw reject('management.unauthorized', bearer.reason);
+  const { token, scopes, actor } = bearer;
+  return { actor, scopes, isAdministrator: token.sid !== undefined, key: token.clientId };
+}
+
+/** The limit of a client on calls with such tokens. */
+export const limitManagement =
+  ({ rateLimiter }: Pick<Services, 'rateLimiter'>): Api['limit'] =>
+  (request, { key }) =>
+    enforceRateLimit(rateLimiter, request.tenant, 'management', 'management_requests_per_client', key);
 
 function systemApi(services: Services): Api {
   return {
     prefix: systemPrefix,
     load: async () => (await import('./endpoints.ts')).systemEndpoints,
     authenticate: async (request) => {
-      const name = tenantNameOf(request.raw, services.publicUrl);
+      const name = tenantNameOf(request.raw, services);
       if (name.kind === 'slug' && name.slug !== rootTenantSlug) throw reject('management.not_found', 'no_such_path');
       const root = await services.tenants.bySlug(rootTenantSlug);
       if (root !== undefined) request.tenant = root;
@@ -86,12 +110,12 @@ function systemApi(services: Services): Api {
       const stored = await services.database.systemRead((queries) => findInstanceValue(queries, operatorTokenKey));
       if (!verifySecret(presented ?? '', stored) || presented === undefined)
         throw reject('management.unauthorized', presented === undefined ? 'missing_token' : 'wrong_operator_token');
-      return { actor: 'operator', scopes: [], isAdministrator: false, key: 'operator' };
+      return { actor: 'operator', scopes: capabilities, isAdministrator: false, key: 'operator' };
     },
     limit: async () => undefined,
   };
 }
 
-function everyMethod(handler: Handler): Readonly<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS', Handler>> {
+export function everyMethod(handler: Handler): Readonly<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS', Handler>> {
   return { GET: handler, POST: handler, PUT: handler, PATCH: handler, DELETE: handler, OPTIONS: handler };
 }

@@ -1,24 +1,34 @@
 // The system API's tenants: the operator makes, lists, changes and deletes them.
 import Type from 'typebox';
 import { createSetupToken, setupLink } from '../administration/admin-setup.ts';
-import { changeTenant, parseDomain, removeTenant, slugPattern } from '../administration/tenants.ts';
-import { urlCharsMax } from '../contract/limits.ts';
+import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
+import { changeTenant, removeTenant } from '../administration/tenants.ts';
+import { capabilities } from '../domain/capabilities.ts';
+import { takenAt, toJson, valueFault } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { Services } from '../http/services.ts';
-import { tenantFromRow } from '../storage/tenant-directory.ts';
-import { findTenantById, listTenants, type TenantTable } from '../storage/tenants.ts';
+import { rootTenantSlug, type TenantChange, tenantFields } from '../domain/tenant.ts';
+import type { Parts } from '../http/services.ts';
+import { tenantFromRow } from '../storage/registry/tenant-directory.ts';
+import { findTenantById, listTenants, type StoredTenant } from '../storage/registry/tenants.ts';
 import { createTenant } from '../tokens/tenant-creation.ts';
-import { type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from './endpoint.ts';
+import {
+  type Call,
+  conflict,
+  type Endpoint,
+  endpoint,
+  invalidField,
+  isoTime,
+  type Json,
+  notFound,
+  requireCapabilities,
+} from './endpoint.ts';
 import { listOf, pageOf } from './paging.ts';
-import { closed, dateTime, listAnswer, name, nullable, searchQuery } from './schemas.ts';
+import { closed, dateTime, listAnswer, searchQuery } from './schemas.ts';
 
-const domain = Type.String({ minLength: 1, maxLength: urlCharsMax });
 const tenantAnswer = Type.Object({
   id: Type.String(),
+  ...propertiesOf(tenantFields),
   slug: Type.String(),
-  name,
-  domain: nullable(domain),
-  enabled: Type.Boolean(),
   base_url: Type.String(),
   management_api: Type.String(),
   created_at: dateTime,
@@ -30,15 +40,14 @@ export const tenantEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
     path: '/tenants',
+    capability: 'tenants:write',
     summary: 'Create a tenant; its admin client’s secret is shown once',
-    body: closed({ slug: Type.String({ pattern: slugPattern }), name, domain: Type.Optional(nullable(domain)) }),
+    body: creationOf(takenAt(tenantFields, 'create')),
     answer: Type.Object({ ...tenantAnswer.properties, admin_client: adminClient }),
     status: 201,
     handle: async ({ services, body, actor, requestId }) => {
-      const { database, encryption, clock, publicUrl } = services;
-      const origin = domainOf(body.domain);
-      const input = { slug: body.slug, name: body.name, domain: origin ?? undefined, actor, requestId };
-      const created = await createTenant(database, encryption, clock, publicUrl, input);
+      const { slug, name, domain } = accepted(body) as { readonly slug: string; readonly name: string; readonly domain?: string | null }; // required by the schema
+      const created = await createTenant(services, { slug, name, domain, actor, requestId });
       if (!created.ok) throw conflict('slug', 'The slug or domain is in use.');
       services.cache.forget(created.tenant.id);
       const { clientId, clientSecret } = created.adminClient;
@@ -49,6 +58,7 @@ export const tenantEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
     path: '/tenants',
+    capability: 'tenants:read',
     summary: 'List tenants by slug; `search` is the start of a slug',
     query: searchQuery,
     answer: listAnswer(tenantAnswer),
@@ -69,6 +79,7 @@ export const tenantEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
     path: '/tenants/:id',
+    capability: 'tenants:read',
     summary: 'Read a tenant',
     answer: tenantAnswer,
     status: 200,
@@ -77,15 +88,15 @@ export const tenantEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'PATCH',
     path: '/tenants/:id',
+    capability: 'tenants:write',
     summary: 'Change name or domain, disable or enable',
-    body: closed({ name: Type.Optional(name), domain: Type.Optional(nullable(domain)), enabled: Type.Optional(Type.Boolean()) }),
+    body: changeOf(propertiesOf(takenAt(tenantFields, 'change'))),
     answer: tenantAnswer,
     status: 200,
     handle: async ({ services, params, body, actor, requestId }) => {
-      const { domain: wanted, ...change } = body;
-      const origin = wanted === undefined ? {} : { domain: domainOf(wanted) ?? null };
+      const given = accepted(body);
       const { tenant_id: id } = await loadTenant(services, params['id']!);
-      const changed = await changeTenant(services, id, { ...change, ...origin }, { actor, requestId });
+      const changed = await changeTenant(services, id, given, { actor, requestId });
       if (!changed.ok) throw changed.reason === 'taken' ? conflict('domain', 'The domain is in use.') : notFound('unknown_tenant');
       return tenantToJson(services, changed.row);
     },
@@ -93,19 +104,22 @@ export const tenantEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
     path: '/tenants/:id/invitations',
+    capability: 'tenants:write',
     summary: 'Make a link that sets up an administrator of the tenant; it works once and is shown once',
     body: Type.Union([closed({}), Type.Undefined()]),
     answer: Type.Object({ setup_url: Type.String() }),
     status: 201,
-    handle: async ({ services, params, actor, requestId }) => {
+    handle: async ({ services, params, scopes, actor, requestId }) => {
       const row = await loadTenant(services, params['id']!);
-      const token = await createSetupToken(services, row.tenant_id, null, { actor, requestId });
-      return { setup_url: setupLink(tenantFromRow(row, services.publicUrl).baseUrl, token) };
+      if (row.slug === rootTenantSlug) requireCapabilities(capabilities, scopes); // the link makes an owner of the very tenant
+      const token = await createSetupToken(services, row.tenant_id, { user: null }, { actor, requestId });
+      return { setup_url: setupLink(tenantFromRow(row, services).baseUrl, token) };
     },
   }),
   endpoint({
     method: 'DELETE',
     path: '/tenants/:id',
+    capability: 'tenants:write',
     summary: 'Delete a tenant with all its rows',
     answer: undefined,
     status: 204,
@@ -119,27 +133,25 @@ async function remove({ services, params, actor, requestId }: Call<undefined, un
   throw removed.reason === 'root' ? conflict('id', 'The root tenant cannot be deleted.') : notFound('unknown_tenant');
 }
 
-function domainOf(text: string | null | undefined): string | undefined {
-  if (text === null || text === undefined) return undefined;
-  const origin = parseDomain(text);
-  if (origin === undefined) throw invalidField('domain', 'This field must be an https origin such as https://login.acme.example.');
-  return origin;
+/** A body whose shape was checked, with values that may stand. */
+function accepted(body: unknown): TenantChange {
+  const given = body as TenantChange;
+  const fault = valueFault(tenantFields, given);
+  if (fault !== undefined) throw invalidField(fault.field, `This field ${fault.text}.`);
+  return given;
 }
 
-async function loadTenant(services: Services, id: string): Promise<TenantTable> {
+async function loadTenant(services: Parts<'database'>, id: string): Promise<StoredTenant> {
   const row = await services.database.systemRead((queries) => findTenantById(queries, id as TenantId)); // a look-up key, not yet known to be an id
   if (row === undefined) throw notFound('unknown_tenant');
   return row;
 }
 
-function tenantToJson(services: Services, row: TenantTable): Json {
-  const tenant = tenantFromRow(row, services.publicUrl);
+function tenantToJson(services: Parts<'publicUrl' | 'canMail'>, row: StoredTenant): Json {
+  const tenant = tenantFromRow(row, services);
   return {
     id: tenant.id,
-    slug: tenant.slug,
-    name: tenant.name,
-    domain: tenant.domain ?? null,
-    enabled: tenant.enabled,
+    ...toJson(tenantFields, tenant),
     base_url: tenant.baseUrl,
     management_api: tenant.managementApi,
     created_at: isoTime(row.created_at),

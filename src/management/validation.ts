@@ -2,7 +2,7 @@
 // it takes longer to load than a server may take to start; each schema is compiled once per process.
 import type { TSchema } from 'typebox';
 import type { ContractError } from '../contract/contract-error.ts';
-import { isXmlText } from '../crypto/xml/characters.ts';
+import { isXmlText } from '../domain/saml/xml-text.ts';
 import { invalidField, type Json } from './endpoint.ts';
 
 type Compiler = typeof import('typebox/compile');

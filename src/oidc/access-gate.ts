@@ -2,8 +2,8 @@
 // Asked wherever a user meets a client; each endpoint refuses with its own opaque row.
 import type { Client } from '../domain/client.ts';
 import type { TenantId, UserId } from '../domain/ids.ts';
-import { isAssigned } from '../storage/access-assignments.ts';
-import type { Database } from '../storage/database.ts';
+import type { Database } from '../storage/engine/database.ts';
+import { isAssigned } from '../storage/registry/access-assignments.ts';
 
 /** True when the user may use the client now. Asks the database only where a policy is set. */
 export async function passesAccessGate(database: Database, tenant: TenantId, client: Client, user: UserId): Promise<boolean> {

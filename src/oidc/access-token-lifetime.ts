@@ -1,9 +1,13 @@
 // How long an access token for a resource lives: the resource may say so itself, else the tenant does.
 import type { Tenant } from '../domain/tenant.ts';
-import type { Services } from '../http/services.ts';
+import type { ConfigCache } from '../storage/engine/config-cache.ts';
 
 /** Seconds; the resource is configuration and comes from the cache. */
-export async function accessTokenLifetimeSeconds({ cache }: Services, tenant: Tenant, resource: string): Promise<number> {
+export async function accessTokenLifetimeSeconds(
+  { cache }: { readonly cache: ConfigCache },
+  tenant: Tenant,
+  resource: string,
+): Promise<number> {
   const own = await cache.get(tenant.id, `resource-lifetime:${resource}`, async (queries) => {
     const row = await queries
       .selectFrom('resources')

@@ -1,21 +1,19 @@
-// Cross-origin reads (Fetch standard) for clients that live in a browser page: token, UserInfo, keys and discovery. Nothing
+// Cross-origin reads (Fetch standard) for clients that live in a browser page: token, PAR, revocation, UserInfo, keys and discovery. Nothing
 // here is authorized by a cookie, so any origin may read what it has the credentials for.
-import type { EndpointReply, EndpointRequest } from '../http/endpoint.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Handler } from '../http/surface.ts';
 
 const exposed = 'DPoP-Nonce, WWW-Authenticate, X-Request-Id, Retry-After';
 const preflightSeconds = '3600';
 
 /** Adds the headers when the request comes from a page. */
-export function allowCrossOrigin(request: EndpointRequest, reply: EndpointReply): void {
+export function allowCrossOrigin(request: FastifyRequest, reply: FastifyReply): void {
   if (request.headers.origin === undefined) return;
   reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed });
 }
 
 /** The handler made readable from other origins, its refusals too. */
-export function crossOrigin<Request extends EndpointRequest, Reply extends EndpointReply, Result>(
-  handler: (request: Request, reply: Reply) => Result,
-): (request: Request, reply: Reply) => Result {
+export function crossOrigin(handler: Handler): Handler {
   return (request, reply) => {
     allowCrossOrigin(request, reply);
     return handler(request, reply);

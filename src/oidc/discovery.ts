@@ -1,58 +1,84 @@
 // Discovery (OpenID Connect Discovery 1.0, RFC 8414): what this issuer offers, each list taken from the code that offers it.
 // {base_url}/.well-known/openid-configuration, and the RFC 8414 address of an issuer with a path:
-// <public-url>/.well-known/oauth-authorization-server/t/<slug>.
+// <public-url>/.well-known/oauth-authorization-server/t/<slug>. The metadata of the transmitter of security events lies beside it (SSF 1.0, 7.2).
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { assertionPublicKeyAlgs, assertionSecretAlgs } from '../crypto/assertion-algorithms.ts';
 import { signingAlgorithms } from '../crypto/signing.ts';
-import { acrValuesSupported } from '../domain/authentication-method.ts';
+import { responseModes } from '../domain/authorization-response.ts';
 import { tokenEndpointAuthMethods } from '../domain/client.ts';
+import { deviceCodeGrantType, grantTypeNames, isOffered, registrationName } from '../domain/grant-types.ts';
 import { languages } from '../domain/language.ts';
+import { acrValuesSupported } from '../domain/login-methods.ts';
+import { standardScopes } from '../domain/standard-scopes.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { Services } from '../http/services.ts';
-import { type Handler, registerSurface } from '../http/surface.ts';
-import { promptValues } from './authorization-checks.ts';
+import { findTenant } from '../http/request-tenant.ts';
+import type { Parts } from '../http/services.ts';
+import { type Handler, type Route, registerSurface, type SurfaceDeps } from '../http/surface.ts';
+import { tenantClosed } from '../http/surface-errors.ts';
+import { ssfConfiguration } from '../ssf/configuration.ts';
+import { publishedAgeMsMax } from '../storage/engine/config-pulse.ts';
+import { promptValues } from './authorize/authorization-checks.ts';
 import { crossOrigin, preflight } from './cross-origin.ts';
-import { grants } from './grants/registry.ts';
 import { introspectionSigningAlg } from './introspection.ts';
-import { standardScopes } from './scopes.ts';
+import { mtlsMetadata, offeredAuthMethods } from './mtls-metadata.ts';
 import { claimsSupported } from './user-claims.ts';
 
-export function registerDiscovery(app: FastifyInstance, services: Services): void {
+const published = [
+  '/openid-configuration',
+  '/oauth-authorization-server',
+  '/oauth-authorization-server/t/:slug',
+  '/ssf-configuration',
+  '/ssf-configuration/t/:slug',
+] as const;
+type Send = (reply: FastifyReply, tenant: Tenant) => FastifyReply;
+
+/** @param more adds what else lies at /.well-known */
+export function registerDiscovery(app: FastifyInstance, services: SurfaceDeps, more: (route: Route) => void): void {
   registerSurface(
     app,
     services,
-    { name: 'discovery', envelope: 'oauth', prefix: '/.well-known', bodies: {}, bodyBytesMax: 0, ofTenant: true },
+    { name: 'discovery', envelope: 'oauth', prefix: '/.well-known', bodies: {}, bodyBytesMax: 0, ofTenant: true, published },
     (route) => {
-      const own: Handler = (request, reply) => send(reply, request.tenant);
-      const byPath: Handler = async (request, reply) => {
-        const { slug } = request.params as { slug: string }; // the route below has this parameter
-        const tenant = await services.tenants.bySlug(slug);
-        // An issuer has one address: a tenant on its own domain, and the root tenant, are not found below /t/.
-        if (tenant?.enabled !== true || tenant.baseUrl !== `${services.publicUrl}/t/${slug}`)
-          throw reject('oauth.not_found', 'no_such_issuer');
-        return send(reply, tenant);
-      };
+      const own =
+        (send: Send): Handler =>
+        (request, reply) =>
+          send(reply, request.tenant);
+      const byPath =
+        (send: Send): Handler =>
+        async (request, reply) => {
+          const { slug } = request.params as { slug: string }; // the route below has this parameter
+          const admit = (): (() => void) => services.admitLookUp(request.clientAddress, 'oauth');
+          const tenant = await findTenant(services, { kind: 'slug', slug }, { ageMsMax: publishedAgeMsMax, admit });
+          // An issuer has one address: a tenant on its own domain, and the root tenant, are not found below /t/.
+          if (tenant?.enabled !== true || tenant.baseUrl !== `${services.publicUrl}/t/${slug}`)
+            throw reject('oauth.not_found', 'no_such_issuer');
+          if (tenant.isMoving) throw tenantClosed('oauth');
+          return send(reply, tenant);
+        };
+      const issuer: Send = (reply, tenant) => sendJson(reply, metadataJson(services.config, tenant));
+      const transmitter: Send = (reply, tenant) => sendJson(reply, JSON.stringify(ssfConfiguration(tenant)));
       const readable = (handler: Handler) => ({ GET: crossOrigin(handler), OPTIONS: preflight('GET') });
-      route('/openid-configuration', readable(own));
-      route('/oauth-authorization-server', readable(own));
-      route('/oauth-authorization-server/t/:slug', readable(byPath));
+      route('/openid-configuration', readable(own(issuer)));
+      route('/oauth-authorization-server', readable(own(issuer)));
+      route('/oauth-authorization-server/t/:slug', readable(byPath(issuer)));
+      route('/ssf-configuration', readable(own(transmitter)));
+      route('/ssf-configuration/t/:slug', readable(byPath(transmitter)));
+      more(route);
     },
   );
 }
 
-function send(reply: FastifyReply, tenant: Tenant): FastifyReply {
-  return reply
-    .headers({ 'cache-control': 'public, max-age=300', 'content-type': 'application/json; charset=utf-8' })
-    .send(metadataJson(tenant));
-}
+const sendJson = (reply: FastifyReply, json: string): FastifyReply =>
+  reply.headers({ 'cache-control': 'public, max-age=300', 'content-type': 'application/json; charset=utf-8' }).send(json);
 
 const rendered = new WeakMap<Tenant, string>();
 
-function metadataJson(tenant: Tenant): string {
+function metadataJson(config: Parts<'config'>['config'], tenant: Tenant): string {
   let json = rendered.get(tenant);
   if (json === undefined) {
-    json = JSON.stringify(metadataOf(tenant));
+    const metadata = metadataOf(config, tenant);
+    json = JSON.stringify({ ...metadata, ...mtlsMetadata(config, tenant, metadata) });
     rendered.set(tenant, json);
   }
   return json;
@@ -60,10 +86,10 @@ function metadataJson(tenant: Tenant): string {
 
 const idTokenAlgs = Object.keys(signingAlgorithms);
 const assertionAlgs = [...assertionPublicKeyAlgs, ...assertionSecretAlgs];
-const authMethods = { methods: tokenEndpointAuthMethods, confidential: tokenEndpointAuthMethods.filter((method) => method !== 'none') };
 
 /** The metadata of an issuer. */
-export function metadataOf(tenant: Tenant): Readonly<Record<string, unknown>> {
+function metadataOf(config: Parts<'config'>['config'], tenant: Tenant): Readonly<Record<string, unknown>> {
+  const methods = offeredAuthMethods(config, tokenEndpointAuthMethods);
   const endpoint = (name: string): string => `${tenant.baseUrl}/v1/idp/oidc/${name}`;
   return {
     issuer: tenant.baseUrl,
@@ -76,32 +102,40 @@ export function metadataOf(tenant: Tenant): Readonly<Record<string, unknown>> {
     revocation_endpoint: endpoint('revoke'),
     pushed_authorization_request_endpoint: endpoint('par'),
     require_pushed_authorization_requests: false,
+    ...(isOffered(deviceCodeGrantType, tenant.settings.extra_grants) && {
+      device_authorization_endpoint: endpoint('device-authorization'),
+    }),
+    ...(tenant.settings.extra_grants.includes(registrationName) && { registration_endpoint: endpoint('register') }),
     backchannel_authentication_endpoint: endpoint('bc-authorize'),
     backchannel_token_delivery_modes_supported: ['poll', 'ping', 'push'],
+    backchannel_authentication_request_signing_alg_values_supported: assertionPublicKeyAlgs,
     backchannel_user_code_parameter_supported: false,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
     scopes_supported: standardScopes,
     response_types_supported: ['code'],
-    response_modes_supported: ['query'],
-    grant_types_supported: grants.map((grant) => grant.grantType),
+    response_modes_supported: responseModes,
+    grant_types_supported: grantTypeNames.filter((type) => isOffered(type, tenant.settings.extra_grants)),
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: idTokenAlgs,
-    token_endpoint_auth_methods_supported: authMethods.methods,
+    token_endpoint_auth_methods_supported: methods,
     token_endpoint_auth_signing_alg_values_supported: assertionAlgs,
-    introspection_endpoint_auth_methods_supported: authMethods.confidential,
+    introspection_endpoint_auth_methods_supported: methods.filter((method) => method !== 'none'),
     introspection_endpoint_auth_signing_alg_values_supported: assertionAlgs,
     introspection_signing_alg_values_supported: [introspectionSigningAlg],
-    revocation_endpoint_auth_methods_supported: authMethods.methods,
+    revocation_endpoint_auth_methods_supported: methods,
     revocation_endpoint_auth_signing_alg_values_supported: assertionAlgs,
+    authorization_signing_alg_values_supported: idTokenAlgs,
     code_challenge_methods_supported: ['S256'],
     dpop_signing_alg_values_supported: assertionPublicKeyAlgs,
     acr_values_supported: acrValuesSupported,
     prompt_values_supported: promptValues,
     claim_types_supported: ['normal'],
-    claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'acr', 'amr', 'nonce', 'sid', ...claimsSupported],
-    claims_parameter_supported: false,
-    request_parameter_supported: false,
+    claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'acr', 'amr', 'nonce', 'sid', ...claimsSupported(tenant)],
+    claims_parameter_supported: true,
+    request_parameter_supported: true,
+    request_object_signing_alg_values_supported: assertionPublicKeyAlgs,
+    require_signed_request_object: false,
     request_uri_parameter_supported: false,
     authorization_response_iss_parameter_supported: true,
     ui_locales_supported: languages,

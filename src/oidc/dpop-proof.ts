@@ -1,17 +1,27 @@
 // DPoP proofs (RFC 9449 4.3): a JWT in the `DPoP` header that proves the sender holds a key. Verified at the token endpoint, at
 // PAR and at UserInfo, which each answer a failure in their own way. A proof is good for one request: its use is a row.
 import { hash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { dpopJtiCharsMax, dpopKeyCharsMax, dpopProofCharsMax } from '../contract/limits.ts';
-import { publicKeyFor, verifyWithPublicKey } from '../crypto/assertion-algorithms.ts';
+import { isSignedBy, publicKeyFor } from '../crypto/assertion-algorithms.ts';
 import { type Claims, parseJwt } from '../crypto/jwt.ts';
+import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import { thumbprint } from '../crypto/signing.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { EndpointReply, EndpointRequest } from '../http/endpoint.ts';
-import type { Services } from '../http/services.ts';
-import { nowSeconds } from '../platform/clock.ts';
-import { insertDpopProof } from '../storage/dpop-proofs.ts';
+import { type Clock, nowSeconds } from '../platform/clock.ts';
+import type { Database } from '../storage/engine/database.ts';
+import { insertDpopProof } from '../storage/oidc/dpop-proofs.ts';
+
+export interface NonceDeps {
+  readonly clock: Clock;
+  readonly encryption: KeyEncryption;
+}
+
+export interface ProofDeps extends NonceDeps {
+  readonly database: Database;
+}
 
 /** Seconds a proof's `iat` may lie before or after our clock, and how long a nonce of ours is taken. */
 const iatSkewSeconds = 60;
@@ -42,15 +52,17 @@ export interface ProofRequirements {
   readonly accessToken: string | undefined;
   /** True where a proof without a nonce of ours is refused. */
   readonly needsNonce: boolean;
+  /** What the proof may be signed with. */
+  readonly algs: readonly string[];
 }
 
 /** True when the request carries a proof. */
-export const hasProof = (request: EndpointRequest): boolean => request.headers['dpop'] !== undefined;
+export const hasProof = (request: FastifyRequest): boolean => request.headers['dpop'] !== undefined;
 
 /** Verifies the proof of a request and takes its one use; gives the thumbprint of the key it proves. */
 export async function verifyProof(
-  services: Services,
-  request: EndpointRequest,
+  services: ProofDeps,
+  request: FastifyRequest,
   requirements: ProofRequirements,
 ): Promise<Outcome<{ readonly thumbprint: string }, ProofFailure>> {
   const { tenant } = request;
@@ -59,9 +71,9 @@ export async function verifyProof(
   if (jwt === undefined) return fail('proof_malformed');
   const { typ, alg, jwk, crit } = jwt.header;
   if (typ !== 'dpop+jwt' || crit !== undefined) return fail('proof_typ');
-  const key = typeof alg === 'string' && isPublicJwk(jwk) ? publicKeyFor(alg, jwk) : undefined;
+  const key = typeof alg === 'string' && requirements.algs.includes(alg) && isPublicJwk(jwk) ? publicKeyFor(alg, jwk) : undefined;
   if (key === undefined || typeof alg !== 'string') return fail('proof_key');
-  if (!verifyWithPublicKey(alg, key, jwt.signingInput, jwt.signature)) return fail('proof_signature');
+  if (!(await isSignedBy(jwt.token, alg, key))) return fail('proof_signature');
   const fault = findClaimFault(services, request, jwt.claims, requirements);
   if (fault !== undefined) return fail(fault);
   const proved = thumbprint(key);
@@ -80,8 +92,8 @@ function isPublicJwk(jwk: unknown): jwk is Readonly<Record<string, unknown>> {
 }
 
 function findClaimFault(
-  services: Services,
-  request: EndpointRequest,
+  services: ProofDeps,
+  request: FastifyRequest,
   claims: Claims,
   { endpoint, accessToken, needsNonce }: ProofRequirements,
 ): ProofFailure | undefined {
@@ -109,10 +121,10 @@ function withoutQuery(uri: string): string | undefined {
 const noncePurpose = (tenant: Tenant): string => `dpop-nonce:${tenant.id}`;
 
 /** A nonce any node of ours recognises: the time it was made, under the master key. */
-export const makeNonce = ({ encryption, clock }: Services, tenant: Tenant): string =>
+export const makeNonce = ({ encryption, clock }: NonceDeps, tenant: Tenant): string =>
   encryption.encrypt(String(nowSeconds(clock)), noncePurpose(tenant));
 
-function isOwnNonce({ encryption, clock }: Services, tenant: Tenant, nonce: unknown): boolean {
+function isOwnNonce({ encryption, clock }: NonceDeps, tenant: Tenant, nonce: unknown): boolean {
   if (typeof nonce !== 'string' || nonce.length > dpopJtiCharsMax) return false;
   try {
     const madeAt = Number(encryption.decrypt(nonce, noncePurpose(tenant)).toString());
@@ -124,6 +136,6 @@ function isOwnNonce({ encryption, clock }: Services, tenant: Tenant, nonce: unkn
 }
 
 /** Gives the client a nonce for its next proof (RFC 9449 8.2). */
-export function offerNonce(services: Services, request: EndpointRequest, reply: EndpointReply): void {
+export function offerNonce(services: NonceDeps, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('dpop-nonce', makeNonce(services, request.tenant));
 }

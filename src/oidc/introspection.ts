@@ -1,19 +1,20 @@
 // POST /v1/idp/oidc/introspect (RFC 7662, contract 7.5): says what a token is worth now, to whom it concerns. Never writes.
 // A token that is unverifiable, expired, revoked or not the caller's business is `{"active":false}` and nothing else.
+
 import { reject } from '../contract/contract-error.ts';
 import { signJwt } from '../crypto/jwt.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { Client } from '../domain/client.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { Endpoint, EndpointReply, EndpointRequest } from '../http/endpoint.ts';
-import type { Services } from '../http/services.ts';
+import type { Parts } from '../http/services.ts';
+import type { Handler } from '../http/surface.ts';
 import { nowSeconds } from '../platform/clock.ts';
-import { findCachedClient } from '../storage/clients.ts';
-import { findRefreshToken } from '../storage/refresh-tokens.ts';
-import { findTokenState } from '../storage/revoked-tokens.ts';
+import { findRefreshToken } from '../storage/oidc/refresh-tokens.ts';
+import { findTokenState } from '../storage/oidc/revoked-tokens.ts';
+import { findCachedClient } from '../storage/registry/clients.ts';
 import { type AccessToken, verifyAccessToken } from '../tokens/access-token.ts';
-import { authenticateClient } from './client-authentication.ts';
+import { authenticateClient, type ClientAuthDeps } from './client/client-authentication.ts';
 import { parametersFailureText, parseForm } from './parameters.ts';
 
 /** What is said of a token, as an object and as JSON. */
@@ -30,7 +31,7 @@ const activeAccessTokens = new WeakMap<AccessToken, Introspection>();
 const jwtType = 'token-introspection+jwt';
 export const introspectionSigningAlg = 'RS256';
 
-export function introspect(services: Services): Endpoint {
+export function introspect(services: ClientAuthDeps & Parts<'keyRings'>): Handler {
   return async (request, reply) => {
     const parsed = parseForm(request);
     if (!parsed.ok)
@@ -45,8 +46,10 @@ export function introspect(services: Services): Endpoint {
     const keys = services.keyRings.peek(request.tenant.id) ?? (await services.keyRings.of(request.tenant.id));
     const found = (await introspectToken(services, request.tenant, keys, client, token)) ?? inactive;
     reply.header('cache-control', 'no-store');
-    if (request.headers.accept?.includes(`application/${jwtType}`) === true)
-      return answerSigned(services, request, reply, keys, client, found);
+    if (request.headers.accept?.includes(`application/${jwtType}`) === true) {
+      reply.header('content-type', `application/${jwtType}`);
+      return signAnswer(services, request.tenant, keys, client, found);
+    }
     reply.header('content-type', 'application/json; charset=utf-8');
     return found.json;
   };
@@ -54,7 +57,7 @@ export function introspect(services: Services): Endpoint {
 
 /** What the caller may know about a token; undefined when that is nothing. */
 async function introspectToken(
-  services: Services,
+  services: Parts<'cache' | 'clock' | 'database'>,
   tenant: Tenant,
   keys: KeyRing,
   caller: Client,
@@ -67,7 +70,7 @@ async function introspectToken(
 }
 
 async function introspectAccessToken(
-  services: Services,
+  services: Parts<'cache' | 'database'>,
   tenant: Tenant,
   caller: Client,
   token: AccessToken,
@@ -80,15 +83,17 @@ async function introspectAccessToken(
   if (state.isRevoked || (token.sid !== undefined && state.userState !== 'active')) return undefined;
   let introspection = activeAccessTokens.get(token);
   if (introspection === undefined) {
-    introspection = introspectionOf({ active: true, token_type: token.claims['cnf'] === undefined ? 'Bearer' : 'DPoP', ...token.claims });
+    introspection = introspectionOf({ active: true, token_type: isDpopBound(token) ? 'DPoP' : 'Bearer', ...token.claims });
     activeAccessTokens.set(token, introspection);
   }
   return introspection;
 }
 
+const isDpopBound = ({ claims }: AccessToken): boolean => (claims as { cnf?: { jkt?: string } }).cnf?.jkt !== undefined; // mintAccessToken writes it
+
 /** A refresh token is its own client's business alone. */
 async function introspectRefreshToken(
-  services: Services,
+  services: Parts<'database'>,
   tenant: Tenant,
   caller: Client,
   token: string,
@@ -112,22 +117,19 @@ async function introspectRefreshToken(
 }
 
 /** RFC 9701 5: the answer as a JWT for this caller alone. */
-async function answerSigned(
-  services: Services,
-  request: EndpointRequest,
-  reply: EndpointReply,
+async function signAnswer(
+  services: Parts<'clock'>,
+  tenant: Tenant,
   keys: KeyRing,
   caller: Client,
   introspection: Introspection,
 ): Promise<string> {
   const key = keys.signing(introspectionSigningAlg);
-  if (key === undefined) throw new Error(`tenant ${request.tenant.slug} has no current ${introspectionSigningAlg} key`);
-  const jwt = await signJwt(key, jwtType, {
-    iss: request.tenant.baseUrl,
+  if (key === undefined) throw new Error(`tenant ${tenant.slug} has no current ${introspectionSigningAlg} key`);
+  return signJwt(key, jwtType, {
+    iss: tenant.baseUrl,
     aud: caller.clientId,
     iat: nowSeconds(services.clock),
     token_introspection: introspection.members,
   });
-  reply.header('content-type', `application/${jwtType}`);
-  return jwt;
 }

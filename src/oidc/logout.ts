@@ -1,21 +1,22 @@
-// GET and POST /logout (OpenID Connect RP-Initiated Logout 1.0, contract 7.8). There is no session of ours to end: what ends is
-// the grant behind the hint's `sid`, its refresh family and access tokens with it. The hint is the proof that this may be asked.
+// GET and POST /logout (OpenID Connect RP-Initiated Logout 1.0, contract 7.8). What ends is the grant behind the hint's `sid`, its
+// refresh family and access tokens with it, and the browser's session it was made from. The hint is the proof that this may be asked.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { dropSsoCookie, ssoBrowserHash } from '../approvals/sso-cookie.ts';
 import { reject } from '../contract/contract-error.ts';
 import { stateCharsMax } from '../contract/limits.ts';
+import { withQuery } from '../domain/authorization-response.ts';
 import type { Client } from '../domain/client.ts';
 import type { GrantId } from '../domain/ids.ts';
-import { signedOutPage } from '../http/pages/status-page.ts';
-import type { Services } from '../http/services.ts';
+import type { Parts } from '../http/services.ts';
 import type { Handler } from '../http/surface.ts';
-import { insertAuditEvent } from '../storage/audit-events.ts';
-import { findCachedClient } from '../storage/clients.ts';
-import { revokeGrant } from '../storage/grants.ts';
+import { signedOutPage } from '../pages/status-page.ts';
+import { endSsoSessions, findGrant, revokeGrant } from '../storage/oidc/grants.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
+import { findCachedClient } from '../storage/registry/clients.ts';
 import { type IdTokenHint, verifyIdTokenHint } from '../tokens/id-token.ts';
 import { parseForm, parseQuery, type RequestParameters } from './parameters.ts';
-import { redirectWith } from './redirect-uri.ts';
 
-export function logout(services: Services): Handler {
+export function logout(services: Parts<'cache' | 'clock' | 'database' | 'keyRings'>): Handler {
   return async (request, reply) => {
     const parsed = request.method === 'POST' ? parseForm(request) : parseQuery(request);
     if (!parsed.ok) throw reject('logout.invalid_request', { reason: parsed.reason, received: parsed.parameter });
@@ -29,7 +30,7 @@ export function logout(services: Services): Handler {
   };
 }
 
-async function readHint({ keyRings }: Services, { tenant }: FastifyRequest, parameters: RequestParameters): Promise<IdTokenHint> {
+async function readHint({ keyRings }: Parts<'keyRings'>, { tenant }: FastifyRequest, parameters: RequestParameters): Promise<IdTokenHint> {
   const text = parameters.get('id_token_hint');
   if (text === undefined) throw reject('logout.invalid_request', 'id_token_hint_missing');
   const verified = verifyIdTokenHint(tenant, await keyRings.of(tenant.id), text);
@@ -37,7 +38,12 @@ async function readHint({ keyRings }: Services, { tenant }: FastifyRequest, para
   return verified.hint;
 }
 
-async function loadClient(services: Services, request: FastifyRequest, parameters: RequestParameters, hint: IdTokenHint): Promise<Client> {
+async function loadClient(
+  services: Parts<'cache'>,
+  request: FastifyRequest,
+  parameters: RequestParameters,
+  hint: IdTokenHint,
+): Promise<Client> {
   const clientId = parameters.get('client_id');
   if (clientId !== undefined && clientId !== hint.clientId)
     throw reject('logout.invalid_request', { reason: 'client_id_not_in_hint', received: clientId, expected: hint.clientId });
@@ -59,23 +65,47 @@ function readTarget(client: Client, parameters: RequestParameters): string | und
     });
   const state = parameters.get('state');
   if (state !== undefined && state.length > stateCharsMax) throw reject('logout.invalid_request', 'state_too_long');
-  return redirectWith(uri, { state });
+  return withQuery(uri, { state });
 }
 
-async function endGrant({ database, clock }: Services, request: FastifyRequest, hint: IdTokenHint): Promise<void> {
+async function endGrant({ database, clock }: Parts<'clock' | 'database'>, request: FastifyRequest, hint: IdTokenHint): Promise<void> {
   const { tenant } = request;
+  const record = { requestId: request.id, actor: `user:${hint.sub}`, reason: 'logout', data: { client_id: hint.clientId } };
   await database.write(tenant.id, async (queries) => {
-    const isEnded = await revokeGrant(queries, tenant.id, hint.sid as GrantId, 'logout'); // our own signed claim
-    if (!isEnded) return;
-    await insertAuditEvent(queries, tenant.id, clock.nowMs(), {
-      type: 'grant.revoked',
-      requestId: request.id,
-      actor: `user:${hint.sub}`,
-      target: `grant:${hint.sid}`,
-      reason: 'logout',
-      data: { client_id: hint.clientId },
-    });
+    const grant = await findGrant(queries, tenant.id, hint.sid);
+    const session = grant?.sso_session_id ?? undefined;
+    // The session first: whoever is being answered from it commits before this goes on, or gets nothing.
+    const ended = session === undefined ? [] : await endSsoSessions(queries, tenant.id, { id: session }, 'logout');
+    for (const id of ended)
+      await insertAuditEvent(queries, tenant.id, clock.nowMs(), { ...record, type: 'sso_session.ended', target: `sso_session:${id}` });
+    if (await revokeGrant(queries, tenant.id, hint.sid as GrantId, 'logout'))
+      // our own signed claim
+      await insertAuditEvent(queries, tenant.id, clock.nowMs(), { ...record, type: 'grant.revoked', target: `grant:${hint.sid}` });
   });
+}
+
+/** POST /logout/browser: the button of a logout that brought no hint. Ends every session of the browser that asks. */
+export function signOutOfBrowser({ database, clock }: Parts<'database' | 'clock'>): Handler {
+  return async (request, reply) => {
+    const { tenant } = request;
+    const { origin, cookie } = request.headers;
+    const own = new URL(tenant.baseUrl).origin;
+    if (origin !== undefined && origin !== own)
+      throw reject('logout.invalid_request', { reason: 'foreign_origin', received: origin, expected: own });
+    const browserHash = ssoBrowserHash(cookie, tenant);
+    if (browserHash !== undefined)
+      await database.write(tenant.id, async (queries) => {
+        for (const id of await endSsoSessions(queries, tenant.id, { browserHash }, 'logout'))
+          await insertAuditEvent(queries, tenant.id, clock.nowMs(), {
+            type: 'sso_session.ended',
+            requestId: request.id,
+            target: `sso_session:${id}`,
+            reason: 'logout',
+          });
+      });
+    reply.header('set-cookie', dropSsoCookie(tenant));
+    return answer(request, reply, undefined);
+  };
 }
 
 function answer(request: FastifyRequest, reply: FastifyReply, target: string | undefined): FastifyReply {

@@ -1,7 +1,8 @@
 // Parameters of OAuth requests: a form body or a query, parsed once into a readonly value. Called by every OIDC endpoint,
 // which turns a failure into its own row. Nothing here knows what a parameter means.
+
+import type { FastifyRequest } from 'fastify';
 import { parameterCharsMax, parametersMax } from '../contract/limits.ts';
-import type { EndpointRequest } from '../http/endpoint.ts';
 
 export interface RequestParameters {
   /** The value; undefined when the parameter is absent or empty (RFC 6749 3.1: sent without a value counts as omitted). */
@@ -32,12 +33,12 @@ export const parametersFailureText: Readonly<Record<ParametersFailure, string>> 
 const repeatable: ReadonlySet<string> = new Set(['resource', 'audience']);
 
 /** The form body of a POST; no body is no parameters. Other content types never get here: the surface answers 415. */
-export function parseForm(request: EndpointRequest): ParsedParameters {
+export function parseForm(request: FastifyRequest): ParsedParameters {
   return parseParameters(typeof request.body === 'string' ? request.body : '');
 }
 
 /** The query of the request target. */
-export function parseQuery(request: EndpointRequest): ParsedParameters {
+export function parseQuery(request: FastifyRequest): ParsedParameters {
   const target = request.url;
   const start = target.indexOf('?');
   return parseParameters(start === -1 ? '' : target.slice(start + 1));

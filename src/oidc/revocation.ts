@@ -1,20 +1,23 @@
 // POST /v1/idp/oidc/revoke (RFC 7009, contract 7.6): an access token goes on the deny-list, a refresh token ends its family
 // and the access tokens of its grant. Anything else, another client's token included, is an empty 200 and nothing happens.
+
+import type { FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
+import type { EventData } from '../contract/events.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { Client } from '../domain/client.ts';
-import type { Endpoint, EndpointRequest } from '../http/endpoint.ts';
-import type { Services } from '../http/services.ts';
-import { insertAuditEvent } from '../storage/audit-events.ts';
-import type { Queries } from '../storage/database.ts';
-import { revokeGrant } from '../storage/grants.ts';
-import { findRefreshToken } from '../storage/refresh-tokens.ts';
-import { insertRevokedToken } from '../storage/revoked-tokens.ts';
+import type { Parts } from '../http/services.ts';
+import type { Handler } from '../http/surface.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { revokeGrant } from '../storage/oidc/grants.ts';
+import { findRefreshToken } from '../storage/oidc/refresh-tokens.ts';
+import { insertRevokedToken } from '../storage/oidc/revoked-tokens.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { verifyAccessToken } from '../tokens/access-token.ts';
-import { authenticateClient } from './client-authentication.ts';
+import { authenticateClient, type ClientAuthDeps } from './client/client-authentication.ts';
 import { parametersFailureText, parseForm } from './parameters.ts';
 
-export function revoke(services: Services): Endpoint {
+export function revoke(services: ClientAuthDeps & Parts<'keyRings'>): Handler {
   return async (request, reply) => {
     const parsed = parseForm(request);
     if (!parsed.ok)
@@ -31,11 +34,16 @@ export function revoke(services: Services): Endpoint {
   };
 }
 
-async function revokeToken(services: Services, request: EndpointRequest, client: Client, token: string): Promise<void> {
+async function revokeToken(
+  services: Parts<'clock' | 'database' | 'keyRings'>,
+  request: FastifyRequest,
+  client: Client,
+  token: string,
+): Promise<void> {
   const { tenant } = request;
   const { clock, database } = services;
   const verified = verifyAccessToken(tenant, await services.keyRings.of(tenant.id), clock, token);
-  const audited = (queries: Queries, target: string, data: Readonly<Record<string, unknown>>): Promise<void> =>
+  const audited = (queries: Queries, target: string, data: EventData<'token.revoked'>): Promise<void> =>
     insertAuditEvent(queries, tenant.id, clock.nowMs(), {
       type: 'token.revoked',
       requestId: request.id,

@@ -3,14 +3,15 @@ import type { FastifyInstance } from 'fastify';
 import { bodyBytesMax } from '../contract/limits.ts';
 import type { Services } from '../http/services.ts';
 import { registerSurface } from '../http/surface.ts';
-import { authorize } from './authorize.ts';
-import { authenticateBackchannel } from './backchannel-authentication.ts';
+import { authorize } from './authorize/authorize.ts';
+import { pushRequest } from './authorize/pushed-request.ts';
+import { authenticateBackchannel } from './ciba/backchannel-authentication.ts';
 import { crossOrigin, preflight } from './cross-origin.ts';
+import { authorizeDevice } from './device-grant/device-authorization.ts';
 import { presentError } from './error-page.ts';
 import { introspect } from './introspection.ts';
 import { showKeys } from './jwks.ts';
-import { logout } from './logout.ts';
-import { pushRequest } from './pushed-request.ts';
+import { logout, signOutOfBrowser } from './logout.ts';
 import { revoke } from './revocation.ts';
 import { issueTokens } from './token.ts';
 
@@ -25,17 +26,21 @@ export function registerOidc(app: FastifyInstance, services: Services): void {
       bodies: { 'application/x-www-form-urlencoded': 'form' },
       bodyBytesMax,
       ofTenant: true,
+      published: ['/jwks'],
+      shedding: { first: ['/authorize', '/par', '/bc-authorize', '/device-authorization'] },
       present: presentError,
     },
-    (route, plain) => {
+    (route) => {
       route('/authorize', { GET: authorize(services), POST: authorize(services) });
-      route('/par', { POST: plain('POST', '/par', pushRequest(services)) });
-      route('/jwks', { GET: plain('GET', '/jwks', crossOrigin(showKeys(services))), OPTIONS: preflight('GET') });
-      route('/token', { POST: plain('POST', '/token', crossOrigin(issueTokens(services))), OPTIONS: preflight('POST') });
+      route('/par', { POST: crossOrigin(pushRequest(services)), OPTIONS: preflight('POST') });
+      route('/jwks', { GET: crossOrigin(showKeys(services)), OPTIONS: preflight('GET') });
+      route('/token', { POST: crossOrigin(issueTokens(services)), OPTIONS: preflight('POST') });
+      route('/logout/browser', { POST: signOutOfBrowser(services) });
       route('/logout', { GET: logout(services), POST: logout(services) });
-      route('/bc-authorize', { POST: plain('POST', '/bc-authorize', authenticateBackchannel(services)) });
-      route('/introspect', { POST: plain('POST', '/introspect', introspect(services)) });
-      route('/revoke', { POST: plain('POST', '/revoke', revoke(services)) });
+      route('/bc-authorize', { POST: authenticateBackchannel(services) });
+      route('/device-authorization', { POST: crossOrigin(authorizeDevice(services)), OPTIONS: preflight('POST') });
+      route('/introspect', { POST: introspect(services) });
+      route('/revoke', { POST: crossOrigin(revoke(services)), OPTIONS: preflight('POST') });
     },
   );
 }

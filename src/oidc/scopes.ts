@@ -6,9 +6,6 @@ import type { Client } from '../domain/client.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import type { RequestParameters } from './parameters.ts';
 
-/** Scopes that are ours; resources add theirs. */
-export const standardScopes = ['openid', 'profile', 'email', 'phone', 'address', 'offline_access', 'groups'] as const;
-
 const scopeSyntax = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 
 /** The scopes of a space-separated list, each once; undefined when it is not one (RFC 6749 3.3) or too long. */

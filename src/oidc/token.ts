@@ -1,49 +1,60 @@
 // POST /token (contract 7.2): one pipeline for every grant. The order of its phases is the security argument: scope and
 // resource before redeem, so that a wrong one burns nothing; redeem before mint, so that a failing signer permits no replay.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
 import type { Client, SigningAlg } from '../domain/client.ts';
+import { accessTokenAlgOf } from '../domain/fapi2.ts';
+import { type GrantType, grantTypes, isGrantType, isOffered } from '../domain/grant-types.ts';
+import type { HookClaims } from '../domain/hook.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { Endpoint, EndpointReply, EndpointRequest } from '../http/endpoint.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
-import type { Services } from '../http/services.ts';
+import type { Parts } from '../http/services.ts';
+import type { Handler } from '../http/surface.ts';
 import { mintAccessToken } from '../tokens/access-token.ts';
 import { mintIdToken } from '../tokens/id-token.ts';
 import { ringWith } from '../tokens/signing-key-supply.ts';
 import { passesAccessGate } from './access-gate.ts';
 import { accessTokenLifetimeSeconds } from './access-token-lifetime.ts';
-import { authenticateClient } from './client-authentication.ts';
-import { hasProof } from './dpop-proof.ts';
-import { requireProof } from './dpop-refusal.ts';
-import type { Examined, TokenGrant, TokenRequest } from './grants/grant.ts';
-import { findGrantType } from './grants/registry.ts';
+import { noAuthorizationDetails } from './authorize/authorization-details.ts';
+import { boundCertificate, confirmationOf } from './client/certificate-authentication.ts';
+import { authenticateClient, type ClientAuthDeps } from './client/client-authentication.ts';
+import { proofKeyOf } from './dpop-refusal.ts';
+import { type Examined, grantNotAllowedText, type TokenGrant, type TokenRequest } from './grants/grant.ts';
+import { grantHandlers } from './grants/handlers.ts';
 import { type ParsedParameters, parametersFailureText, parseForm, type RequestParameters } from './parameters.ts';
+import { rejectFault } from './row-fault.ts';
 import { audienceOf, findUnboundScope, parseScopes, requestedAudiences } from './scopes.ts';
+import { hookedClaims, withAdded } from './token-hook.ts';
+import { claimsForTokens } from './user-claims.ts';
 
-export function issueTokens(services: Services): Endpoint {
+type IssueDeps = ClientAuthDeps & Parts<'activity' | 'hooks' | 'keyRings' | 'metrics'>;
+
+export function issueTokens(services: IssueDeps): Handler {
   return (request, reply) => answerToken(services, request, reply);
 }
 
-async function answerToken(services: Services, request: EndpointRequest, reply: EndpointReply): Promise<string> {
+async function answerToken(services: IssueDeps, request: FastifyRequest, reply: FastifyReply): Promise<string> {
   // 1 parse
   const parameters = parametersOf(parseForm(request));
   // 2 find the grant
   const grantType = parameters.get('grant_type');
-  const grant = grantType === undefined ? undefined : findGrantType(grantType);
-  if (grant === undefined) throw reject('token.unsupported_grant_type', { reason: 'grant_type', received: grantType });
+  if (!isGrantType(grantType) || !isOffered(grantType, request.tenant.settings.extra_grants))
+    throw reject('token.unsupported_grant_type', { reason: 'grant_type', received: grantType });
+  const grant = grantHandlers[grantType];
   // 3 authenticate the client
   const client = await authenticateClient(services, request, reply, parameters);
   const { tenant } = request;
-  if (!client.grantTypes.includes(grant.grantType) || (client.type === 'public' && !grant.allowsPublicClients))
-    throw reject(
-      'token.unauthorized_client',
-      { reason: 'grant_not_allowed', received: grantType },
-      { text: 'This client may not use this grant.' },
-    );
+  if (!client.grantTypes.includes(grantType) || (client.type === 'public' && !grantTypes[grantType].publicClients))
+    throw refusedGrant(grantType);
   if (tenant.settings.rate_limits.token_requests_per_client !== null)
     await enforceRateLimit(services.rateLimiter, tenant, 'oauth', 'token_requests_per_client', client.clientId);
-  const proofKey = hasProof(request) ? await requireProof(services, request, reply, 'token') : undefined;
-  const tokenRequest: TokenRequest = { services, request, tenant, client, parameters, proofKey };
+  const proofKey = await proofKeyOf(services, request, reply, client);
+  const details = noAuthorizationDetails({ parameters });
+  if (details !== undefined) throw rejectFault('token.invalid_request', details);
+  const certificate = boundCertificate(request, client);
+  const tokenRequest: TokenRequest = { services, request, tenant, client, parameters, proofKey, certificate };
   // 4 examine the proof
   const examining = grant.examine(tokenRequest);
   const examined = examining instanceof Promise ? await examining : examining;
@@ -52,6 +63,10 @@ async function answerToken(services: Services, request: EndpointRequest, reply: 
   // 6 scope and resource
   const scopes = grantedScopes(tokenRequest, examined);
   checkResource(tokenRequest, examined);
+  const added =
+    tenant.hooks.token === undefined
+      ? examined.grant?.hookClaims
+      : await hookedClaims(services, tenant, grant, { ...examined, grantType, client, scopes, requestId: request.id });
   const keys = readyRing(services, tenant, client) ?? (await ringWith(services, tenant.id, algsOf(tenant, client)));
   const lifetimeSeconds =
     examined.resource === undefined || examined.resource === tenant.managementApi
@@ -61,23 +76,27 @@ async function answerToken(services: Services, request: EndpointRequest, reply: 
   const refreshToken =
     examined.redeem === undefined ? undefined : await examined.redeem({ accessTokenLifetimeSeconds: lifetimeSeconds, scopes });
   // 8 mint, 9 answer
-  const body = await mint(tokenRequest, grant, examined, { keys, scopes, lifetimeSeconds, refreshToken });
-  services.metrics?.countTokens(grant.grantType);
+  const body = await mint(tokenRequest, grant, examined, { keys, scopes, lifetimeSeconds, refreshToken, added });
+  services.metrics?.countTokens(grantType);
   reply.headers(tokenHeaders);
   return tokenJson(body);
 }
 
+/** What a client hears of a grant it may not use: of an extra one what it heard while the tenant had it off. */
+const refusedGrant = (grantType: GrantType): Error =>
+  grantTypes[grantType].isExtra === true
+    ? reject('token.unsupported_grant_type', { reason: 'grant_not_allowed', received: grantType })
+    : reject('token.unauthorized_client', { reason: 'grant_not_allowed', received: grantType }, { text: grantNotAllowedText });
+
 const algsOf = (tenant: Tenant, client: Client): readonly SigningAlg[] => [
-  tenant.settings.access_token_alg,
+  accessTokenAlgOf(client, tenant.settings.access_token_alg),
   client.idTokenSignedResponseAlg,
 ];
 
 /** The tenant's keys when they are in memory and sign what this client gets. */
-function readyRing({ keyRings }: Services, tenant: Tenant, client: Client): KeyRing | undefined {
+function readyRing({ keyRings }: Parts<'keyRings'>, tenant: Tenant, client: Client): KeyRing | undefined {
   const ring = keyRings.peek(tenant.id);
-  const isReady =
-    ring?.signing(tenant.settings.access_token_alg) !== undefined && ring.signing(client.idTokenSignedResponseAlg) !== undefined;
-  return isReady ? ring : undefined;
+  return ring !== undefined && algsOf(tenant, client).every((alg) => ring.signing(alg) !== undefined) ? ring : undefined;
 }
 
 /** The parameters, or the row of what is wrong with them. */
@@ -129,6 +148,8 @@ interface Minting {
   readonly scopes: readonly string[];
   readonly lifetimeSeconds: number;
   readonly refreshToken: string | undefined;
+  /** Claims of hooks. */
+  readonly added: HookClaims | undefined;
 }
 
 export interface TokenResponse {
@@ -141,18 +162,21 @@ export interface TokenResponse {
 }
 
 async function mint(request: TokenRequest, type: TokenGrant, examined: Examined, minting: Minting): Promise<TokenResponse> {
-  const { services, tenant, client, proofKey } = request;
-  const { keys, scopes, lifetimeSeconds, refreshToken } = minting;
+  const { services, tenant, client, proofKey, certificate } = request;
+  const { keys, scopes, lifetimeSeconds, refreshToken, added } = minting;
   const { grant } = examined;
   const scope = scopes.join(' ');
+  const claims = await claimsForTokens(services, tenant, client, { grant, scopes, requestId: request.request.id });
   const { token } = await mintAccessToken(tenant, keys, services.clock, {
+    alg: accessTokenAlgOf(client, tenant.settings.access_token_alg),
     clientId: client.clientId,
     sub: grant?.userId ?? client.clientId,
     audience: audienceOf(tenant, scopes, examined.resource),
     scope,
     lifetimeSeconds,
     ...(grant === undefined ? {} : { sid: grant.id, authTime: grant.authTimeSeconds, acr: grant.acr, amr: grant.amr }),
-    ...(proofKey === undefined ? {} : { cnf: { jkt: proofKey } }),
+    ...confirmationOf(proofKey, certificate),
+    mappedClaims: withAdded(claims.accessToken, added?.access_token),
   });
   const idToken =
     grant === undefined || !scopes.includes('openid')
@@ -167,6 +191,7 @@ async function mint(request: TokenRequest, type: TokenGrant, examined: Examined,
           amr: grant.amr,
           nonce: type.repeatsNonce ? grant.nonce : undefined,
           accessToken: token,
+          userClaims: withAdded(claims.idToken, added?.id_token),
           ...(examined.idTokenClaims === undefined ? {} : { extraClaims: examined.idTokenClaims }),
         });
   return {

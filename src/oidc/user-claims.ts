@@ -1,65 +1,103 @@
-// The standard claims (OpenID Connect Core 5.1, 5.4): one line per claim, grouped by the scope that shows it. Claims a user has
-// no value for are left out. Discovery lists them from here.
-import type { ClaimSources, UserFacts } from '../storage/user-claims.ts';
+// What tokens and UserInfo say about a person: the rules of domain/mappings, those of the tenant and those of the client, applied to
+// what is read of the person. Nothing is read where no rule says anything.
+import { tellSpills } from '../audit/mapping-spills.ts';
+import type { Client } from '../domain/client.ts';
+import type { UserId } from '../domain/ids.ts';
+import { type CompiledRules, layRules } from '../domain/mappings/apply.ts';
+import { claimNames, claimRulesOf, claimsOf, claimsRoom, scopeOfClaim, shownRules } from '../domain/mappings/claims.ts';
+import type { MappedPerson } from '../domain/mappings/paths.ts';
+import type { ClaimPlace } from '../domain/mappings/rule.ts';
+import { claimsWithin } from '../domain/requested-claims.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { Parts } from '../http/services.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import type { Grant } from '../storage/oidc/grants.ts';
+import { findMappedPerson } from '../storage/people/mapped-person.ts';
 
-type Claim = readonly [name: string, scope: string, value: (facts: UserFacts) => unknown];
+type Claims = Readonly<Record<string, unknown>>;
 
-const fullName = ({ user }: UserFacts): string | undefined => {
-  const joined = [user.given_name, user.family_name].filter((part) => part !== null && part !== '').join(' ');
-  return user.name_formatted ?? user.display_name ?? (joined === '' ? undefined : joined);
-};
+const ofTenants = new WeakMap<Tenant, CompiledRules>();
+const ofClients = new WeakMap<Client, { readonly below: CompiledRules; readonly rules: CompiledRules }>();
 
-// biome-ignore format: a table, one claim a line
-const claims: readonly Claim[] = [
-  ['name', 'profile', fullName],
-  ['given_name', 'profile', ({ user }) => user.given_name],
-  ['family_name', 'profile', ({ user }) => user.family_name],
-  ['middle_name', 'profile', ({ user }) => user.middle_name],
-  ['nickname', 'profile', ({ user }) => user.nick_name],
-  ['preferred_username', 'profile', ({ user }) => user.user_name],
-  ['profile', 'profile', ({ user }) => user.profile_url],
-  ['zoneinfo', 'profile', ({ user }) => user.timezone],
-  ['locale', 'profile', ({ user }) => user.locale],
-  ['updated_at', 'profile', ({ user }) => Math.floor(user.updated_at / 1000)],
-  ['email', 'email', ({ email }) => email],
-  // Addresses are entered by administrators, by provisioning, or proved by PIN at signup; a person cannot change theirs.
-  ['email_verified', 'email', ({ email }) => (email === undefined ? undefined : true)],
-  ['phone_number', 'phone', ({ phone }) => phone],
-  ['address', 'address', addressOf],
-  ['groups', 'groups', ({ groups }) => groups],
-];
-
-export const claimsSupported: readonly string[] = claims.map(([name]) => name);
-
-export const sourcesOf = (scopes: readonly string[]): ClaimSources => ({
-  email: scopes.includes('email'),
-  phone: scopes.includes('phone'),
-  address: scopes.includes('address'),
-  groups: scopes.includes('groups'),
-});
-
-/** The claims the scopes show, in the order of the table. */
-export function claimsOf(facts: UserFacts, scopes: readonly string[]): Readonly<Record<string, unknown>> {
-  const shown: Record<string, unknown> = {};
-  for (const [name, scope, value] of claims) {
-    if (!scopes.includes(scope)) continue;
-    const found = value(facts);
-    if (found !== undefined && found !== null) shown[name] = found;
-  }
-  return shown;
+function rulesOfTenant(tenant: Tenant): CompiledRules {
+  const known = ofTenants.get(tenant);
+  if (known !== undefined) return known;
+  const rules = claimRulesOf(tenant.customAttributes, tenant.mappings.oidc);
+  ofTenants.set(tenant, rules);
+  return rules;
 }
 
-/** OpenID Connect Core 5.1.1. */
-function addressOf({ address }: UserFacts): Readonly<Record<string, string>> | undefined {
-  if (address === undefined) return undefined;
-  const parts = {
-    formatted: address.formatted,
-    street_address: address.street_address,
-    locality: address.locality,
-    region: address.region,
-    postal_code: address.postal_code,
-    country: address.country,
+/** The rules of a client, compiled once for each registration of it; of a client that is gone those of the tenant. */
+export function rulesOfClient(tenant: Tenant, client: Client | undefined): CompiledRules {
+  const below = rulesOfTenant(tenant);
+  if (client === undefined || client.mappings.length === 0) return below;
+  const known = ofClients.get(client);
+  if (known?.below === below) return known.rules;
+  const rules = layRules(below, client.mappings);
+  ofClients.set(client, { below, rules });
+  return rules;
+}
+
+/** The claims a tenant's people may have. */
+export const claimsSupported = (tenant: Tenant): readonly string[] => claimNames(rulesOfTenant(tenant));
+
+/** The scope that shows a claim to a client; undefined for a claim that nobody has. */
+export const scopeOf = (tenant: Tenant, client: Client, claim: string): string | undefined =>
+  scopeOfClaim(rulesOfClient(tenant, client), claim);
+
+/** The person with what the rules need; undefined for an unknown one. */
+export const findPerson = (queries: Queries, tenant: Tenant, userId: UserId, rules: CompiledRules) =>
+  findMappedPerson(queries, tenant.id, userId, tenant.customAttributes, new Set(rules.flatMap(({ sources }) => sources)));
+
+interface Asking {
+  readonly place: ClaimPlace;
+  readonly rules: CompiledRules;
+  readonly clientId: string;
+  readonly person: MappedPerson | undefined;
+  readonly acr: string | undefined;
+  readonly requestId: string | undefined;
+}
+
+/** What rules say in one place; administrators hear of those that would have said too much. */
+export async function claimsFor(services: Parts<'clock' | 'database'>, tenant: Tenant, asking: Asking): Promise<Claims> {
+  const { place, rules, clientId, person, acr, requestId } = asking;
+  if (rules.length === 0) return {};
+  const { claims, spilled } = claimsOf(rules, { person, clientId, tenantSlug: tenant.slug, acr });
+  const about = { target: `client:${clientId}`, place, bytesMax: claimsRoom.bytesMax };
+  await tellSpills(services, tenant, { ...about, userId: person?.user.id, requestId, spilled });
+  return claims;
+}
+
+export interface TokenClaims {
+  readonly idToken: Claims;
+  readonly accessToken: Claims;
+}
+
+const noClaims: TokenClaims = { idToken: {}, accessToken: {} };
+
+/** What the tokens of one answer say of the person; of a client that acts for itself what needs no person. */
+export async function claimsForTokens(
+  services: Parts<'clock' | 'database'>,
+  tenant: Tenant,
+  client: Client,
+  {
+    grant,
+    scopes,
+    requestId,
+  }: { readonly grant: Grant | undefined; readonly scopes: readonly string[]; readonly requestId: string | undefined },
+): Promise<TokenClaims> {
+  const all = rulesOfClient(tenant, client);
+  const inAccessToken = shownRules(all, 'access_token', scopes);
+  const asked = Object.keys(claimsWithin(grant?.claims?.id_token, client.scopes));
+  const inIdToken = grant === undefined || !scopes.includes('openid') ? [] : shownRules(all, 'id_token', scopes, asked);
+  if (inAccessToken.length + inIdToken.length === 0) return noClaims;
+  const person =
+    grant === undefined
+      ? undefined
+      : await services.database.read(tenant.id, (queries) => findPerson(queries, tenant, grant.userId, [...inAccessToken, ...inIdToken]));
+  const about = { clientId: client.clientId, person, acr: grant?.acr, requestId };
+  return {
+    accessToken: await claimsFor(services, tenant, { ...about, place: 'access_token', rules: inAccessToken }),
+    idToken: await claimsFor(services, tenant, { ...about, place: 'id_token', rules: inIdToken }),
   };
-  const given = Object.entries(parts).filter((part): part is [string, string] => part[1] !== null);
-  return given.length === 0 ? undefined : Object.fromEntries(given);
 }

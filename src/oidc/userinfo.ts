@@ -1,27 +1,29 @@
 // GET and POST /userinfo (contract 7.7): the claims of the user behind an access token. Every failure is 401 in the management
 // envelope with a reason, and never a WWW-Authenticate for bearer tokens.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Cause, type ContractError, reject } from '../contract/contract-error.ts';
 import { bodyBytesMax } from '../contract/limits.ts';
 import { assertionPublicKeyAlgs } from '../crypto/assertion-algorithms.ts';
 import type { UserId } from '../domain/ids.ts';
+import { shownRules } from '../domain/mappings/claims.ts';
+import { claimsWithin } from '../domain/requested-claims.ts';
 import { addressBlock } from '../http/client-address.ts';
-import type { Endpoint, EndpointReply, EndpointRequest } from '../http/endpoint.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
-import type { Services } from '../http/services.ts';
-import { registerSurface } from '../http/surface.ts';
-import { findCachedClient } from '../storage/clients.ts';
-import { findTokenState } from '../storage/revoked-tokens.ts';
-import { findUserFacts } from '../storage/user-claims.ts';
+import type { Parts } from '../http/services.ts';
+import { type Handler, registerSurface, type SurfaceDeps } from '../http/surface.ts';
+import { findTokenState } from '../storage/oidc/revoked-tokens.ts';
+import { findCachedClient } from '../storage/registry/clients.ts';
 import { type AccessToken, verifyAccessToken } from '../tokens/access-token.ts';
 import { bearerTokenOf } from '../tokens/bearer.ts';
 import { crossOrigin, preflight } from './cross-origin.ts';
-import { isNonceFailure, offerNonce, verifyProof } from './dpop-proof.ts';
+import { isNonceFailure, offerNonce, type ProofDeps, verifyProof } from './dpop-proof.ts';
 import { parseForm } from './parameters.ts';
-import { claimsOf, sourcesOf } from './user-claims.ts';
+import { claimsFor, findPerson, rulesOfClient } from './user-claims.ts';
+
+type UserInfoDeps = ProofDeps & Parts<'cache' | 'keyRings' | 'rateLimiter'>;
 
 /** UserInfo speaks the management envelope, so it is a surface of its own below the OIDC paths. */
-export function registerUserInfo(app: FastifyInstance, services: Services): void {
+export function registerUserInfo(app: FastifyInstance, services: SurfaceDeps & UserInfoDeps): void {
   registerSurface(
     app,
     services,
@@ -33,9 +35,9 @@ export function registerUserInfo(app: FastifyInstance, services: Services): void
       bodyBytesMax,
       ofTenant: true,
     },
-    (route, plain) => {
-      const endpoint = crossOrigin(userInfo(services));
-      route('', { GET: plain('GET', '', endpoint), POST: plain('POST', '', endpoint), OPTIONS: preflight('GET, POST') });
+    (route) => {
+      const answer = crossOrigin(userInfo(services));
+      route('', { GET: answer, POST: answer, OPTIONS: preflight('GET, POST') });
     },
   );
 }
@@ -44,7 +46,7 @@ type Reason = 'missing_token' | 'invalid_token' | 'wrong_token_use' | 'token_rev
 
 const refuse = (reason: Reason, cause: Cause): ContractError => reject('userinfo.unauthorized', cause, { fields: { reason } });
 
-function userInfo(services: Services): Endpoint {
+function userInfo(services: UserInfoDeps): Handler {
   return async (request, reply) => {
     const { tenant } = request;
     if (tenant.settings.rate_limits.userinfo_requests_per_ip !== null)
@@ -53,52 +55,68 @@ function userInfo(services: Services): Endpoint {
     request.auditActor = `user:${token.sub}`;
     const client = await findCachedClient(services.cache, tenant.id, token.clientId);
     const sub = token.sub as UserId; // the subject of a token we signed for a grant
-    const { state, facts } = await services.database.read(tenant.id, async (queries) => ({
-      state: await findTokenState(queries, tenant.id, token),
-      facts: await findUserFacts(queries, tenant.id, sub, sourcesOf(token.scopes)),
-    }));
-    if (facts?.user.state !== 'active')
-      throw refuse('user_inactive', { reason: 'user_inactive', received: facts?.user.state ?? 'unknown' });
+    const { state, person, rules } = await services.database.read(tenant.id, async (queries) => {
+      const found = await findTokenState(queries, tenant.id, token);
+      const asked = claimsWithin(found.claims?.userinfo, client?.scopes ?? []);
+      const shown = shownRules(rulesOfClient(tenant, client), 'userinfo', token.scopes, Object.keys(asked));
+      return { state: found, person: await findPerson(queries, tenant, sub, shown), rules: shown };
+    });
+    if (person?.user.state !== 'active')
+      throw refuse('user_inactive', { reason: 'user_inactive', received: person?.user.state ?? 'unknown' });
     if (state.isRevoked) throw refuse('token_revoked', { reason: 'token_revoked', received: token.jti });
     if (client?.enabled !== true) throw refuse('token_revoked', { reason: 'client_disabled', received: token.clientId });
+    const { acr } = token.claims as { readonly acr?: string }; // mintAccessToken writes it
+    const about = { place: 'userinfo', clientId: token.clientId, acr, requestId: request.id } as const;
+    const claims = await claimsFor(services, tenant, { ...about, rules, person });
     return reply
       .headers({ 'cache-control': 'no-store', 'content-type': 'application/json; charset=utf-8' })
-      .send(JSON.stringify({ sub: token.sub, ...claimsOf(facts, token.scopes) }));
+      .send(JSON.stringify({ sub: token.sub, ...claims }));
   };
 }
 
-async function readToken(services: Services, request: EndpointRequest, reply: EndpointReply): Promise<AccessToken> {
+async function readToken(services: ProofDeps & Parts<'keyRings'>, request: FastifyRequest, reply: FastifyReply): Promise<AccessToken> {
   const { tenant } = request;
   const { keyRings, clock } = services;
-  const { scheme, token: presented } = presentedToken(request);
+  const presented = presentedToken(request);
   const keys = keyRings.peek(tenant.id) ?? (await keyRings.of(tenant.id));
-  const verified = verifyAccessToken(tenant, keys, clock, presented);
+  const verified = verifyAccessToken(tenant, keys, clock, presented.token);
   if (!verified.ok) throw refuse(verified.reason === 'wrong_token_use' ? 'wrong_token_use' : 'invalid_token', { reason: verified.reason });
   const { token } = verified;
   if (!token.audience.includes(tenant.baseUrl))
     throw refuse('invalid_token', { reason: 'wrong_audience', received: token.audience.join(' '), expected: tenant.baseUrl });
   if (!token.scopes.includes('openid'))
     throw refuse('invalid_token', { reason: 'scope_without_openid', received: token.scopes.join(' '), expected: 'openid' });
-  await checkBinding(services, request, reply, scheme, presented, token);
+  await checkBinding(services, request, reply, presented, token);
   return token;
 }
 
-/** RFC 9449 7.1: a bound token needs a proof of its key under the DPoP scheme; an unbound one is a bearer token. */
+/** RFC 9449 7.1: a bound token needs a proof of its key under the DPoP scheme; RFC 8705 3: or its certificate, under any; an unbound one is a bearer token. */
 async function checkBinding(
-  services: Services,
-  request: EndpointRequest,
-  reply: EndpointReply,
-  scheme: Scheme,
-  presented: string,
+  services: ProofDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  presented: Presented,
   token: AccessToken,
 ): Promise<void> {
-  const { cnf } = token.claims as { cnf?: { jkt?: string } }; // mintAccessToken writes it
-  if (scheme === 'bearer') {
-    if (cnf !== undefined) throw refuse('invalid_token', { reason: 'bound_token_as_bearer' });
+  const { cnf } = token.claims as { cnf?: { jkt?: string; 'x5t#S256'?: string } }; // mintAccessToken writes it
+  const certificate = cnf?.['x5t#S256'];
+  if (certificate !== undefined && certificate !== request.clientCertificate?.thumbprint)
+    throw refuse('invalid_token', {
+      reason: request.clientCertificate === undefined ? 'certificate_missing' : 'certificate_differs',
+      received: request.clientCertificate?.thumbprint,
+      expected: certificate,
+    });
+  if (presented.scheme === 'bearer') {
+    if (cnf?.jkt !== undefined) throw refuse('invalid_token', { reason: 'bound_token_as_bearer' });
     return;
   }
   if (cnf?.jkt === undefined) throw refuse('invalid_token', { reason: 'bearer_token_with_dpop' });
-  const proof = await verifyProof(services, request, { endpoint: 'userinfo', accessToken: presented, needsNonce: false });
+  const proof = await verifyProof(services, request, {
+    endpoint: 'userinfo',
+    accessToken: presented.token,
+    needsNonce: false,
+    algs: assertionPublicKeyAlgs,
+  });
   const reason = proof.ok ? (proof.thumbprint === cnf.jkt ? undefined : 'proof_of_another_key') : proof.reason;
   if (reason === undefined) return;
   // The contract's silence of UserInfo is about bearer tokens; a DPoP client is told which kind of proof to make.
@@ -110,8 +128,13 @@ async function checkBinding(
 
 type Scheme = 'bearer' | 'dpop';
 
+interface Presented {
+  readonly scheme: Scheme;
+  readonly token: string;
+}
+
 /** RFC 6750 2, RFC 9449 7.1: the Authorization header, or `access_token` in a form body; exactly one of them. */
-function presentedToken(request: EndpointRequest): { readonly scheme: Scheme; readonly token: string } {
+function presentedToken(request: FastifyRequest): Presented {
   const { authorization } = request.headers;
   const form = request.method === 'POST' ? parseForm(request) : undefined;
   if (form?.ok === false) throw refuse('invalid_token', { reason: form.reason });

@@ -1,20 +1,24 @@
-// The one guarded way out: HTTP calls to addresses that tenants registered (jwks_uri, CIBA notifications).
+// The one guarded way out: HTTP calls to addresses that tenants registered (jwks_uri, CIBA notifications, SCIM targets).
 // Names are resolved once and the connection is pinned to the checked addresses; private ranges and plain http need the
 // allow list; redirects are never followed, proxies never used; size and time are capped.
 import { lookup } from 'node:dns/promises';
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { type Cidr, isInCidrs, isPublicAddress, parseCidrs } from './address-ranges.ts';
 
 export interface OutboundRequest {
   readonly url: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** For everything together: resolving, connecting, sending, reading. */
   readonly timeoutMs: number;
   readonly responseBytesMax: number;
+  /** Gives up sooner; told as a time-out. */
+  readonly signal?: AbortSignal;
+  /** True: the connection is kept for the next request to the same addresses, where the other side agrees. */
+  readonly keepsConnection?: boolean;
 }
 
 export type OutboundFailure = 'refused_address' | 'refused_scheme' | 'unresolved' | 'timeout' | 'too_large' | 'network';
@@ -26,7 +30,13 @@ export type OutboundResult =
 
 export interface Outbound {
   readonly fetch: (request: OutboundRequest) => Promise<OutboundResult>;
+  /** An address of a host that another protocol may connect to, by the same rules: all of them public, or on the allow list. */
+  readonly admit: (host: string, isEncrypted: boolean) => Promise<Admitted>;
 }
+
+export type Admitted =
+  | { readonly ok: true; readonly address: string }
+  | { readonly ok: false; readonly reason: 'refused_address' | 'refused_scheme' | 'unresolved' };
 
 interface ResolvedAddress {
   readonly address: string;
@@ -45,6 +55,12 @@ export interface OutboundOptions {
 /** The system resolver occupies a thread of Node's pool per look-up, and signatures need the other threads. */
 const lookupsAtOnceMax = 2;
 
+/** How long a connection waits for its next request. */
+const idleConnectionMs = 10_000;
+const idleConnectionsPerAddressMax = 50;
+
+const keeping = { keepAlive: true, timeout: idleConnectionMs, maxFreeSockets: idleConnectionsPerAddressMax } as const;
+
 /** @throws Error when an entry of `allow` is no CIDR */
 export function createOutbound({ allow, resolve = createSystemResolver(), ca }: OutboundOptions): Outbound {
   const allowed = parseCidrs(allow);
@@ -52,39 +68,66 @@ export function createOutbound({ allow, resolve = createSystemResolver(), ca }: 
     http: new HttpAgent({ keepAlive: false }),
     https: new HttpsAgent({ keepAlive: false, ...(ca === undefined ? {} : { ca }) }),
   };
+  const keepingAgents = {
+    http: pinned(new HttpAgent(keeping)),
+    https: pinned(new HttpsAgent({ ...keeping, ...(ca === undefined ? {} : { ca }) })),
+  };
   return {
     fetch: async (request) => {
       const url = URL.parse(request.url);
       if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return { ok: false, reason: 'refused_scheme' };
       if (url.username !== '' || url.password !== '') return { ok: false, reason: 'refused_address' };
       const timeout = new AbortController();
-      const timer = setTimeout(() => timeout.abort(), request.timeoutMs);
+      const giveUp = (): void => timeout.abort();
+      const timer = setTimeout(giveUp, request.timeoutMs);
+      if (request.signal?.aborted === true) giveUp();
+      request.signal?.addEventListener('abort', giveUp);
       try {
-        const addresses = await Promise.race([resolveOnce(url, resolve), aborted(timeout.signal)]);
+        const addresses = await Promise.race([resolveOnce(url.hostname, resolve), aborted(timeout.signal)]);
         if (addresses === undefined) return { ok: false, reason: 'timeout' };
         const refusal = refusalOf(url.protocol, addresses, allowed);
         if (refusal !== undefined) return { ok: false, reason: refusal };
-        return await exchange(url, request, {
-          agent: url.protocol === 'https:' ? agents.https : agents.http,
-          addresses,
-          signal: timeout.signal,
-        });
+        const keeps = request.keepsConnection === true;
+        const route = { addresses, signal: timeout.signal, keeps };
+        const { http, https } = keeps ? keepingAgents : agents;
+        const result = await exchange(url, request, { ...route, agent: url.protocol === 'https:' ? https : http });
+        if (result !== connectionGone) return result;
+        const agent = url.protocol === 'https:' ? agents.https : agents.http;
+        const again = await exchange(url, request, { ...route, agent, keeps: false });
+        return again === connectionGone ? { ok: false, reason: 'network' } : again;
       } finally {
         clearTimeout(timer);
+        request.signal?.removeEventListener('abort', giveUp);
       }
+    },
+    admit: async (host, isEncrypted) => {
+      const addresses = await resolveOnce(host, resolve);
+      const reason = refusalOf(isEncrypted ? 'https:' : 'http:', addresses, allowed);
+      return reason === undefined ? { ok: true, address: addresses[0]!.address } : { ok: false, reason }; // without one it is unresolved
     },
   };
 }
 
-async function resolveOnce(url: URL, resolve: NonNullable<OutboundOptions['resolve']>): Promise<readonly ResolvedAddress[]> {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+/** An agent whose connections are kept for requests to the same host at the same addresses only. */
+function pinned<A extends HttpAgent>(agent: A): A {
+  const nameOf = agent.getName.bind(agent);
+  agent.getName = (options: Parameters<typeof nameOf>[0] & { readonly pinnedTo?: string }) => `${nameOf(options)}:${options.pinnedTo}`;
+  return agent;
+}
+
+async function resolveOnce(hostname: string, resolve: NonNullable<OutboundOptions['resolve']>): Promise<readonly ResolvedAddress[]> {
+  const host = hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];
   return resolve(host).catch(() => []);
 }
 
 /** Every address must be acceptable: an answer that mixes public and private ones is somebody probing. */
-function refusalOf(scheme: string, addresses: readonly ResolvedAddress[], allowed: readonly Cidr[]): OutboundFailure | undefined {
+function refusalOf(
+  scheme: string,
+  addresses: readonly ResolvedAddress[],
+  allowed: readonly Cidr[],
+): 'refused_address' | 'refused_scheme' | 'unresolved' | undefined {
   if (addresses.length === 0) return 'unresolved';
   const listed = addresses.map(({ address }) => isInCidrs(address, allowed));
   if (addresses.some(({ address }, index) => listed[index] !== true && !isPublicAddress(address))) return 'refused_address';
@@ -95,26 +138,43 @@ interface Route {
   readonly agent: HttpAgent | HttpsAgent;
   readonly addresses: readonly ResolvedAddress[];
   readonly signal: AbortSignal;
+  /** True: its connection stays for others. */
+  readonly keeps: boolean;
 }
 
-function exchange(url: URL, { method, headers, body, responseBytesMax }: OutboundRequest, route: Route): Promise<OutboundResult> {
-  const { promise, resolve } = Promise.withResolvers<OutboundResult>();
+/** A kept connection that the other side closed just as the request was written; nothing was answered. */
+const connectionGone = Symbol('connection gone');
+
+function exchange(
+  url: URL,
+  { method, headers, body, responseBytesMax }: OutboundRequest,
+  route: Route,
+): Promise<OutboundResult | typeof connectionGone> {
+  const { promise, resolve } = Promise.withResolvers<OutboundResult | typeof connectionGone>();
   const fail = (reason: OutboundFailure): void => resolve({ ok: false, reason });
-  const call = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
+  const options: RequestOptions & { readonly pinnedTo: string } = {
     agent: route.agent,
+    pinnedTo: route.addresses.map(({ address }) => address).join(),
     method,
     lookup: pinnedTo(route.addresses),
-    signal: route.signal,
     headers: {
       'user-agent': 'Gatehouse',
       accept: 'application/json',
       'accept-encoding': 'identity',
-      connection: 'close',
+      ...(route.keeps ? {} : { connection: 'close' }),
       ...headers,
       ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
     },
+  };
+  const call = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options);
+  // Not the request's own option `signal`, which watches the streams too and costs half as much again.
+  if (route.signal.aborted) call.destroy();
+  else route.signal.addEventListener('abort', () => void call.destroy(), { once: true });
+  call.on('error', () => {
+    if (route.signal.aborted) fail('timeout');
+    else if (call.reusedSocket) resolve(connectionGone);
+    else fail('network');
   });
-  call.on('error', () => fail(route.signal.aborted ? 'timeout' : 'network'));
   call.on('upgrade', (_response, socket) => {
     socket.destroy();
     fail('network');

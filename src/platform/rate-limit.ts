@@ -1,6 +1,6 @@
-// Rate limits: fixed windows counted in memory, or in Redis with memory as insurance when Redis does not answer.
-// Losing Redis loosens limits to per-process ones; it is never what protects single use.
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+// Rate limits: fixed windows counted in Redis; without it, or while it does not answer, by the supervisor of this node's workers; without
+// that by this process. Losing Redis loosens limits to those of a node; it is never what protects single use.
+import { type RateLimiterAbstract, RateLimiterCluster, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Log } from './log.ts';
 
 export interface RateLimit {
@@ -11,49 +11,62 @@ export interface RateLimit {
 export interface RateLimiter {
   /** Counts one event under `name` and `key`. Gives the seconds to wait when the limit is exceeded, else undefined. */
   readonly take: (name: string, key: string, limit: RateLimit) => Promise<number | undefined>;
-  /** True when the next take would exceed the limit; counts nothing. */
-  readonly isExceeded: (name: string, key: string, limit: RateLimit) => Promise<number | undefined>;
+  /** Takes back one event that was counted and does not count after all. */
+  readonly giveBack: (name: string, key: string, limit: RateLimit) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-export async function createRateLimiter(redisUrl: string | undefined, log: Log): Promise<RateLimiter> {
+export interface RateLimiterOptions {
+  readonly redisUrl: string | undefined;
+  /** Processes of this node that share their limits by their supervisor; 1: this process counts for itself. */
+  readonly workers: number;
+  readonly log: Log;
+}
+
+/** A supervisor that takes longer than this to count is passed over for that event. */
+const supervisorTimeoutMs = 250;
+
+export async function createRateLimiter({ redisUrl, workers, log }: RateLimiterOptions): Promise<RateLimiter> {
   const redis = redisUrl === undefined ? undefined : await connectRedis(redisUrl, log);
-  const limiters = new Map<string, RateLimiterAbstract>();
-  const limiterOf = (name: string, { limit, periodSeconds }: RateLimit): RateLimiterAbstract => {
-    const id = `${name}:${limit}:${periodSeconds}`;
-    let limiter = limiters.get(id);
-    if (limiter === undefined) {
-      const options = { keyPrefix: `gh:${id}`, points: limit, duration: periodSeconds };
-      const memory = new RateLimiterMemory(options);
-      limiter =
-        redis === undefined
-          ? memory
-          : new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: memory, rejectIfRedisNotReady: true });
-      limiters.set(id, limiter);
+  const counters = new Map<string, readonly RateLimiterAbstract[]>();
+  /** Those that count events of one limit, best first; the last, this process's memory, never fails. */
+  const countersOf = ({ limit, periodSeconds }: RateLimit): readonly RateLimiterAbstract[] => {
+    const id = `gh:${limit}:${periodSeconds}`;
+    let found = counters.get(id);
+    if (found === undefined) {
+      const options = { keyPrefix: id, points: limit, duration: periodSeconds };
+      found = [
+        ...(redis === undefined ? [] : [new RateLimiterRedis({ ...options, storeClient: redis, rejectIfRedisNotReady: true })]),
+        ...(workers === 1 ? [] : [new RateLimiterCluster({ ...options, timeoutMs: supervisorTimeoutMs })]),
+        new RateLimiterMemory({ ...options, points: Math.ceil(limit / workers) }),
+      ];
+      counters.set(id, found);
     }
-    return limiter;
+    return found;
   };
-  const secondsOf = (result: RateLimiterRes): number => Math.max(1, Math.ceil(result.msBeforeNext / 1000));
-  return {
-    take: async (name, key, limit) => {
+  /** Asks the counters of a limit in their order until one answers. */
+  const ask = async (limit: RateLimit, work: (counter: RateLimiterAbstract) => Promise<unknown>): Promise<number | undefined> => {
+    const own = countersOf(limit);
+    for (const [index, counter] of own.entries()) {
       try {
-        await limiterOf(name, limit).consume(key);
+        await work(counter);
         return undefined;
       } catch (error) {
-        if (error instanceof RateLimiterRes) return secondsOf(error);
-        throw error;
+        if (error instanceof RateLimiterRes) return Math.max(1, Math.ceil(error.msBeforeNext / 1000));
+        if (index === own.length - 1) throw error;
       }
-    },
-    isExceeded: async (name, key, limit) => {
-      const result = await limiterOf(name, limit).get(key);
-      return result !== null && result.consumedPoints >= limit.limit ? secondsOf(result) : undefined;
-    },
+    }
+    return undefined;
+  };
+  return {
+    take: (name, key, limit) => ask(limit, (counter) => counter.consume(`${name}:${key}`)),
+    giveBack: async (name, key, limit) => void (await ask(limit, (counter) => counter.reward(`${name}:${key}`))),
     close: async () => void redis?.disconnect(),
   };
 }
 
 /** A Redis that takes longer than this to count is treated as gone for that event. */
-const redisPatienceMs = 250;
+const redisTimeoutMs = 250;
 
 async function connectRedis(url: string, log: Log): Promise<import('ioredis').Redis> {
   const { Redis } = await import('ioredis');
@@ -61,7 +74,7 @@ async function connectRedis(url: string, log: Log): Promise<import('ioredis').Re
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     connectTimeout: 2000,
-    commandTimeout: redisPatienceMs,
+    commandTimeout: redisTimeoutMs,
     lazyConnect: true,
   });
   let reported = false;

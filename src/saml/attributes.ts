@@ -1,64 +1,75 @@
-// Maps a user's fields to the attributes one provider asked for (design 06, "Response"). Called by postback.ts. Registration lets no other
-// path in than those read here.
+// The attributes one provider is told of a person (design 06, "Response"; design 16, section 1). Called by postback.ts. The rules, and what
+// they make, are domain/mappings.
+import { tellSpills } from '../audit/mapping-spills.ts';
 import { compareCodePoints } from '../crypto/xml/characters.ts';
-import type { AttributeField, ServiceProvider } from '../domain/service-provider.ts';
-import type { UserEmailTable, UserTable } from '../storage/users.ts';
+import type { CustomValues } from '../domain/custom-attributes.ts';
+import type { CompiledRules } from '../domain/mappings/apply.ts';
+import { attributeRulesOf, attributesOf, attributesRoom, type SamlAttribute } from '../domain/mappings/attributes.ts';
+import type { MappedPerson } from '../domain/mappings/paths.ts';
+import type { ServiceProvider } from '../domain/service-provider.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { Parts } from '../http/services.ts';
+import { findMappedPerson } from '../storage/people/mapped-person.ts';
+import type { UserEmail, UserRow } from '../storage/people/user-rows.ts';
 
-export interface SamlAttribute {
-  readonly name: string;
-  /** Never empty. */
-  readonly values: readonly string[];
+/** Who an assertion is about. */
+export interface AssertionSubject {
+  readonly user: UserRow;
+  readonly emails: readonly UserEmail[];
+  readonly custom: CustomValues;
 }
 
-export interface AttributeSubject {
-  readonly user: UserTable;
-  readonly emails: readonly UserEmailTable[];
-  /** Display names. */
-  readonly groups: readonly string[];
+const ofProviders = new WeakMap<ServiceProvider, { readonly tenant: Tenant; readonly rules: CompiledRules }>();
+
+/** The rules of a provider, compiled once for each registration of it. */
+function rulesOf(tenant: Tenant, provider: ServiceProvider): CompiledRules {
+  const known = ofProviders.get(provider);
+  if (known?.tenant === tenant) return known.rules;
+  const rules = attributeRulesOf(tenant.mappings.saml, provider);
+  ofProviders.set(provider, { tenant, rules });
+  return rules;
 }
 
-type Reader = (subject: AttributeSubject) => readonly (string | null)[];
-const column =
-  (name: keyof UserTable & string): Reader =>
-  ({ user }) => {
-    const value = user[name];
-    return [value === null ? null : String(value)];
-  };
+export interface Asserting {
+  readonly provider: ServiceProvider;
+  readonly subject: AssertionSubject;
+  readonly authnContextClass: string;
+  readonly requestId: string;
+}
 
-const readers: Readonly<Record<AttributeField, Reader>> = {
-  id: column('id'),
-  user_name: column('user_name'),
-  external_id: column('external_id'),
-  display_name: column('display_name'),
-  nick_name: column('nick_name'),
-  profile_url: column('profile_url'),
-  title: column('title'),
-  user_type: column('user_type'),
-  preferred_language: column('preferred_language'),
-  locale: column('locale'),
-  timezone: column('timezone'),
-  'name.formatted': column('name_formatted'),
-  'name.given_name': column('given_name'),
-  'name.family_name': column('family_name'),
-  'name.middle_name': column('middle_name'),
-  'name.honorific_prefix': column('honorific_prefix'),
-  'name.honorific_suffix': column('honorific_suffix'),
-  emails: ({ emails }) =>
-    emails.toSorted((left, right) => right.is_primary - left.is_primary || left.position - right.position).map(({ value }) => value),
-  groups: ({ groups }) => groups.toSorted(compareCodePoints),
-};
-
-/** The attributes of a user by a provider's map, in the map's order; a field without a value is left out. */
-export function mapAttributes(map: ServiceProvider['attributeMap'], subject: AttributeSubject): readonly SamlAttribute[] {
-  const attributes: SamlAttribute[] = [];
-  for (const [path, name] of Object.entries(map)) {
-    const values = readers[path as AttributeField](subject).filter((value) => value !== null);
-    if (values.length > 0) attributes.push({ name, values });
-  }
+/** What the provider is told of the subject; administrators hear of rules that would have told too much. */
+export async function attributesFor(
+  services: Parts<'clock' | 'database'>,
+  tenant: Tenant,
+  asserting: Asserting,
+): Promise<readonly SamlAttribute[]> {
+  const { provider, subject, authnContextClass, requestId } = asserting;
+  const rules = rulesOf(tenant, provider);
+  const person = await personFor(services, tenant, subject, rules);
+  const { attributes, spilled } = attributesOf(rules, {
+    person,
+    clientId: provider.entityId,
+    tenantSlug: tenant.slug,
+    acr: authnContextClass,
+  });
+  const about = { target: `service_provider:${provider.id}`, place: 'assertion', bytesMax: attributesRoom.bytesMax };
+  await tellSpills(services, tenant, { ...about, userId: subject.user.id, requestId, spilled });
   return attributes;
 }
 
-/** The address emailAddress NameIDs use: the primary one, else none. */
-export function primaryEmailOf(emails: readonly UserEmailTable[]): string | undefined {
-  return emails.find((email) => email.is_primary === 1)?.value;
+/** The subject as the rules need it, groups by code points; what is known already is not read again. */
+async function personFor(
+  { database }: Parts<'database'>,
+  tenant: Tenant,
+  { user, emails, custom }: AssertionSubject,
+  rules: CompiledRules,
+): Promise<MappedPerson | undefined> {
+  const sources = new Set(rules.flatMap((rule) => rule.sources));
+  const primaryFirst = emails.toSorted((left, right) => right.is_primary - left.is_primary || left.position - right.position);
+  const known = { user, lists: { emails: primaryFirst }, address: undefined, groups: [], custom };
+  if ([...sources].every((source) => source === 'list:emails' || source === 'custom')) return known;
+  const person = await database.read(tenant.id, (queries) =>
+    findMappedPerson(queries, tenant.id, user.id, tenant.customAttributes, sources),
+  );
+  return person && { ...person, groups: person.groups.toSorted((one, other) => compareCodePoints(one.name, other.name)) };
 }

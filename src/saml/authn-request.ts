@@ -5,7 +5,7 @@ import { isNcName } from '../crypto/xml/characters.ts';
 import { parseUtcDateTime } from '../crypto/xml/date-time.ts';
 import { findSignatures } from '../crypto/xml/signature.ts';
 import { attributeOf, childElements, holdsElementsOnly, isNamed, textOf, type XmlElement } from '../crypto/xml/tree.ts';
-import { samlNamespaces } from '../domain/saml-names.ts';
+import { samlNamespaces } from '../domain/saml/saml-names.ts';
 
 const { assertion: assertionNamespace, protocol: protocolNamespace, signature: signatureNamespace } = samlNamespaces;
 
@@ -18,6 +18,7 @@ export interface AuthnRequest {
   readonly acsIndex: number | undefined;
   readonly protocolBinding: string | undefined;
   readonly isPassive: boolean;
+  readonly forceAuthn: boolean;
   readonly nameIdPolicy: { readonly format: string | undefined; readonly spNameQualifier: string | undefined } | undefined;
   readonly requestedAuthnContext: { readonly comparison: string; readonly classes: readonly string[] } | undefined;
   readonly namesSubject: boolean;
@@ -127,6 +128,7 @@ function readAttributes(root: XmlElement) {
     acsIndex,
     protocolBinding: attributeOf(root, 'ProtocolBinding'),
     isPassive,
+    forceAuthn,
   };
 }
 

@@ -32,7 +32,8 @@ export type QuerySignatureRefusal = 'signature_incomplete' | 'signature_algorith
 export type QuerySignature =
   | { readonly state: 'absent' }
   | { readonly state: 'verified' }
-  | { readonly state: 'refused'; readonly reason: QuerySignatureRefusal };
+  /** `received`: the algorithm that was refused. */
+  | { readonly state: 'refused'; readonly reason: QuerySignatureRefusal; readonly received?: string };
 
 /** Whether the query is signed by one of the keys, over exactly the text that was sent (SAML bindings 3.4.4.1). */
 export function verifyQuerySignature(parameters: ReadonlyMap<string, RawParameter>, keys: readonly KeyObject[]): QuerySignature {
@@ -41,7 +42,7 @@ export function verifyQuerySignature(parameters: ReadonlyMap<string, RawParamete
   if (algorithm === undefined && signature === undefined) return { state: 'absent' };
   if (algorithm === undefined || signature === undefined) return { state: 'refused', reason: 'signature_incomplete' };
   const hash = findSignatureHash(algorithm.value);
-  if (hash === undefined) return { state: 'refused', reason: 'signature_algorithm' };
+  if (hash === undefined) return { state: 'refused', reason: 'signature_algorithm', received: algorithm.value };
   const value = parseBase64(signature.value, 'refused');
   if (value === undefined) return { state: 'refused', reason: 'signature_encoding' };
   const relayState = parameters.get('RelayState');

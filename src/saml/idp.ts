@@ -6,4 +6,3 @@ export const samlPrefix = '/v1/idp/saml';
 /** Our entityID: the address of our metadata. */
 export const idpEntityId = (tenant: Tenant): string => `${tenant.baseUrl}${samlPrefix}/metadata`;
 export const ssoUrl = (tenant: Tenant): string => `${tenant.baseUrl}${samlPrefix}/sso`;
-export const postbackUrl = (tenant: Tenant): string => `${tenant.baseUrl}${samlPrefix}/postback`;

@@ -3,27 +3,32 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { verifySecret } from '../crypto/secret-hash.ts';
+import { fromCustomCell, keyOf, nameIdAttribute } from '../domain/custom-attributes.ts';
+import { statedClass } from '../domain/saml/authn-context-class.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import { prefersJson } from '../http/accept.ts';
-import type { Services } from '../http/services.ts';
+import type { Parts } from '../http/services.ts';
+import { prefersJson } from '../platform/accept.ts';
 import { takeRandom } from '../platform/random.ts';
-import { isAssigned } from '../storage/access-assignments.ts';
-import { insertAuditEvent } from '../storage/audit-events.ts';
-import { listGroupNamesOfUser } from '../storage/groups.ts';
-import { deliverSamlSession, findSamlSession, type SamlSession } from '../storage/saml-sessions.ts';
-import { findUser, listUserEmails } from '../storage/users.ts';
+import type { Database } from '../storage/engine/database.ts';
+import { listUserEmails } from '../storage/people/user-lists.ts';
+import { findUser, isCustomOfAnotherUser, isOfAnotherUser } from '../storage/people/users.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
+import { isAssigned } from '../storage/registry/access-assignments.ts';
+import { deliverSamlSession, findSamlSession, type SamlSession } from '../storage/saml/saml-sessions.ts';
+import { signerFor } from '../tokens/own-saml-keys.ts';
 import { pairwiseSecretOf } from '../tokens/pairwise-secret.ts';
-import { samlKeysOf } from '../tokens/saml-keys.ts';
-import { type AttributeSubject, mapAttributes, primaryEmailOf } from './attributes.ts';
+import { type AssertionSubject, attributesFor } from './attributes.ts';
 import { autoSubmitHeaders, renderAutoSubmitPage } from './auto-submit-page.ts';
 import { idpEntityId } from './idp.ts';
-import { makeNameId, type NameId } from './name-id.ts';
+import { makeNameId, type NameId, type NameIdPlan, planNameId } from './name-id.ts';
 import { findEnabledProviderById, type OpenProvider } from './providers.ts';
 import { rejectNameIdPolicy } from './request-checks.ts';
 import { buildResponse } from './response.ts';
 import { readSessionId } from './sso-parameters.ts';
 
-export async function answerPostback(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+type PostbackDeps = Parts<'cache' | 'clock' | 'database' | 'encryption'>;
+
+export async function answerPostback(services: PostbackDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { tenant } = request;
   const sessionId = readSessionId(request);
   const session = await requireReadySession(services, tenant, sessionId, request.headers.cookie);
@@ -31,7 +36,8 @@ export async function answerPostback(services: Services, request: FastifyRequest
   request.auditActor = `user:${subject.user.id}`;
   const open = await requireDelivery(services, tenant, session, subject);
   const nameId = await requireNameId(services, tenant, session, open, subject);
-  const xml = await makeResponse(services, tenant, { session, open, subject, nameId });
+  const authnContextClass = requireAuthnContext(session);
+  const xml = await makeResponse(services, tenant, { session, open, subject, nameId, authnContextClass, requestId: request.id });
   const isFirst = await services.database.write(tenant.id, async (queries) => {
     if (!(await deliverSamlSession(queries, tenant.id, sessionId!))) return false;
     await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
@@ -39,7 +45,7 @@ export async function answerPostback(services: Services, request: FastifyRequest
       requestId: request.id,
       actor: request.auditActor,
       target: `service_provider:${open.provider.id}`,
-      data: { acs: session.acsUrl, name_id_format: nameId.format, idp_initiated: session.idpInitiated },
+      data: { acs: session.acsUrl, name_id_format: session.nameIdFormat, idp_initiated: session.idpInitiated },
     });
     return true;
   });
@@ -48,7 +54,7 @@ export async function answerPostback(services: Services, request: FastifyRequest
 }
 
 async function requireReadySession(
-  services: Services,
+  services: Parts<'database'>,
   tenant: Tenant,
   sessionId: string | undefined,
   cookies: string | undefined,
@@ -71,24 +77,25 @@ function holdsBinding(cookies: string | undefined, bindingHash: string): boolean
   });
 }
 
-async function requireSubject(services: Services, tenant: Tenant, session: SamlSession): Promise<AttributeSubject> {
+async function requireSubject(services: Parts<'database'>, tenant: Tenant, session: SamlSession): Promise<AssertionSubject> {
   const { userId } = session;
   if (userId === undefined) throw reject('saml.invalid_grant', 'sign_in_refused');
   const found = await services.database.read(tenant.id, async (queries) => {
     const user = await findUser(queries, tenant.id, userId);
     if (user === undefined || user.state !== 'active') return { state: user?.state ?? 'unknown' };
     const emails = await listUserEmails(queries, tenant.id, userId);
-    return { user, emails, groups: await listGroupNamesOfUser(queries, tenant.id, userId) };
+    const custom = fromCustomCell(tenant.customAttributes, user.custom);
+    return { user, emails, custom };
   });
   if ('state' in found) throw reject('saml.invalid_grant', { reason: 'user_not_active', received: found.state, expected: 'active' });
   return found;
 }
 
 async function requireDelivery(
-  services: Services,
+  services: Parts<'cache' | 'database'>,
   tenant: Tenant,
   session: SamlSession,
-  { user }: AttributeSubject,
+  { user }: AssertionSubject,
 ): Promise<OpenProvider> {
   const open = await findEnabledProviderById(services.cache, tenant.id, session.serviceProviderId);
   if (typeof open === 'string')
@@ -105,38 +112,75 @@ async function requireDelivery(
   return open;
 }
 
+type GivenNameId = NameId & { readonly isEncrypted: boolean };
+
 async function requireNameId(
-  services: Services,
+  services: Parts<'cache' | 'encryption' | 'database'>,
   tenant: Tenant,
   session: SamlSession,
   { provider }: OpenProvider,
-  subject: AttributeSubject,
-): Promise<NameId> {
+  subject: AssertionSubject,
+): Promise<GivenNameId> {
   const format = session.nameIdFormat;
-  if (!provider.nameIdFormats.includes(format)) throw rejectNameIdPolicy({ reason: 'format_not_enabled', received: format });
+  const plan = planNameId(provider, format);
+  if (plan === undefined) throw rejectNameIdPolicy({ reason: 'format_not_enabled', received: format });
   const material = {
     pairwiseSecret: await pairwiseSecretOf(services, tenant.id),
     idpEntityId: idpEntityId(tenant),
     transientValue: randomXmlId(),
   };
-  const primaryEmail = primaryEmailOf(subject.emails);
-  const nameId = makeNameId(format, provider.entityId, { userId: subject.user.id, primaryEmail }, material);
-  if (nameId === undefined) throw rejectNameIdPolicy({ reason: 'user_has_no_email', received: format });
-  return nameId;
+  if (plan.source?.kind === 'custom' && nameIdAttribute(tenant.customAttributes, plan.source.path) === undefined)
+    throw rejectNameIdPolicy({ reason: 'source_names_nobody', received: plan.source.path });
+  const made = makeNameId(plan, provider.entityId, subject, material);
+  if (!made.ok) throw rejectNameIdPolicy({ reason: made.reason, received: format });
+  await requireUnshared(services.database, tenant, plan, subject, made.nameId);
+  return { ...made.nameId, isEncrypted: plan.isEncrypted };
+}
+
+// A name that somebody else has too would let one in as the other.
+async function requireUnshared(
+  database: Database,
+  tenant: Tenant,
+  { source }: NameIdPlan,
+  { user, custom }: AssertionSubject,
+  { value }: NameId,
+): Promise<void> {
+  // Email addresses and user names are unique in a tenant, and so is what is made here.
+  if (source === undefined || source.kind === 'email' || (source.kind === 'column' && source.isUnique)) return;
+  const isShared = await database.read(tenant.id, (queries) => {
+    if (source.kind === 'column') return isOfAnotherUser(queries, tenant.id, { column: source.column, value, userId: user.id });
+    const attribute = nameIdAttribute(tenant.customAttributes, source.path)!; // there, or there would be no name
+    const key = keyOf(attribute, custom[attribute.name] as string); // one value
+    return isCustomOfAnotherUser(queries, tenant.id, { attribute: attribute.id, key, userId: user.id });
+  });
+  if (isShared) throw rejectNameIdPolicy({ reason: 'name_of_another_user', received: value });
+}
+
+// The page offers only what can meet the request; a session of an earlier version has no method, and one class.
+function requireAuthnContext({ authnContextClasses, method }: SamlSession): string {
+  const stated = method === undefined ? authnContextClasses[0] : statedClass(authnContextClasses, method);
+  if (stated !== undefined) return stated;
+  throw reject('saml.invalid_request', { reason: 'authn_context', received: method, expected: authnContextClasses.join(' ') });
 }
 
 interface Delivery {
   readonly session: SamlSession;
   readonly open: OpenProvider;
-  readonly subject: AttributeSubject;
-  readonly nameId: NameId;
+  readonly subject: AssertionSubject;
+  readonly nameId: GivenNameId;
+  readonly authnContextClass: string;
+  readonly requestId: string;
 }
 
-async function makeResponse(services: Services, tenant: Tenant, { session, open, subject, nameId }: Delivery): Promise<string> {
+async function makeResponse(
+  services: PostbackDeps,
+  tenant: Tenant,
+  { session, open, subject, nameId, authnContextClass, requestId }: Delivery,
+): Promise<string> {
   const { provider, encryptionKey } = open;
-  const { current } = await samlKeysOf(services, tenant);
+  const signer = await signerFor(services, tenant, provider);
   // Registration holds the two together; were they ever apart, nothing goes out in plain text.
-  if (provider.encryptAssertions && encryptionKey === undefined)
+  if ((provider.encryptAssertions || nameId.isEncrypted) && encryptionKey === undefined)
     throw new Error(`service provider ${provider.id} asks for encryption and has no key`);
   const nowMs = services.clock.nowMs();
   const content = {
@@ -149,13 +193,15 @@ async function makeResponse(services: Services, tenant: Tenant, { session, open,
     inResponseTo: session.inResponseTo,
     nowMs,
     authnInstantMs: session.authTime === undefined ? nowMs : session.authTime * 1000,
-    authnContextClass: session.authnContextClass,
-    nameId,
-    attributes: mapAttributes(provider.attributeMap, subject),
+    authnContextClass,
+    attributes: await attributesFor(services, tenant, { provider, subject, authnContextClass, requestId }),
   };
-  const encryption =
-    provider.encryptAssertions && encryptionKey !== undefined ? { key: encryptionKey, how: provider.encryption } : undefined;
-  return buildResponse(content, { signer: current, signing: provider.signing, encryption, randomBytes: takeRandom });
+  const encryption = encryptionKey === undefined ? undefined : { key: encryptionKey, how: provider.encryption, randomBytes: takeRandom };
+  const { isEncrypted, ...name } = nameId;
+  return buildResponse(
+    { ...content, nameId: name, nameIdEncryption: isEncrypted ? encryption : undefined },
+    { signer, signing: provider.signing, encryption: provider.encryptAssertions ? encryption : undefined },
+  );
 }
 
 // xs:ID must not start with a digit; 160 random bits (SAML core 1.3.4 asks for 128 or more).

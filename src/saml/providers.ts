@@ -1,11 +1,11 @@
 // Service providers as the protocol needs them: found by entityID or id, keys opened, kept like configuration (absent
 // ones too). Called by sso.ts and postback.ts. Decides nothing about a request.
 import { hash, type KeyObject } from 'node:crypto';
-import { readRsaPublicKey } from '../crypto/rsa-public-key.ts';
 import type { ServiceProviderId, TenantId } from '../domain/ids.ts';
+import { readRsaPublicKey } from '../domain/rsa-public-key.ts';
 import type { ServiceProvider } from '../domain/service-provider.ts';
-import type { ConfigCache } from '../storage/config-cache.ts';
-import { findServiceProvider, findServiceProviderByEntityId } from '../storage/service-providers.ts';
+import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import { findServiceProvider, findServiceProviderByEntityId } from '../storage/registry/service-providers.ts';
 
 export interface OpenProvider {
   readonly provider: ServiceProvider;
@@ -32,10 +32,14 @@ export async function findEnabledProviderById(
   tenant: TenantId,
   id: ServiceProviderId,
 ): Promise<OpenProvider | 'unknown' | 'disabled'> {
-  const found = await cache.get(tenant, `saml-provider:${id}`, async (queries) =>
+  return enabledOnly(await findProviderById(cache, tenant, id));
+}
+
+/** The provider of an id, enabled or not; the id may come from outside. */
+export function findProviderById(cache: ConfigCache, tenant: TenantId, id: string): Promise<OpenProvider | undefined> {
+  return cache.get(tenant, `saml-provider:${hash('sha256', id, 'base64url')}`, async (queries) =>
     openProvider(await findServiceProvider(queries, tenant, id)),
   );
-  return enabledOnly(found);
 }
 
 function enabledOnly(found: OpenProvider | undefined): OpenProvider | 'unknown' | 'disabled' {

@@ -2,15 +2,19 @@
 // what the answer will be. Called by sso.ts. Throws the contract row of the first check that fails.
 import { reject } from '../contract/contract-error.ts';
 import { samlIssueInstantFutureMsMax, samlIssueInstantPastMsMax, samlXmlLimits } from '../contract/limits.ts';
+import { digestMethods, envelopedSignature, exclusiveC14n, signatureMethods } from '../crypto/xml/algorithms.ts';
 import { readXml } from '../crypto/xml/reader.ts';
 import { verifyEnvelopedSignature } from '../crypto/xml/signature.ts';
 import type { XmlElement } from '../crypto/xml/tree.ts';
-import { invalidNameIdPolicyUrn, samlBindings } from '../domain/saml-names.ts';
-import { defaultAcs, type NameIdFormat } from '../domain/service-provider.ts';
+import { loginMethodNames } from '../domain/login-methods.ts';
+import { acceptableClasses, meetsOneOf } from '../domain/saml/authn-context-class.ts';
+import type { NameIdFormat } from '../domain/saml/name-id.ts';
+import { samlBindings } from '../domain/saml/saml-names.ts';
+import { defaultAcs } from '../domain/service-provider.ts';
+import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { Services } from '../http/services.ts';
-import { consumeSamlRequestId } from '../storage/saml-sessions.ts';
-import { chooseAuthnContext } from './authn-context.ts';
+import type { Parts } from '../http/services.ts';
+import { consumeSamlRequestId } from '../storage/saml/saml-sessions.ts';
 import { type AuthnRequest, parseAuthnRequest } from './authn-request.ts';
 import { readPostMessage, readRedirectMessage, verifyQuerySignature } from './bindings.ts';
 import { ssoUrl } from './idp.ts';
@@ -25,12 +29,19 @@ export interface SignInOrder {
   readonly inResponseTo: string | undefined;
   readonly relayState: string | undefined;
   readonly nameIdFormat: NameIdFormat;
-  readonly authnContextClass: string;
+  /** Best first; a method the tenant offers meets one of them. */
+  readonly authnContextClasses: readonly string[];
+  /** What is asked of a session of ours, in OIDC's words; undefined for nothing. */
+  readonly prompt: string | undefined;
 }
 
 type SpInitiated = Extract<SsoParameters, { readonly kind: 'sp_initiated' }>;
 
-export async function checkSpInitiated(services: Services, tenant: Tenant, parameters: SpInitiated): Promise<SignInOrder> {
+export async function checkSpInitiated(
+  services: Parts<'cache' | 'clock' | 'database'>,
+  tenant: Tenant,
+  parameters: SpInitiated,
+): Promise<SignInOrder> {
   const { root, request } = readRequest(parameters);
   const open = await requireProvider(services, tenant, request.issuer);
   const isSigned = checkSignature(parameters, root, request, open);
@@ -42,11 +53,24 @@ export async function checkSpInitiated(services: Services, tenant: Tenant, param
   if (!isFirst) throw reject('saml.invalid_request', { reason: 'replayed_request', received: request.id });
   const acsUrl = chooseAcs(request, open);
   const nameIdFormat = requireNameIdFormat(open, request.nameIdPolicy);
-  const authnContextClass = requireMeetable(request);
-  return { open, acsUrl, inResponseTo: request.id, relayState: parameters.relayState, nameIdFormat, authnContextClass };
+  const authnContextClasses = requireMeetable(tenant, request);
+  return {
+    open,
+    acsUrl,
+    inResponseTo: request.id,
+    relayState: parameters.relayState,
+    nameIdFormat,
+    authnContextClasses,
+    prompt: promptOf(request),
+  };
 }
 
-export async function checkIdpInitiated(services: Services, tenant: Tenant, sp: string, asked: string | undefined): Promise<SignInOrder> {
+export async function checkIdpInitiated(
+  services: Parts<'cache'>,
+  tenant: Tenant,
+  sp: string,
+  asked: string | undefined,
+): Promise<SignInOrder> {
   const open = await requireProvider(services, tenant, sp);
   const { provider } = open;
   if (!provider.idpInitiatedAllowed) throw reject('saml.unauthorized', { reason: 'idp_initiated_not_allowed', received: sp });
@@ -58,7 +82,8 @@ export async function checkIdpInitiated(services: Services, tenant: Tenant, sp: 
     inResponseTo: undefined,
     relayState,
     nameIdFormat,
-    authnContextClass: chooseAuthnContext(undefined)!,
+    authnContextClasses: acceptableClasses(undefined),
+    prompt: 'select_account', // nobody asked for this sign-in but the page that led here
   };
 }
 
@@ -72,11 +97,16 @@ function readRequest(parameters: SpInitiated): { readonly root: XmlElement; read
   return { root: xml.root, request: reading.request };
 }
 
-async function requireProvider(services: Services, tenant: Tenant, entityId: string): Promise<OpenProvider> {
+async function requireProvider(services: Parts<'cache'>, tenant: Tenant, entityId: string): Promise<OpenProvider> {
   const open = await findEnabledProvider(services.cache, tenant.id, entityId);
   if (typeof open === 'string') throw reject('saml.unauthorized', { reason: `service_provider_${open}`, received: entityId });
   return open;
 }
+
+/** By the last word of their URIs: whole, the list is longer than what is kept of a value. */
+const acceptedAlgorithms = [envelopedSignature, exclusiveC14n, ...signatureMethods, ...digestMethods]
+  .map((uri) => uri.split(/[#/]/).findLast((word) => word !== ''))
+  .join(' ');
 
 // True when the request is signed and the signature holds; false when it may be unsigned and is.
 function checkSignature(
@@ -85,8 +115,11 @@ function checkSignature(
   request: AuthnRequest,
   { provider, signingKeys }: OpenProvider,
 ): boolean {
-  const refuse = (reason: string): Error =>
-    reject('saml.signature_invalid', { reason, expected: `a signature by one of ${signingKeys.length} keys of ${provider.entityId}` });
+  const refuse = (reason: string, received?: string): Error => {
+    const expected =
+      received === undefined ? `a signature by one of ${signingKeys.length} keys of ${provider.entityId}` : acceptedAlgorithms;
+    return reject('saml.signature_invalid', { reason, received, expected });
+  };
   const claimsSignature = request.isSigned || parameters.all.has('Signature') || parameters.all.has('SigAlg');
   if (!claimsSignature) {
     if (provider.requireSignedRequests) throw refuse('signature_required');
@@ -96,15 +129,15 @@ function checkSignature(
   if (parameters.binding === 'redirect') {
     if (request.isSigned) throw refuse('embedded_signature_in_redirect');
     const query = verifyQuerySignature(parameters.all, signingKeys);
-    if (query.state === 'refused') throw refuse(query.reason);
+    if (query.state === 'refused') throw refuse(query.reason, query.received);
     return query.state === 'verified';
   }
   const verification = verifyEnvelopedSignature(root, signingKeys);
-  if (!verification.ok) throw refuse(verification.reason);
+  if (!verification.ok) throw refuse(verification.reason, verification.received);
   return true;
 }
 
-function checkAddressAndTime(services: Services, tenant: Tenant, request: AuthnRequest, isSigned: boolean): void {
+function checkAddressAndTime(services: Parts<'clock'>, tenant: Tenant, request: AuthnRequest, isSigned: boolean): void {
   const expected = ssoUrl(tenant);
   if (request.destination === undefined ? isSigned : request.destination !== expected) {
     throw reject('saml.invalid_request', { reason: 'destination', received: request.destination, expected });
@@ -146,22 +179,33 @@ function requireNameIdFormat({ provider }: OpenProvider, policy: AuthnRequest['n
   });
 }
 
-/** The row of a name that cannot be given, with the SAML status it carries. */
+/** The row of a name that cannot be given; its text is the SAML status. */
 export function rejectNameIdPolicy(cause: {
   readonly reason: string;
   readonly received?: string | undefined;
   readonly expected?: string | undefined;
 }): Error {
-  return reject('saml.name_id_policy', cause, { fields: { status_urn: invalidNameIdPolicyUrn } });
+  return reject('saml.name_id_policy', cause);
 }
 
-// There is no session of ours to be passive with, and no subject but the one who signs in.
-function requireMeetable(request: AuthnRequest): string {
-  if (request.isPassive) throw reject('saml.invalid_request', 'is_passive');
+/** SAML core 3.4.1: ForceAuthn and IsPassive, both of them as well. */
+function promptOf({ isPassive, forceAuthn }: AuthnRequest): string | undefined {
+  const prompts = [...(isPassive ? ['none'] : []), ...(forceAuthn ? ['login'] : [])];
+  return prompts.length === 0 ? undefined : prompts.join(' ');
+}
+
+// Passive needs a session of ours (design 14, 1), and there is no subject but the one who signs in.
+function requireMeetable(tenant: Tenant, request: AuthnRequest): readonly string[] {
+  if (request.isPassive && ssoPolicyOf(tenant.settings.sso_session) === undefined) throw reject('saml.invalid_request', 'is_passive');
   if (request.namesSubject) throw reject('saml.invalid_request', 'subject_requested');
-  const authnContextClass = chooseAuthnContext(request.requestedAuthnContext);
-  if (authnContextClass === undefined) {
-    throw reject('saml.invalid_request', { reason: 'authn_context', received: request.requestedAuthnContext?.classes.join(' ') });
+  const acceptable = acceptableClasses(request.requestedAuthnContext);
+  const offered = loginMethodNames.filter((method) => tenant.settings.login_methods.includes(method));
+  if (!offered.some((method) => meetsOneOf(acceptable, method))) {
+    throw reject('saml.invalid_request', {
+      reason: 'authn_context',
+      received: request.requestedAuthnContext?.classes.join(' '),
+      expected: `a class that ${offered.join(', ')} can meet`,
+    });
   }
-  return authnContextClass;
+  return acceptable;
 }

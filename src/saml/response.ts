@@ -3,9 +3,9 @@
 import type { KeyObject } from 'node:crypto';
 import { encryptElement } from '../crypto/xml/encryption.ts';
 import { signEnveloped, type XmlSigner } from '../crypto/xml/signing.ts';
-import { element, type WrittenElement, type WrittenNode, writeCanonical } from '../crypto/xml/writer.ts';
+import { type CanonicalXml, element, type WrittenElement, type WrittenNode, writeCanonical } from '../crypto/xml/writer.ts';
+import type { SamlAttribute } from '../domain/mappings/attributes.ts';
 import type { AssertionEncryption, ServiceProvider } from '../domain/service-provider.ts';
-import type { SamlAttribute } from './attributes.ts';
 import type { NameId } from './name-id.ts';
 
 export interface ResponseContent {
@@ -20,13 +20,20 @@ export interface ResponseContent {
   readonly authnInstantMs: number;
   readonly authnContextClass: string;
   readonly nameId: NameId;
+  /** The name is carried as EncryptedID. */
+  readonly nameIdEncryption: Encryption | undefined;
   readonly attributes: readonly SamlAttribute[];
 }
 
 export interface ResponseProtection {
   readonly signer: XmlSigner;
   readonly signing: ServiceProvider['signing'];
-  readonly encryption: { readonly key: KeyObject; readonly how: AssertionEncryption } | undefined;
+  readonly encryption: Encryption | undefined;
+}
+
+export interface Encryption {
+  readonly key: KeyObject;
+  readonly how: AssertionEncryption;
   readonly randomBytes: (size: number) => Buffer;
 }
 
@@ -39,9 +46,7 @@ export async function buildResponse(content: ResponseContent, protection: Respon
   const plain = buildAssertion(content);
   const assertion = signing === 'response' ? writeCanonical(plain) : await signEnveloped(plain, content.assertionId, signer);
   const carried: WrittenNode =
-    encryption === undefined
-      ? assertion
-      : element('saml:EncryptedAssertion', {}, encryptElement(assertion, encryption.key, encryption.how, protection.randomBytes));
+    encryption === undefined ? assertion : element('saml:EncryptedAssertion', {}, encrypted(assertion, encryption));
   const response = buildEnvelope(content, carried);
   const signed =
     signing === 'assertion' && encryption === undefined
@@ -49,6 +54,9 @@ export async function buildResponse(content: ResponseContent, protection: Respon
       : await signEnveloped(response, content.responseId, signer);
   return signed.canonical;
 }
+
+const encrypted = (plain: CanonicalXml, { key, how, randomBytes }: Encryption): WrittenElement =>
+  encryptElement(plain, key, how, randomBytes);
 
 function buildEnvelope(content: ResponseContent, assertion: WrittenNode): WrittenElement {
   return element(
@@ -88,15 +96,13 @@ function buildAssertion(content: ResponseContent): WrittenElement {
   );
 }
 
-function buildSubject({ nameId, inResponseTo, acsUrl }: ResponseContent, notOnOrAfter: string): WrittenElement {
+function buildSubject({ nameId, nameIdEncryption, inResponseTo, acsUrl }: ResponseContent, notOnOrAfter: string): WrittenElement {
+  const { format, nameQualifier, spNameQualifier, value } = nameId;
+  const name = element('saml:NameID', { Format: format, NameQualifier: nameQualifier, SPNameQualifier: spNameQualifier }, value);
   return element(
     'saml:Subject',
     {},
-    element(
-      'saml:NameID',
-      { Format: nameId.format, NameQualifier: nameId.nameQualifier, SPNameQualifier: nameId.spNameQualifier },
-      nameId.value,
-    ),
+    nameIdEncryption === undefined ? name : element('saml:EncryptedID', {}, encrypted(writeCanonical(name), nameIdEncryption)),
     element(
       'saml:SubjectConfirmation',
       { Method: 'urn:oasis:names:tc:SAML:2.0:cm:bearer' },
@@ -113,20 +119,14 @@ function buildAttributeStatement(attributes: readonly SamlAttribute[]): WrittenE
   return element(
     'saml:AttributeStatement',
     {},
-    ...attributes.map(({ name, values }) =>
+    ...attributes.map(({ name, nameFormat, friendlyName, values }) =>
       element(
         'saml:Attribute',
-        { Name: name, NameFormat: nameFormatOf(name) },
+        { FriendlyName: friendlyName, Name: name, NameFormat: nameFormat },
         ...values.map((value) => element('saml:AttributeValue', {}, value)),
       ),
     ),
   );
-}
-
-// SAML core 8.2: a name that is a URI says so, any other is a simple string.
-function nameFormatOf(name: string): string {
-  const kind = /^[A-Za-z][A-Za-z0-9+.-]*:\S+$/.test(name) ? 'uri' : 'basic';
-  return `urn:oasis:names:tc:SAML:2.0:attrname-format:${kind}`;
 }
 
 function instant(timeMs: number): string {

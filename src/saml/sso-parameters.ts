@@ -24,8 +24,8 @@ export function readSsoParameters(request: FastifyRequest): SsoParameters {
     throw reading.reason === 'bad_percent_encoding' ? reject('saml.invalid_request', cause) : reject('saml.signature_invalid', cause);
   }
   const { parameters: all } = reading;
-  const sp = all.get('sp')?.value;
-  const hasRequest = all.has('SAMLRequest');
+  const sp = givenValue(all, 'sp');
+  const hasRequest = givenValue(all, 'SAMLRequest') !== undefined;
   if (sp !== undefined && hasRequest) throw reject('saml.invalid_request', 'request_and_sp');
   const relayState = readRelayState(all);
   if (sp !== undefined) return { kind: 'idp_initiated', sp, relayState };
@@ -57,6 +57,12 @@ function parameterTextOf(request: FastifyRequest): string {
   if (Buffer.byteLength(body) > samlBodyBytesMax)
     throw reject('saml.invalid_request', { reason: 'body_too_large', expected: samlBodyBytesMax });
   return body;
+}
+
+// An empty value is an absent one: some providers' forms always have both fields.
+function givenValue(parameters: ReadonlyMap<string, RawParameter>, name: string): string | undefined {
+  const value = parameters.get(name)?.value;
+  return value === '' ? undefined : value;
 }
 
 function carriesBody(request: FastifyRequest): boolean {

@@ -2,13 +2,19 @@
 import type { FastifyInstance } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { samlBodyBytesMax } from '../contract/limits.ts';
-import { presentErrorPage } from '../http/pages/status-page.ts';
 import type { Services } from '../http/services.ts';
 import { type Handler, registerSurface, type SurfaceDefinition } from '../http/surface.ts';
+import { presentErrorPage } from '../pages/status-page.ts';
 import { samlPrefix } from './idp.ts';
 import { answerPostback } from './postback.ts';
-import { answerCertificate, answerMetadata } from './published.ts';
+import { answerCertificate, answerMetadata, answerProviderMetadata } from './published.ts';
 import { answerSso } from './sso.ts';
+
+// What cannot be a session or a kid is none: the same answer as for one that does not exist.
+const nulErrors: Readonly<Record<string, () => Error>> = {
+  [`${samlPrefix}/postback`]: () => reject('saml.session_not_found', 'session_malformed'),
+  [`${samlPrefix}/certificate`]: () => reject('saml.certificate_not_found', 'kid_malformed'),
+};
 
 const definition: SurfaceDefinition = {
   name: 'saml',
@@ -18,6 +24,9 @@ const definition: SurfaceDefinition = {
   bodyBytesMax: samlBodyBytesMax,
   bodyTooLarge: () => reject('saml.invalid_request', { reason: 'body_too_large', expected: samlBodyBytesMax }),
   ofTenant: true,
+  published: ['/metadata', '/certificate'],
+  shedding: { first: ['/sso'] },
+  nulInQuery: (path) => nulErrors[path]?.(),
   present: presentErrorPage,
 };
 
@@ -27,6 +36,7 @@ export function registerSaml(app: FastifyInstance, services: Services): void {
   registerSurface(app, services, definition, (route) => {
     route('/sso', { GET: sso, POST: sso });
     route('/postback', { GET: postback, POST: postback });
+    route('/metadata/:id', { GET: (request, reply) => answerProviderMetadata(services, request, reply) });
     route('/metadata', { GET: (request, reply) => answerMetadata(services, request, reply) });
     route('/certificate', { GET: (request, reply) => answerCertificate(services, request, reply) });
   });

@@ -3,11 +3,15 @@
 import type { FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
-import type { Services } from '../http/services.ts';
-import { type BearerFailure, verifyBearer } from '../tokens/bearer.ts';
+import type { Parts } from '../http/services.ts';
+import { type BearerDependencies, type BearerFailure, verifyBearer } from '../tokens/bearer.ts';
 import type { ScimContext } from './request-context.ts';
+import { userIndexOf } from './schema/schema-lookup.ts';
 
 export type ScimCapability = 'scim:read' | 'scim:write';
+
+/** RFC 6750 3: what every refused request is told; `error` only when it carried a token. */
+const realm = 'Bearer realm="scim"';
 
 const failureTexts: Readonly<Record<BearerFailure, string>> = {
   missing_token: 'The bearer access token is missing.',
@@ -26,16 +30,25 @@ const failureTexts: Readonly<Record<BearerFailure, string>> = {
 };
 
 /** Authenticates a request and checks that it has one of the capabilities; gives the context of its operations. */
-export async function authorize(services: Services, request: FastifyRequest, needed: readonly ScimCapability[]): Promise<ScimContext> {
+export async function authorize(
+  services: BearerDependencies & Parts<'encryption' | 'log' | 'rateLimiter'>,
+  request: FastifyRequest,
+  needed: readonly ScimCapability[],
+): Promise<ScimContext> {
   const { tenant } = request;
   const verified = await verifyBearer(services, tenant, request.headers.authorization, tenant.managementApi);
-  if (!verified.ok) throw reject('scim.unauthorized', verified.reason, { text: failureTexts[verified.reason] });
-  const { token, actor } = verified;
+  if (!verified.ok) {
+    const challenge = verified.reason === 'missing_token' ? realm : `${realm}, error="invalid_token"`;
+    throw reject('scim.unauthorized', verified.reason, { text: failureTexts[verified.reason], challenge });
+  }
+  const { token, scopes, actor } = verified;
   request.auditActor = actor;
   await enforceRateLimit(services.rateLimiter, tenant, 'scim', 'scim_requests_per_client', token.clientId);
-  if (!needed.some((capability) => token.scopes.includes(capability))) {
-    const cause = { reason: 'missing_capability', expected: needed.join(' '), received: token.scopes.join(' ') };
-    throw reject('scim.forbidden', cause, { text: `The access token lacks ${needed.join(' or ')}.` });
+  if (!needed.some((capability) => scopes.includes(capability))) {
+    const cause = { reason: 'missing_capability', expected: needed.join(' '), received: scopes.join(' ') };
+    const challenge = `${realm}, error="insufficient_scope", scope="${needed[0]}"`;
+    throw reject('scim.forbidden', cause, { text: `The access token lacks ${needed.join(' or ')}.`, challenge });
   }
-  return { services, tenant, requestId: request.id, actor, userId: token.sid === undefined ? undefined : token.sub };
+  const userId = token.sid === undefined ? undefined : token.sub;
+  return { services, tenant, requestId: request.id, actor, scopes, userIndex: userIndexOf(tenant.customAttributes), userId };
 }

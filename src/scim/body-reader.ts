@@ -2,8 +2,8 @@
 // ignored, as are id, meta, groups and password. Which attributes were named at all is kept: PUT without `members` leaves them.
 import { type Document, type DraftDocument, emptyDocument } from './document.ts';
 import { invalidSyntax, invalidValue } from './refuse.ts';
-import { findNamed, type Leaf, type Named, type TypeIndex } from './schema-lookup.ts';
-import { isJsonObject, type JsonObject, readElements, readScalar } from './value-reader.ts';
+import { findNamed, type Leaf, type Named, type TypeIndex } from './schema/schema-lookup.ts';
+import { isJsonObject, type JsonObject, readScalar, readStoredElements } from './value-reader.ts';
 
 export interface ReadBody {
   readonly document: Document;
@@ -43,7 +43,7 @@ function readNamed(index: TypeIndex, entry: Named, value: unknown, draft: DraftD
       const { plural } = entry;
       if (plural.attribute.mutability !== 'readWrite') return;
       named.add(plural.key);
-      const elements = readElements(plural, value);
+      const elements = readStoredElements(plural, value);
       draft[plural.key] = elements.length === 0 ? undefined : elements;
       return;
     }

@@ -1,11 +1,11 @@
 // Writes groups as pieces of JSON, members a page at a time, so that a group of any size needs little memory.
-import type { MemberRow } from '../storage/provisioned-groups.ts';
-import { listMembers } from '../storage/provisioned-groups.ts';
+import type { MemberRow } from '../storage/people/groups.ts';
+import { listMembers } from '../storage/people/groups.ts';
 import { type Document, emptyElement } from './document.ts';
-import { type Projection, wants } from './projection.ts';
+import { type Projection, wants } from './list/projection.ts';
 import { renderElement, renderResource } from './render.ts';
 import { type ScimContext, scimBase } from './request-context.ts';
-import { groupIndex, loadPlural } from './schema-lookup.ts';
+import { groupIndex, loadPlural } from './schema/schema-lookup.ts';
 
 const membersPerRead = 2000;
 const members = loadPlural(groupIndex, 'members');

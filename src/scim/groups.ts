@@ -3,33 +3,22 @@
 import { reject } from '../contract/contract-error.ts';
 import type { GroupId } from '../domain/ids.ts';
 import { uuidV7 } from '../platform/random.ts';
-import type { Queries } from '../storage/database.ts';
-import {
-  addMembers,
-  deleteProvisionedGroup,
-  findProvisionedGroup,
-  type GroupColumns,
-  type GroupRow,
-  insertProvisionedGroup,
-  lockGroup,
-  type MemberChange,
-  removeMembers,
-  replaceMembers,
-  updateProvisionedGroup,
-} from '../storage/provisioned-groups.ts';
-import { writeInTurn } from '../storage/resource-turns.ts';
-import { isUniqueViolation } from '../storage/unique-violation.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { queueWrite } from '../storage/engine/write-queue.ts';
+import * as people from '../storage/people/group-writer.ts';
+import { findProvisionedGroup, type GroupRow, lockGroup } from '../storage/people/groups.ts';
+import { listHoldersInGroup } from '../storage/people/user-roles.ts';
 import { readBody } from './body-reader.ts';
 import { type Document, elementsOf, emptyDocument, scalarOf } from './document.ts';
-import { applyMutations } from './patch-apply.ts';
-import { readMemberIds } from './patch-members.ts';
-import type { Mutation } from './patch-mutation.ts';
-import { planPatch } from './patch-planner.ts';
+import { requireOver } from './over-people.ts';
+import { applyMutations } from './patch/patch-apply.ts';
+import { readMemberIds } from './patch/patch-members.ts';
+import type { Mutation } from './patch/patch-mutation.ts';
+import { planPatch } from './patch/patch-planner.ts';
 import { type Precondition, requireVersion } from './precondition.ts';
-import { invalidValue, noTarget } from './refuse.ts';
+import { invalidValue, noTarget, unlessTaken } from './refuse.ts';
 import { audit, type ScimContext } from './request-context.ts';
-import { groupIndex } from './schema-lookup.ts';
-import { etagOf } from './user-rows.ts';
+import { groupIndex } from './schema/schema-lookup.ts';
 import type { Stored } from './users.ts';
 
 const notFound = (): Error => reject('scim.resource_not_found', 'unknown_group');
@@ -44,7 +33,7 @@ export function documentOfGroup(row: GroupRow): Document {
   document['meta.resourceType'] = 'Group';
   document['meta.created'] = row.created_at;
   document['meta.lastModified'] = row.updated_at;
-  document['meta.version'] = etagOf(row.version);
+  document['meta.version'] = row.version;
   return document;
 }
 
@@ -57,13 +46,15 @@ export async function createGroup(context: ScimContext, body: unknown, id?: stri
   const columns = columnsOf(document);
   const members = readMemberIds(elementsOf(document, 'members'));
   const groupId = (id ?? uuidV7(services.clock.nowMs())) as GroupId; // made here
-  return services.database.write(tenant.id, async (queries) => {
-    const inserted = await insertProvisionedGroup(queries, tenant.id, groupId, columns);
-    if (!inserted.ok) throw taken();
-    changedCount(await addMembers(queries, services.database.dialect, tenant.id, groupId, members));
-    await audit(context, queries, 'group.created', `group:${groupId}`, { members: members.length });
-    return stored(inserted.row);
-  });
+  return unlessTaken(taken, () =>
+    services.database.write(tenant.id, async (queries) => {
+      const [row] = await people.insertGroups(queries, tenant.id, [{ ...columns, id: groupId, origin: 'scim' }]);
+      await requireOver(context, queries, members);
+      changedCount(await people.addMembers(queries, services.database.dialect, tenant.id, groupId, members));
+      await audit(context, queries, { type: 'group.created', target: `group:${groupId}`, data: { members: members.length } });
+      return stored(row!);
+    }),
+  );
 }
 
 /** A SCIM-managed group, or 404. */
@@ -94,12 +85,12 @@ async function changeGroup(
   context: ScimContext,
   id: string,
   precondition: Precondition,
-  columnsFrom: (before: Document) => GroupColumns,
+  columnsFrom: (before: Document) => Names,
   mutations: readonly Mutation[],
 ): Promise<Stored> {
   const { services, tenant } = context;
-  try {
-    return await writeInTurn(services.database, tenant.id, id, async (queries) => {
+  return unlessTaken(taken, () =>
+    queueWrite(services.database, tenant.id, id, async (queries) => {
       const row = await lockGroup(queries, services.database.dialect, tenant.id, id);
       if (row === undefined) throw notFound();
       requireVersion(precondition, row.version);
@@ -107,27 +98,25 @@ async function changeGroup(
       let changed = columns.display_name === row.display_name && columns.external_id === row.external_id ? 0 : 1;
       for (const mutation of mutations) changed += await changeMembers(context, queries, row.id, mutation);
       if (changed === 0) return stored(row);
-      const updated = await updateProvisionedGroup(queries, tenant.id, row.id, columns);
-      await audit(context, queries, 'group.updated', `group:${row.id}`, { version: updated.version });
+      const updated = (await people.changeGroup(queries, tenant.id, row.id, columns))!; // locked above
+      await audit(context, queries, { type: 'group.updated', target: `group:${row.id}`, data: { version: updated.version } });
       return stored(updated);
-    });
-  } catch (error) {
-    if (isUniqueViolation(error)) throw taken();
-    throw error;
-  }
+    }),
+  );
 }
 
 /** Runs one mutation on the membership; gives how many members it changed. */
 async function changeMembers(context: ScimContext, queries: Queries, group: GroupId, mutation: Mutation): Promise<number> {
   const { dialect } = context.services.database;
   const tenant = context.tenant.id;
+  await requireOverMembers(context, queries, group, mutation);
   switch (mutation.kind) {
     case 'addMembers':
-      return changedCount(await addMembers(queries, dialect, tenant, group, mutation.ids));
+      return changedCount(await people.addMembers(queries, dialect, tenant, group, mutation.ids));
     case 'replaceMembers':
-      return changedCount(await replaceMembers(queries, dialect, tenant, group, mutation.ids));
+      return changedCount(await people.replaceMembers(queries, dialect, tenant, group, mutation.ids));
     case 'removeMembers': {
-      const removed = await removeMembers(queries, dialect, tenant, group, mutation.ids);
+      const removed = await people.removeMembers(queries, dialect, tenant, group, mutation.ids);
       if (mutation.mustExist && removed === 0) throw noTarget('The path selects no value of members.');
       return removed;
     }
@@ -136,8 +125,20 @@ async function changeMembers(context: ScimContext, queries: Queries, group: Grou
   }
 }
 
+/** Asks about those who come or go; who stays a member is not touched. */
+async function requireOverMembers(context: ScimContext, queries: Queries, group: GroupId, mutation: Mutation): Promise<void> {
+  if (mutation.kind !== 'addMembers' && mutation.kind !== 'replaceMembers' && mutation.kind !== 'removeMembers') return;
+  const before: ReadonlySet<string> = new Set(await listHoldersInGroup(queries, context.tenant.id, group));
+  const named: ReadonlySet<string> = new Set(mutation.ids);
+  const come = mutation.kind === 'removeMembers' ? [] : [...named].filter((id) => !before.has(id));
+  const go = [...before].filter((id) =>
+    mutation.kind === 'removeMembers' ? named.has(id) : mutation.kind === 'replaceMembers' && !named.has(id),
+  );
+  await requireOver(context, queries, [...come, ...go]);
+}
+
 /** Unknown, foreign, deleted and console-managed members are one answer. */
-function changedCount(change: MemberChange): number {
+function changedCount(change: people.MemberChange): number {
   if (change.ok) return change.changed;
   throw invalidValue('A member does not exist.');
 }
@@ -145,16 +146,19 @@ function changedCount(change: MemberChange): number {
 /** Deletes a group. */
 export async function deleteGroup(context: ScimContext, id: string, precondition: Precondition): Promise<void> {
   const { services, tenant } = context;
-  await writeInTurn(services.database, tenant.id, id, async (queries) => {
+  await queueWrite(services.database, tenant.id, id, async (queries) => {
     const row = await lockGroup(queries, services.database.dialect, tenant.id, id);
     if (row === undefined) throw notFound();
     requireVersion(precondition, row.version);
-    await deleteProvisionedGroup(queries, tenant.id, row.id);
-    await audit(context, queries, 'group.deleted', `group:${row.id}`);
+    await requireOver(context, queries, await listHoldersInGroup(queries, tenant.id, row.id));
+    await people.deleteGroup(queries, tenant.id, row.id);
+    await audit(context, queries, { type: 'group.deleted', target: `group:${row.id}` });
   });
 }
 
-function columnsOf(document: Document): GroupColumns {
+type Names = Pick<people.GroupColumns, 'display_name' | 'external_id'>;
+
+function columnsOf(document: Document): Names {
   const name = scalarOf(document, 'displayName');
   const externalId = scalarOf(document, 'externalId');
   if (typeof name !== 'string') throw invalidValue('displayName is required.');

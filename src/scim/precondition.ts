@@ -16,14 +16,16 @@ export function readPrecondition(header: string | undefined): Precondition {
   return { kind: 'tags', tags: new Set([...text.matchAll(tag)].map((match) => match[1] ?? match[0])) };
 }
 
-/** Throws 412 unless the version satisfies the precondition of a write. */
+/** Throws 412 unless the version satisfies the precondition of a write; what a tag says of memberships is no part of it. */
 export function requireVersion(precondition: Precondition, version: number): void {
-  if (precondition.kind === 'tags' && !precondition.tags.has(String(version))) {
+  if (precondition.kind === 'tags' && ![...precondition.tags].some((tag) => versionOf(tag) === String(version))) {
     throw reject('scim.precondition_failed', { reason: 'version_mismatch', expected: version, received: [...precondition.tags].join(' ') });
   }
 }
 
-/** Whether a read may be answered 304. */
-export function isUnmodified(precondition: Precondition, version: number): boolean {
-  return precondition.kind === 'any' || (precondition.kind === 'tags' && precondition.tags.has(String(version)));
+/** Whether a read may be answered 304: some tag is the whole entity tag of what would be shown. */
+export function isUnmodified(precondition: Precondition, entityTag: string): boolean {
+  return precondition.kind === 'any' || (precondition.kind === 'tags' && [...precondition.tags].some((tag) => `W/"${tag}"` === entityTag));
 }
+
+const versionOf = (tag: string): string => tag.split('-', 1)[0]!;

@@ -1,6 +1,8 @@
 // The SCIM refusals that carry a detail text, as one-line calls (contract 7.13). Values from requests never enter a text whole.
 import { type ContractError, reject } from '../contract/contract-error.ts';
-import { FilterProblem } from './filter-syntax.ts';
+import { ValueTaken } from '../storage/engine/unique-violation.ts';
+import { LastOwner } from '../storage/people/user-roles.ts';
+import { FilterProblem } from './filter/filter-syntax.ts';
 
 export const invalidValue = (text: string): ContractError => reject('scim.invalidValue', 'invalid_value', { text });
 export const invalidPath = (text: string): ContractError => reject('scim.invalidPath', 'invalid_path', { text });
@@ -31,3 +33,16 @@ export function asPatchPath<Result>(parse: () => Result): Result {
 function sentence(problem: FilterProblem): string {
   return `${problem.message.charAt(0).toUpperCase()}${problem.message.slice(1)}.`;
 }
+
+/** Runs a transaction; a value somebody else has is the 409 that `taken` makes, and nobody takes the last owner away. */
+export async function unlessTaken<Value>(taken: (field: string) => Error, transaction: () => Promise<Value>): Promise<Value> {
+  try {
+    return await transaction();
+  } catch (error) {
+    throw error instanceof ValueTaken ? taken(error.field) : refusedOwner(error);
+  }
+}
+
+/** What is told of a transaction that failed because no owner would remain; any other error as it is. */
+export const refusedOwner = (error: unknown): unknown =>
+  error instanceof LastOwner ? reject('scim.invalidValue', 'last_owner', { text: 'One owner must remain active.' }) : error;

@@ -1,19 +1,23 @@
 // Writes documents as SCIM JSON in the order of the schema table: canonical names, computed locations, projection applied.
-import type { Attribute, SchemaDefinition } from './attribute.ts';
-import { formatDateTime } from './date-time.ts';
-import { type Document, type Element, elementsOf, scalarOf } from './document.ts';
-import { type Projection, wants, wantsSub } from './projection.ts';
-import { schemasOf } from './resource-schemas.ts';
-import { type Leaf, type Plural, type TypeIndex, typeIndexes } from './schema-lookup.ts';
+
+import { createHash } from 'node:crypto';
+import { formatDateTime } from '../domain/date-time.ts';
+import { type Document, type Element, elementsOf, type Scalar, scalarOf } from './document.ts';
+import { type Projection, wants, wantsSub } from './list/projection.ts';
+import { type Attribute, isPlainList, type SchemaDefinition } from './schema/attribute.ts';
+import { schemasOf } from './schema/resource-schemas.ts';
+import { type Leaf, loadPlural, type Plural, type TypeIndex, userIndex } from './schema/schema-lookup.ts';
 
 export type Json = Record<string, unknown>;
+
+const groups = loadPlural(userIndex, 'groups');
 
 /** The JSON of a resource. `base` is the tenant's SCIM base address. */
 export function renderResource(index: TypeIndex, document: Document, base: string, projection: Projection): Json {
   const json: Json = { schemas: schemasOf(index, document) };
   for (const schema of index.schemas) {
     const target = schema === index.type.schema ? json : {};
-    renderSchema(index, schema, document, base, projection, target);
+    renderSchema(index, { schema, target }, document, base, projection);
     if (target !== json && Object.keys(target).length > 0) json[schema.id] = target;
   }
   return json;
@@ -26,9 +30,13 @@ interface AttributePlan {
   readonly leaves: readonly Leaf[];
 }
 
-const plans = new Map<SchemaDefinition, readonly AttributePlan[]>(
-  typeIndexes.flatMap((index) => index.schemas.map((schema) => [schema, planSchema(index, schema)] as const)),
-);
+const plans = new WeakMap<SchemaDefinition, readonly AttributePlan[]>();
+
+function planOf(index: TypeIndex, schema: SchemaDefinition): readonly AttributePlan[] {
+  const plan = plans.get(schema) ?? planSchema(index, schema);
+  plans.set(schema, plan);
+  return plan;
+}
 
 function planSchema(index: TypeIndex, schema: SchemaDefinition): readonly AttributePlan[] {
   return schema.attributes
@@ -42,17 +50,18 @@ function planSchema(index: TypeIndex, schema: SchemaDefinition): readonly Attrib
 
 function renderSchema(
   index: TypeIndex,
-  schema: SchemaDefinition,
+  { schema, target }: { readonly schema: SchemaDefinition; readonly target: Json },
   document: Document,
   base: string,
   projection: Projection,
-  target: Json,
 ): void {
-  for (const { attribute, key, leaves } of plans.get(schema) ?? []) {
+  for (const { attribute, key, leaves } of planOf(index, schema)) {
     if (attribute.multiValued) {
       const elements = elementsOf(document, key);
       if (elements.length === 0 || !wants(projection, key, attribute)) continue;
-      target[attribute.name] = elements.map((element) => renderElement({ key, attribute }, element, base, projection));
+      target[attribute.name] = elements.map((element) =>
+        isPlainList(attribute) ? renderScalar(attribute, element['value']) : renderElement({ key, attribute }, element, base, projection),
+      );
       continue;
     }
     if (attribute.type !== 'complex') {
@@ -75,11 +84,26 @@ function renderLeaf(index: TypeIndex, leaf: Leaf, document: Document, base: stri
   if (!wants(projection, leaf.key, leaf.attribute)) return undefined;
   if (leaf.key === 'meta.location') return locationOf(index, document, base);
   if (leaf.attribute.name === '$ref') {
-    const target = scalarOf(document, leaf.key.replace(/\$ref$/, 'value'));
+    const target = scalarOf(document, leaf.key);
     return target === undefined ? undefined : `${base}/Users/${encodeURIComponent(String(target))}`;
   }
-  const value = scalarOf(document, leaf.key);
-  return leaf.attribute.type === 'dateTime' && typeof value === 'number' ? formatDateTime(value) : value;
+  if (leaf.key === 'meta.version') return entityTag(document, projection);
+  return renderScalar(leaf.attribute, scalarOf(document, leaf.key));
+}
+
+const renderScalar = ({ type }: Attribute, value: Scalar | undefined): unknown =>
+  type === 'dateTime' && typeof value === 'number' ? formatDateTime(value) : value;
+
+/**
+ * The entity tag of a resource as shown, equal to its meta.version: its version, and of a user in groups a hash of those
+ * shown, because memberships and names of groups change what is shown and write no user.
+ */
+export function entityTag(document: Document, projection: Projection): string {
+  const version = String(document['meta.version']);
+  const shown = wants(projection, groups.key, groups.attribute) ? elementsOf(document, groups.key) : [];
+  if (shown.length === 0) return `W/"${version}"`;
+  const named = JSON.stringify(shown.map((group) => [group['value'], group['display']]));
+  return `W/"${version}-${createHash('sha256').update(named).digest('base64url').slice(0, 16)}"`;
 }
 
 /** The address of a resource. */
@@ -93,6 +117,7 @@ export function renderElement(plural: Plural, element: Element, base: string, pr
   for (const sub of plural.attribute.subAttributes) {
     if (!wantsSub(projection, plural.key, sub)) continue;
     if (sub.name === '$ref') json['$ref'] = `${base}/${sub.referenceTypes?.[0] ?? 'User'}s/${String(element['value'])}`;
+    else if (sub.name === 'primary') json['primary'] = element['primary'] ?? false;
     else if (element[sub.name] !== undefined) json[sub.name] = element[sub.name];
   }
   return json;

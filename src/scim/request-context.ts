@@ -1,17 +1,27 @@
 // What every SCIM operation needs to know about its request, and the audit record each write leaves.
+
+import type { TypedEvent } from '../contract/events.ts';
 import type { Tenant } from '../domain/tenant.ts';
-import type { Services } from '../http/services.ts';
-import { insertAuditEvent } from '../storage/audit-events.ts';
-import type { Queries } from '../storage/database.ts';
+import type { Parts } from '../http/services.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
+import { groupIndex, type TypeIndex } from './schema/schema-lookup.ts';
 
 export interface ScimContext {
-  readonly services: Services;
+  readonly services: Parts<'cache' | 'clock' | 'database' | 'encryption' | 'log'>;
   readonly tenant: Tenant;
   readonly requestId: string;
   readonly actor: string | undefined;
+  /** What the caller may do. */
+  readonly scopes: readonly string[];
+  /** What users of this tenant are. */
+  readonly userIndex: TypeIndex;
   /** The user the token belongs to, when it belongs to one. */
   readonly userId: string | undefined;
 }
+
+/** Every resource type of a tenant. */
+export const typesOf = ({ userIndex }: ScimContext): readonly TypeIndex[] => [userIndex, groupIndex];
 
 /** The base of every SCIM address of a tenant. */
 export function scimBase(tenant: Tenant): string {
@@ -19,13 +29,7 @@ export function scimBase(tenant: Tenant): string {
 }
 
 /** Records a write in its own transaction. */
-export async function audit(
-  context: ScimContext,
-  queries: Queries,
-  type: string,
-  target: string,
-  data?: Readonly<Record<string, unknown>>,
-): Promise<void> {
+export async function audit(context: ScimContext, queries: Queries, event: TypedEvent & { readonly target: string }): Promise<void> {
   const { services, tenant, requestId, actor } = context;
-  await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), { type, target, requestId, actor, data });
+  await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), { ...event, requestId, actor });
 }

@@ -4,22 +4,24 @@ import { reject } from '../contract/contract-error.ts';
 import { scimBodyBytesMax } from '../contract/limits.ts';
 import type { Services } from '../http/services.ts';
 import { parseStrictJson } from '../http/strict-json.ts';
-import { type Handler, type Route, registerSurface } from '../http/surface.ts';
+import { type Handler, type Handlers, type Route, registerSurface } from '../http/surface.ts';
 import { sendEmpty, sendJson, sendPieces } from './answer.ts';
 import { authorize, type ScimCapability } from './bearer.ts';
-import { runBulk } from './bulk.ts';
-import { listResourceTypes, listSchemas, readResourceType, readSchema, serviceProviderConfig } from './discovery.ts';
+import { runBulk } from './bulk/bulk.ts';
 import { groupPieces } from './group-writer.ts';
 import { createGroup, deleteGroup, patchGroup, readGroup, replaceGroup } from './groups.ts';
-import { readListQuery, readParameters, readProjectionNames, readSearchBody } from './list-query.ts';
+import { readListQuery, readParameters, readProjectionNames, readSearchBody } from './list/list-query.ts';
+import { everything, type Projection, readProjection } from './list/projection.ts';
+import { searchAll, searchType } from './list/search.ts';
 import { isUnmodified, readPrecondition } from './precondition.ts';
-import { everything, type Projection, readProjection } from './projection.ts';
-import { invalidSyntax, invalidValue } from './refuse.ts';
-import { locationOf, renderResource } from './render.ts';
-import { type ScimContext, scimBase } from './request-context.ts';
-import { groupIndex, type TypeIndex, userIndex } from './schema-lookup.ts';
-import { searchAll, searchType } from './search.ts';
-import { etagOf } from './user-rows.ts';
+import { invalidFilter, invalidSyntax, invalidValue } from './refuse.ts';
+import { entityTag, locationOf, renderResource } from './render.ts';
+import { type ScimContext, scimBase, typesOf } from './request-context.ts';
+import type { ResourceType } from './schema/attribute.ts';
+import { listResourceTypes, listSchemas, readResourceType, readSchema, serviceProviderConfig } from './schema/discovery.ts';
+import { groupType } from './schema/group-attributes.ts';
+import { groupIndex, type TypeIndex } from './schema/schema-lookup.ts';
+import { userType } from './schema/user-attributes.ts';
 import { createUser, deleteUser, patchUser, readUser, replaceUser, type Stored } from './users.ts';
 
 /** Registers `{base_url}/scim/v2`. */
@@ -35,6 +37,7 @@ export function registerScim(app: FastifyInstance, services: Services): void {
       name: 'scim',
       envelope: 'scim',
       prefix: '/scim/v2',
+      shedding: 'first',
       bodies: { 'application/scim+json': 'raw', 'application/json': 'raw' },
       bodyBytesMax: scimBodyBytesMax,
       ofTenant: true,
@@ -42,13 +45,13 @@ export function registerScim(app: FastifyInstance, services: Services): void {
     },
     (route) => {
       routeDiscovery(route, services);
-      routeResources(route, services, userIndex);
-      routeResources(route, services, groupIndex);
+      routeResources(route, services, userType);
+      routeResources(route, services, groupType);
       routeMe(route, services);
       route('/.search', { POST: handler(services, ['scim:read'], search(undefined)) });
       route('/Bulk', {
         POST: handler(services, ['scim:write'], async (context, request, reply) =>
-          sendJson(reply, 200, await runBulk(context, jsonOf(request))),
+          sendJson(reply, 200, await runBulk(context, jsonOf(request, { unreadable: invalidValue }))),
         ),
       });
     },
@@ -61,64 +64,81 @@ function handler(services: Services, capabilities: readonly ScimCapability[], op
   return async (request, reply) => operation(await authorize(services, request, capabilities), request, reply);
 }
 
-/** The JSON of the body; anything else is invalidSyntax. */
-function jsonOf(request: FastifyRequest): unknown {
+interface Reading {
+  /** The refusal of what is not JSON. */
+  readonly unreadable?: (text: string) => Error;
+  /** NUL passes: whoever reads the values refuses it as what they are. */
+  readonly withNul?: boolean;
+}
+
+/** The JSON of the body. */
+function jsonOf(request: FastifyRequest, { unreadable = invalidSyntax, withNul = false }: Reading = {}): unknown {
   const { body, headers } = request;
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw reject('scim.unsupported_media_type', { reason: 'content_encoding', received: encoding });
-  const parsed = parseStrictJson(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
+  const parsed = parseStrictJson(Buffer.isBuffer(body) ? body : Buffer.alloc(0), withNul);
   if (!parsed.ok && parsed.reason === 'nul') throw invalidValue('A value is not valid text.');
-  if (!parsed.ok) throw invalidSyntax('The body is not valid JSON.');
+  if (!parsed.ok) throw unreadable('The body is not valid JSON.');
   return parsed.value;
 }
 
 function routeDiscovery(route: Route, services: Services): void {
   const either: readonly ScimCapability[] = ['scim:read', 'scim:write'];
-  const get = (path: string, json: (base: string, request: FastifyRequest) => unknown): void =>
+  const get = (path: string, json: (types: readonly TypeIndex[], base: string, id: string) => unknown): void =>
     route(path, {
-      GET: handler(services, either, async (context, request, reply) => sendJson(reply, 200, json(scimBase(context.tenant), request))),
+      GET: handler(services, either, async (context, request, reply) => {
+        if (readParameters(request).has('filter')) throw invalidFilter('What the service is made of cannot be filtered.');
+        return sendJson(reply, 200, json(typesOf(context), scimBase(context.tenant), parameterOf(request)));
+      }),
     });
-  get('/Schemas', (base) => listSchemas(base));
-  get('/Schemas/:id', (base, request) => readSchema(base, parameterOf(request)));
-  get('/ResourceTypes', (base) => listResourceTypes(base));
-  get('/ResourceTypes/:id', (base, request) => readResourceType(base, parameterOf(request)));
-  get('/ServiceProviderConfig', (base) => serviceProviderConfig(base));
+  get('/Schemas', listSchemas);
+  get('/Schemas/:id', readSchema);
+  get('/ResourceTypes', listResourceTypes);
+  get('/ResourceTypes/:id', readResourceType);
+  get('/ServiceProviderConfig', (_types, base) => serviceProviderConfig(base));
 }
 
 function parameterOf(request: FastifyRequest): string {
   return (request.params as { readonly id: string }).id; // every route that asks has :id
 }
 
-function search(index: TypeIndex | undefined): Operation {
+function search(type: ResourceType | undefined): Operation {
   return async (context, request, reply) => {
-    const query = readSearchBody(jsonOf(request));
-    return sendPieces(reply, 200, await (index === undefined ? searchAll(context, query) : searchType(context, index, query)));
+    const query = readSearchBody(jsonOf(request, { withNul: true }));
+    return sendPieces(
+      reply,
+      200,
+      await (type === undefined ? searchAll(context, query) : searchType(context, indexOf(context, type), query)),
+    );
   };
 }
 
 /** The collection of a resource type, its search, and its resources. */
-function routeResources(route: Route, services: Services, index: TypeIndex): void {
-  const { endpoint } = index.type;
-  const create = index === userIndex ? createUser : createGroup;
-  route(endpoint, {
+function routeResources(route: Route, services: Services, type: ResourceType): void {
+  const create = type === userType ? createUser : createGroup;
+  const collection: Handlers = {
     GET: handler(services, ['scim:read'], async (context, request, reply) =>
-      sendPieces(reply, 200, await searchType(context, index, readListQuery(readParameters(request)))),
+      sendPieces(reply, 200, await searchType(context, indexOf(context, type), readListQuery(readParameters(request)))),
     ),
     POST: handler(services, ['scim:write'], async (context, request, reply) => {
+      const index = indexOf(context, type);
       const projection = projectionOf(index, request);
-      return sendResource(context, reply, index, 201, await create(context, jsonOf(request)), projection);
+      return sendResource(context, reply, 201, await create(context, jsonOf(request)), { index, projection });
     }),
-  });
-  route(`${endpoint}/.search`, { POST: handler(services, ['scim:read'], search(index)) });
-  route(
-    `${endpoint}/:id`,
-    resourceHandlers(services, index, (_context, request) => parameterOf(request)),
-  );
+  };
+  const resource = resourceHandlers(services, type, (_context, request) => parameterOf(request));
+  // Clients write the path of a collection in lower case and with a slash at its end, too.
+  for (const endpoint of [type.endpoint, type.endpoint.toLowerCase()]) {
+    route(endpoint, collection);
+    route(`${endpoint}/`, collection);
+    route(`${endpoint}/.search`, { POST: handler(services, ['scim:read'], search(type)) });
+    route(`${endpoint}/:id`, resource);
+  }
 }
 
 /** `/Me` is the user the token belongs to; a token of no user has none. */
 function routeMe(route: Route, services: Services): void {
-  const own = resourceHandlers(services, userIndex, (context) => {
+  const own = resourceHandlers(services, userType, (context) => {
     if (context.userId === undefined) throw reject('scim.resource_not_found', 'token_of_no_user');
     return context.userId;
   });
@@ -127,30 +147,36 @@ function routeMe(route: Route, services: Services): void {
 
 type IdOf = (context: ScimContext, request: FastifyRequest) => string;
 
-function resourceHandlers(services: Services, index: TypeIndex, idOf: IdOf): Readonly<Record<'GET' | 'PUT' | 'PATCH' | 'DELETE', Handler>> {
-  const isUser = index === userIndex;
+function resourceHandlers(
+  services: Services,
+  type: ResourceType,
+  idOf: IdOf,
+): Readonly<Record<'GET' | 'PUT' | 'PATCH' | 'DELETE', Handler>> {
+  const isUser = type === userType;
   const ifMatch = (request: FastifyRequest) => readPrecondition(request.headers['if-match']);
   return {
     GET: handler(services, ['scim:read'], async (context, request, reply) => {
+      const index = indexOf(context, type);
       const projection = projectionOf(index, request);
       const id = idOf(context, request);
       const stored = isUser ? await readUser(context, id, projection) : await readGroup(context, id);
-      if (!isUnmodified(readPrecondition(request.headers['if-none-match']), stored.version)) {
-        return sendResource(context, reply, index, 200, stored, projection);
-      }
-      return sendEmpty(reply.header('etag', etagOf(stored.version)), 304);
+      const tag = entityTag(stored.document, projection);
+      if (isUnmodified(readPrecondition(request.headers['if-none-match']), tag)) return sendEmpty(reply.header('etag', tag), 304);
+      return sendResource(context, reply, 200, stored, { index, projection });
     }),
     PUT: handler(services, ['scim:write'], async (context, request, reply) => {
+      const index = indexOf(context, type);
       const projection = projectionOf(index, request);
       const stored = await (isUser ? replaceUser : replaceGroup)(context, idOf(context, request), jsonOf(request), ifMatch(request));
-      return sendResource(context, reply, index, 200, stored, projection);
+      return sendResource(context, reply, 200, stored, { index, projection });
     }),
     PATCH: handler(services, ['scim:write'], async (context, request, reply) => {
+      const index = indexOf(context, type);
       const projection = projectionOf(index, request);
       const stored = await (isUser ? patchUser : patchGroup)(context, idOf(context, request), jsonOf(request), ifMatch(request));
       // Groups may be large and clients send one member at a time: the resource comes back only when asked for.
-      if (isUser || projection !== everything) return sendResource(context, reply, index, 200, stored, projection);
-      return sendEmpty(reply.header('etag', etagOf(stored.version)), 204);
+      if (isUser || projection !== everything) return sendResource(context, reply, 200, stored, { index, projection });
+      return sendEmpty(reply.header('etag', entityTag(stored.document, projection)), 204);
     }),
     DELETE: handler(services, ['scim:write'], async (context, request, reply) => {
       await (isUser ? deleteUser : deleteGroup)(context, idOf(context, request), ifMatch(request));
@@ -158,6 +184,8 @@ function resourceHandlers(services: Services, index: TypeIndex, idOf: IdOf): Rea
     }),
   };
 }
+
+const indexOf = ({ userIndex }: ScimContext, type: ResourceType): TypeIndex => (type === userType ? userIndex : groupIndex);
 
 function projectionOf(index: TypeIndex, request: FastifyRequest): Projection {
   const { attributes, excludedAttributes } = readProjectionNames(readParameters(request));
@@ -167,14 +195,13 @@ function projectionOf(index: TypeIndex, request: FastifyRequest): Projection {
 function sendResource(
   context: ScimContext,
   reply: FastifyReply,
-  index: TypeIndex,
   status: number,
-  { document, version }: Stored,
-  projection: Projection,
+  { document }: Stored,
+  { index, projection }: { readonly index: TypeIndex; readonly projection: Projection },
 ): Promise<FastifyReply> | FastifyReply {
   const base = scimBase(context.tenant);
   const location = locationOf(index, document, base);
-  reply.header('etag', etagOf(version));
+  reply.header('etag', entityTag(document, projection));
   if (status === 201) reply.header('location', location);
   if (index === groupIndex) return sendPieces(reply, status, groupPieces(context, document, projection));
   return sendJson(reply, status, renderResource(index, document, base, projection));

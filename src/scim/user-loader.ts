@@ -1,45 +1,50 @@
 // Completes user rows with the multi-valued attributes an answer needs, a statement an attribute table for a whole page.
-import type { TenantId } from '../domain/ids.ts';
-import type { Dialect, Queries } from '../storage/database.ts';
-import {
-  listAddressesOfUsers,
-  listEmailsOfUsers,
-  listGroupsOfUsers,
-  listValuesOfUsers,
-  type UserRow,
-} from '../storage/provisioned-users.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { Database, Queries } from '../storage/engine/database.ts';
+import { listGroupsOfUsers, listUserLists, type UserLists } from '../storage/people/user-lists.ts';
+import type { UserRow } from '../storage/people/user-rows.ts';
+import { listShownNames } from '../storage/people/users.ts';
 import type { Document } from './document.ts';
-import { type Projection, wants } from './projection.ts';
-import { loadPlural, userIndex } from './schema-lookup.ts';
-import { documentOfRow, elementsOfRows, groupElement, valuePlurals } from './user-rows.ts';
+import { type Projection, wants } from './list/projection.ts';
+import { loadPlural, type Plural, userIndex } from './schema/schema-lookup.ts';
+import { addresses, documentOfRow, elementsOfRows, emails, groupElement, valuePlurals } from './user-rows.ts';
 
-const emails = loadPlural(userIndex, 'emails');
-const addresses = loadPlural(userIndex, 'addresses');
 const groups = loadPlural(userIndex, 'groups');
 
 /** The documents of these rows, in their order, with what the projection wants. */
 export async function completeUsers(
-  dialect: Dialect,
+  context: { readonly tenant: Tenant; readonly services: { readonly database: Pick<Database, 'dialect'> } },
   queries: Queries,
-  tenant: TenantId,
   rows: readonly UserRow[],
   projection: Projection,
 ): Promise<readonly Document[]> {
+  const { id: tenant, customAttributes } = context.tenant;
+  const { dialect } = context.services.database;
   const ids = rows.map((row) => row.id);
-  const needs = (plural: typeof emails): boolean => ids.length > 0 && wants(projection, plural.key, plural.attribute);
-  const emailsOf = Map.groupBy(needs(emails) ? await listEmailsOfUsers(queries, dialect, tenant, ids) : [], (row) => row.user_id);
-  const valuesOf = Map.groupBy(
-    valuePlurals.some(needs) ? await listValuesOfUsers(queries, dialect, tenant, ids) : [],
-    (row) => row.user_id,
-  );
-  const addressesOf = Map.groupBy(needs(addresses) ? await listAddressesOfUsers(queries, dialect, tenant, ids) : [], (row) => row.user_id);
-  const groupsOf = Map.groupBy(needs(groups) ? await listGroupsOfUsers(queries, dialect, tenant, ids) : [], (row) => row.user_id);
+  const needs = (plural: Plural): boolean => wants(projection, plural.key, plural.attribute);
+  const read = new Set<keyof UserLists>();
+  if (needs(emails)) read.add('emails');
+  if (valuePlurals.some(needs)) read.add('values');
+  if (needs(addresses)) read.add('addresses');
+  const [listsOf, groupRows] = await Promise.all([
+    listUserLists(queries, dialect, tenant, ids, read),
+    ids.length > 0 && needs(groups) ? listGroupsOfUsers(queries, dialect, tenant, ids) : [],
+  ]);
+  const groupsOf = Map.groupBy(groupRows, (row) => row.user_id);
+  const managerIds = rows.flatMap((row) => row.manager_value ?? []);
+  const managers = managerIds.length > 0 ? await listShownNames(queries, dialect, tenant, managerIds) : new Map<string, string | null>();
   return rows.map((row) => {
-    const document = documentOfRow(row);
-    put(document, emails.key, elementsOfRows(emails, emailsOf.get(row.id) ?? []));
-    const values = Map.groupBy(valuesOf.get(row.id) ?? [], (value) => value.attribute);
+    const lists = listsOf(row.id);
+    const document = documentOfRow(row, customAttributes);
+    put(document, emails.key, elementsOfRows(emails, lists.emails));
+    const values = Map.groupBy(lists.values, (value) => value.attribute);
     for (const plural of valuePlurals) put(document, plural.key, elementsOfRows(plural, values.get(plural.key) ?? []));
-    put(document, addresses.key, elementsOfRows(addresses, addressesOf.get(row.id) ?? []));
+    put(document, addresses.key, elementsOfRows(addresses, lists.addresses));
+    const manager = row.manager_value;
+    if (manager !== null && managers.has(manager)) {
+      document['enterprise.manager.$ref'] = manager;
+      document['enterprise.manager.displayName'] = managers.get(manager) ?? undefined;
+    }
     put(document, groups.key, (groupsOf.get(row.id) ?? []).map(groupElement));
     return document;
   });

@@ -1,11 +1,30 @@
 // Users between SQL rows and documents, driven by the schema table: one place for both directions.
-import { foldKey } from '../domain/fold.ts';
-import type { TenantId, UserId } from '../domain/ids.ts';
-import type { NewEmail, UserColumns, UserGroup, UserRow } from '../storage/provisioned-users.ts';
-import type { UserAddressTable, UserValueTable } from '../storage/user-attributes.ts';
-import type { Attribute } from './attribute.ts';
-import { type Document, type DraftElement, type Element, elementsOf, emptyDocument, emptyElement, scalarOf } from './document.ts';
-import { type Leaf, type Plural, userIndex } from './schema-lookup.ts';
+import {
+  type CustomAttribute,
+  type CustomCells,
+  changeCustom,
+  customPath,
+  dateMs,
+  fromCustomCell,
+  toCustomCells,
+} from '../domain/custom-attributes.ts';
+import { formatDateTime } from '../domain/date-time.ts';
+import type { UserGroup } from '../storage/people/user-lists.ts';
+import type { NewAddress, NewEmail, NewLists, NewValue, UserProfile, UserRow } from '../storage/people/user-rows.ts';
+import {
+  type Document,
+  type DraftElement,
+  type Element,
+  elementsOf,
+  emptyDocument,
+  emptyElement,
+  type Scalar,
+  sameValue,
+  scalarOf,
+} from './document.ts';
+import { invalidValue } from './refuse.ts';
+import type { Attribute } from './schema/attribute.ts';
+import { type Leaf, loadPlural, type Plural, userIndex } from './schema/schema-lookup.ts';
 
 /** The leaves a client may write, with the column of each; `active` lives in the state. */
 const writableLeaves: readonly Leaf[] = userIndex.leaves.filter(
@@ -16,25 +35,50 @@ const readableLeaves: readonly Leaf[] = [...writableLeaves, ...userIndex.leaves.
 /** The multi-valued attributes kept in `user_values`. */
 export const valuePlurals: readonly Plural[] = userIndex.plurals.filter((plural) => plural.attribute.elements === 'values');
 
-/** Every column of `users` that holds something about the person. */
-export const personalColumns: readonly string[] = writableLeaves.map((leaf) => columnName(leaf.attribute));
+export const emails = loadPlural(userIndex, 'emails');
+export const addresses = loadPlural(userIndex, 'addresses');
 
 /** What a user's row says, without its multi-valued attributes. */
-export function documentOfRow(row: UserRow): Record<string, Document[string]> {
+export function documentOfRow(row: UserRow, attributes: readonly CustomAttribute[]): Record<string, Document[string]> {
   const columns = row as unknown as Readonly<Record<string, string | null>>; // read by the schema table's column names
   const document = emptyDocument();
   for (const leaf of readableLeaves) document[leaf.key] = columns[columnName(leaf.attribute)] ?? undefined;
+  for (const [name, value] of Object.entries(fromCustomCell(attributes, row.custom))) {
+    const { type } = attributes.find((one) => one.name === name)!;
+    const scalar = (one: unknown): Scalar => (type === 'date' ? dateMs(one)! : (one as Scalar)); // of its type
+    document[`custom.${name}`] = Array.isArray(value) ? value.map((one) => elementOf(scalar(one))) : scalar(value);
+  }
   document['active'] = row.state === 'active';
   document['meta.resourceType'] = 'User';
   document['meta.created'] = row.created_at;
   document['meta.lastModified'] = row.updated_at;
-  document['meta.version'] = etagOf(row.version);
+  document['meta.version'] = row.version;
   return document;
 }
 
-/** The entity tag of a version; equal to meta.version. */
-export function etagOf(version: number): string {
-  return `W/"${version}"`;
+function elementOf(value: Scalar): Element {
+  const element = emptyElement();
+  element['value'] = value;
+  return element;
+}
+
+/** The custom values of a user as a document has them, when they differ from those before; throws invalidValue. */
+export function changedCustom(
+  attributes: readonly CustomAttribute[],
+  document: Document,
+  before?: { readonly document: Document; readonly row: UserRow },
+): CustomCells | undefined {
+  const changed = attributes.filter((one) => !sameValue(document[customPath(one)], before?.document[customPath(one)]));
+  if (changed.length === 0) return undefined;
+  const stored = before === undefined ? {} : fromCustomCell(attributes, before.row.custom);
+  const change = changed.map((one) => {
+    const value = document[customPath(one)];
+    const written = (scalar: unknown): unknown => (one.type === 'date' && typeof scalar === 'number' ? formatDateTime(scalar) : scalar);
+    return [one.name, (Array.isArray(value) ? value.map((element) => written(element['value'])) : written(value)) ?? null] as const;
+  });
+  const reading = changeCustom(attributes, stored, Object.fromEntries(change));
+  if (!reading.ok) throw invalidValue(`${reading.field.replace('custom.', '')} ${reading.text}.`);
+  return toCustomCells(attributes, reading.values);
 }
 
 /** Elements from rows of any element table, by the sub-attributes' columns. */
@@ -63,7 +107,7 @@ export function groupElement(group: UserGroup): Element {
 }
 
 /** The columns of a document that differ from another's; all of them when there is no other. */
-export function changedColumns(document: Document, before: Document | undefined): UserColumns {
+export function changedColumns(document: Document, before?: Document): UserProfile {
   const columns: Record<string, string | null> = {};
   for (const leaf of writableLeaves) {
     const value = scalarOf(document, leaf.key);
@@ -73,57 +117,34 @@ export function changedColumns(document: Document, before: Document | undefined)
   return columns;
 }
 
-/** Rows of `user_emails` for a document. */
-export function emailRows(document: Document): readonly NewEmail[] {
-  return elementsOf(document, 'emails').map((element) => ({
-    value: String(element['value']),
-    type: textOf(element['type']),
-    display: textOf(element['display']),
-    is_primary: element['primary'] === true ? 1 : 0,
-  }));
+/** The lists of a document that differ from another's; all of them when there is no other. */
+export function changedLists(document: Document, before?: Document): NewLists {
+  const differs = ({ key }: Plural): boolean => !sameValue(document[key], before?.[key]);
+  const changed = (plural: Plural): readonly ElementColumns[] | undefined =>
+    differs(plural) ? elementColumns(plural, document) : undefined;
+  const values = valuePlurals.filter(differs).map((plural) => [plural.key, elementColumns(plural, document)] as const);
+  return {
+    emails: changed(emails) as readonly NewEmail[] | undefined, // the sub-attributes' columns are those of each table
+    values: Object.fromEntries(values) as unknown as Readonly<Record<string, readonly NewValue[]>>,
+    addresses: changed(addresses) as readonly NewAddress[] | undefined,
+  };
 }
 
-/** Rows of `user_values` for one attribute of a document. */
-export function valueRows(tenant: TenantId, user: UserId, plural: Plural, document: Document): readonly UserValueTable[] {
-  return elementRows(plural, document).map((columns, position) => ({
-    ...(columns as unknown as UserValueTable), // the sub-attributes' columns are this table's
-    value_key: columns['value_key'] ?? null,
-    tenant_id: tenant,
-    user_id: user,
-    attribute: plural.key,
-    position,
-  }));
-}
+type ElementColumns = Readonly<Record<string, string | number | null>>;
 
-/** Rows of `user_addresses` for a document. */
-export function addressRows(tenant: TenantId, user: UserId, plural: Plural, document: Document): readonly UserAddressTable[] {
-  return elementRows(plural, document).map((columns, position) => ({
-    ...(columns as unknown as UserAddressTable), // the sub-attributes' columns are this table's
-    tenant_id: tenant,
-    user_id: user,
-    position,
-  }));
-}
-
-function elementRows(plural: Plural, document: Document): readonly Record<string, string | null>[] {
-  return elementsOf(document, plural.key).map((element) => {
-    const columns: Record<string, string | number | null> = {};
-    for (const sub of plural.attribute.subAttributes) {
-      if (sub.column === undefined) continue;
-      const value = element[sub.name];
-      if (sub.type === 'boolean') columns[sub.column.name] = value === true ? 1 : 0;
-      else columns[sub.column.name] = textOf(value);
-      if (sub.column.key !== undefined) columns[sub.column.key] = typeof value === 'string' ? foldKey(value) : null;
-    }
-    return columns as Record<string, string | null>; // is_primary alone is a number, and its column takes one
-  });
+function elementColumns(plural: Plural, document: Document): readonly ElementColumns[] {
+  return elementsOf(document, plural.key).map((element) =>
+    Object.fromEntries(
+      plural.attribute.subAttributes.flatMap(({ name, type, column }) => {
+        if (column === undefined) return [];
+        const value = element[name];
+        return [[column.name, type === 'boolean' ? Number(value === true) : typeof value === 'string' ? value : null] as const];
+      }),
+    ),
+  );
 }
 
 function columnName(attribute: Attribute): string {
   if (attribute.column === undefined) throw new Error(`${attribute.name} has no column`);
   return attribute.column.name;
-}
-
-function textOf(value: Element[string]): string | null {
-  return typeof value === 'string' ? value : null;
 }

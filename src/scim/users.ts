@@ -3,33 +3,27 @@
 import { reject } from '../contract/contract-error.ts';
 import type { UserId } from '../domain/ids.ts';
 import { uuidV7 } from '../platform/random.ts';
-import type { Queries } from '../storage/database.ts';
-import { listDevicesOfUser, revokeDevice } from '../storage/devices.ts';
-import { revokeGrantsOfUser } from '../storage/grants.ts';
-import {
-  deleteProvisionedUser,
-  findLiveUser,
-  insertProvisionedUser,
-  lockUser,
-  replaceUserEmails,
-  type UserRow,
-  updateProvisionedUser,
-} from '../storage/provisioned-users.ts';
-import { writeInTurn } from '../storage/resource-turns.ts';
-import { isUniqueViolation } from '../storage/unique-violation.ts';
-import { replaceUserAddresses, replaceUserValues } from '../storage/user-attributes.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { queueWrite } from '../storage/engine/write-queue.ts';
+import type { UserRow } from '../storage/people/user-rows.ts';
+import * as people from '../storage/people/user-writer.ts';
+import { findLiveUser, lockUser } from '../storage/people/users.ts';
+import { insertAuditEvents } from '../storage/records/audit-events.ts';
 import { readBody } from './body-reader.ts';
-import { type Document, draftOf, sameDocument, sameValue } from './document.ts';
-import { applyMutations, type DocumentMutation } from './patch-apply.ts';
-import type { Mutation } from './patch-mutation.ts';
-import { planPatch } from './patch-planner.ts';
+import { type Document, draftOf, sameDocument } from './document.ts';
+import { everything, type Projection } from './list/projection.ts';
+import { requireOver } from './over-people.ts';
+import { applyMutations, type DocumentMutation } from './patch/patch-apply.ts';
+import type { Mutation } from './patch/patch-mutation.ts';
+import { isReadOnly, planPatch } from './patch/patch-planner.ts';
 import { type Precondition, requireVersion } from './precondition.ts';
-import { everything, type Projection } from './projection.ts';
+import { refusedOwner, unlessTaken } from './refuse.ts';
 import { audit, type ScimContext } from './request-context.ts';
-import { loadPlural, userIndex } from './schema-lookup.ts';
+import type { TypeIndex } from './schema/schema-lookup.ts';
+import { CUSTOM_SCHEMA } from './schema/user-attributes.ts';
 import { checkedUser } from './user-checks.ts';
 import { completeUsers } from './user-loader.ts';
-import { addressRows, changedColumns, emailRows, personalColumns, valuePlurals, valueRows } from './user-rows.ts';
+import { changedColumns, changedCustom, changedLists } from './user-rows.ts';
 
 /** A resource as it is after an operation. */
 export interface Stored {
@@ -38,21 +32,40 @@ export interface Stored {
 }
 
 const notFound = (): Error => reject('scim.resource_not_found', 'unknown_user');
-const taken = (): Error => reject('scim.uniqueness', 'user_taken', { text: 'The userName or an email address is in use.' });
+const taken = (field: string): Error => {
+  const what = field.startsWith('custom.') ? `A value of ${field.slice('custom.'.length)}` : 'The userName or an email address';
+  return reject('scim.uniqueness', 'user_taken', { text: `${what} is in use.` });
+};
 
 /** Creates a user from a request body. `id` is given by bulk, whose operations may refer to users yet to be made. */
 export async function createUser(context: ScimContext, body: unknown, id?: string): Promise<Stored> {
   const { services, tenant } = context;
+  const added = newUser(context, body, id ?? uuidV7(services.clock.nowMs()));
+  return unlessTaken(taken, () =>
+    services.database.write(tenant.id, async (queries) => {
+      const row = await people.insertUser(queries, tenant.id, added);
+      await audit(context, queries, { type: 'user.created', target: `user:${added.id}` });
+      return storedUser(context, queries, row, everything);
+    }),
+  );
+}
+
+/** What a request body makes of a user; throws what is wrong with it. */
+export function newUser({ tenant, userIndex }: ScimContext, body: unknown, id: string): people.NewUser {
   const { document } = readBody(userIndex, body);
-  const user = checkedUser(document, tenant.settings.scim.infer_primary);
-  const userId = (id ?? uuidV7(services.clock.nowMs())) as UserId; // made here
+  const user = checkedUser(userIndex, document, tenant.settings.scim.infer_primary);
+  const custom = changedCustom(tenant.customAttributes, user);
   const state = user['active'] === false ? 'suspended' : 'active';
-  return services.database.write(tenant.id, async (queries) => {
-    const inserted = await insertProvisionedUser(queries, tenant.id, { id: userId, state, columns: changedColumns(user, undefined) });
-    if (!inserted.ok) throw taken();
-    await writeValues(context, queries, userId, user, undefined);
-    await audit(context, queries, 'user.created', `user:${userId}`);
-    return storedUser(context, queries, inserted.row, everything);
+  const own = { id: id as UserId, state, origin: 'scim' } as const; // made by the service
+  return { ...own, profile: changedColumns(user), lists: changedLists(user), custom };
+}
+
+/** Creates users together, a statement a table; throws, with nothing written, when one of them cannot be. */
+export async function createUsers({ services, tenant, requestId, actor }: ScimContext, users: readonly people.NewUser[]): Promise<void> {
+  const events = users.map(({ id }) => ({ type: 'user.created' as const, target: `user:${id}`, requestId, actor }));
+  await services.database.write(tenant.id, async (queries) => {
+    await people.insertUsers(queries, tenant.id, users);
+    await insertAuditEvents(queries, tenant.id, services.clock.nowMs(), events);
   });
 }
 
@@ -68,10 +81,10 @@ export async function readUser(context: ScimContext, id: string, projection: Pro
 
 /** Replaces a user by a request body; `active` stays when the body does not name it. */
 export async function replaceUser(context: ScimContext, id: string, body: unknown, precondition: Precondition): Promise<Stored> {
-  const { document, named } = readBody(userIndex, body);
+  const { document, named } = readBody(context.userIndex, body);
   return changeUser(context, id, precondition, (before) => {
     const draft = draftOf(document);
-    for (const key of Object.keys(before)) if (isOurs(key)) draft[key] = before[key];
+    for (const key of Object.keys(before)) if (isOurs(context.userIndex, key)) draft[key] = before[key];
     if (!named.has('active') || draft['active'] === undefined) draft['active'] = before['active'];
     return draft;
   });
@@ -79,7 +92,7 @@ export async function replaceUser(context: ScimContext, id: string, body: unknow
 
 /** Applies a PATCH body to a user; no change leaves version and lastModified alone. */
 export async function patchUser(context: ScimContext, id: string, body: unknown, precondition: Precondition): Promise<Stored> {
-  const mutations = planPatch(userIndex, id, body).filter(isDocumentMutation);
+  const mutations = planPatch(context.userIndex, id, body).filter(isDocumentMutation);
   return changeUser(context, id, precondition, (before) => applyMutations(before, mutations));
 }
 
@@ -88,8 +101,16 @@ function isDocumentMutation(mutation: Mutation): mutation is DocumentMutation {
 }
 
 /** What the service keeps, whatever a client sends. */
-function isOurs(key: string): boolean {
-  return key === 'id' || key === 'groups' || key.startsWith('meta.');
+function isOurs({ names }: TypeIndex, key: string): boolean {
+  const custom = key.startsWith('custom.') ? names.get(`${CUSTOM_SCHEMA}:${key.slice('custom.'.length)}`.toLowerCase()) : undefined;
+  return (
+    (custom !== undefined && isReadOnly(custom)) ||
+    key === 'id' ||
+    key === 'groups' ||
+    key.startsWith('meta.') ||
+    key === 'enterprise.manager.$ref' ||
+    key === 'enterprise.manager.displayName'
+  );
 }
 
 async function changeUser(
@@ -99,68 +120,55 @@ async function changeUser(
   change: (before: Document) => Document,
 ): Promise<Stored> {
   const { services, tenant } = context;
-  try {
-    return await writeInTurn(services.database, tenant.id, id, async (queries) => {
+  return unlessTaken(taken, () =>
+    queueWrite(services.database, tenant.id, id, async (queries) => {
       const row = await lockUser(queries, services.database.dialect, tenant.id, id);
       if (row === undefined) throw notFound();
       requireVersion(precondition, row.version);
       const before = (await storedUser(context, queries, row, everything)).document;
-      const after = checkedUser(change(before), tenant.settings.scim.infer_primary);
+      const after = checkedUser(context.userIndex, change(before), tenant.settings.scim.infer_primary, before);
       if (sameDocument(before, after)) return { document: before, version: row.version };
+      if (row.role === 'admin') await requireOver(context, queries, [row.id]);
       return writeChange(context, queries, row, before, after);
-    });
-  } catch (error) {
-    if (isUniqueViolation(error)) throw taken();
-    throw error;
-  }
+    }),
+  );
 }
 
 async function writeChange(context: ScimContext, queries: Queries, row: UserRow, before: Document, after: Document): Promise<Stored> {
   const state = after['active'] === true ? 'active' : 'suspended';
-  const stateChange = state === row.state ? {} : { state };
-  const updated = await updateProvisionedUser(queries, context.tenant.id, row.id, { ...changedColumns(after, before), ...stateChange });
-  await writeValues(context, queries, row.id, after, before);
-  if (state === 'suspended' && row.state === 'active') {
-    await revokeGrantsOfUser(queries, context.tenant.id, row.id, 'user_state');
-    await audit(context, queries, 'user.suspended', `user:${row.id}`);
-  } else if (state !== row.state) await audit(context, queries, 'user.activated', `user:${row.id}`);
-  await audit(context, queries, 'user.updated', `user:${row.id}`, { version: updated.version });
+  const change = {
+    profile: changedColumns(after, before),
+    lists: changedLists(after, before),
+    custom: changedCustom(context.tenant.customAttributes, after, { document: before, row }),
+    state: state === row.state ? undefined : state,
+  } as const;
+  const updated = (await people.changeUser(queries, context.tenant.id, row.id, change))!; // locked above
+  const target = `user:${row.id}`;
+  if (state !== row.state) await audit(context, queries, { type: state === 'suspended' ? 'user.suspended' : 'user.activated', target });
+  await audit(context, queries, { type: 'user.updated', target, data: { version: updated.version } });
   return storedUser(context, queries, updated, everything);
-}
-
-/** Writes those multi-valued attributes that differ from before. */
-async function writeValues(
-  context: ScimContext,
-  queries: Queries,
-  id: UserId,
-  after: Document,
-  before: Document | undefined,
-): Promise<void> {
-  const tenant = context.tenant.id;
-  const differs = (key: string): boolean => !sameValue(after[key], before?.[key]);
-  if (differs('emails') && (await replaceUserEmails(queries, tenant, id, emailRows(after))) === 'taken') throw taken();
-  for (const plural of valuePlurals) {
-    if (differs(plural.key)) await replaceUserValues(queries, tenant, id, plural.key, valueRows(tenant, id, plural, after));
-  }
-  if (differs('addresses'))
-    await replaceUserAddresses(queries, tenant, id, addressRows(tenant, id, loadPlural(userIndex, 'addresses'), after));
 }
 
 /** Deletes a user: gone for SCIM, every session ended, names and emails free again. */
 export async function deleteUser(context: ScimContext, id: string, precondition: Precondition): Promise<void> {
   const { services, tenant } = context;
-  await writeInTurn(services.database, tenant.id, id, async (queries) => {
+  const done = queueWrite(services.database, tenant.id, id, async (queries) => {
     const row = await lockUser(queries, services.database.dialect, tenant.id, id);
     if (row === undefined) throw notFound();
     requireVersion(precondition, row.version);
-    await revokeGrantsOfUser(queries, tenant.id, row.id, 'user_state');
-    for (const device of await listDevicesOfUser(queries, tenant.id, row.id)) await revokeDevice(queries, tenant.id, device.id, row.id);
-    await deleteProvisionedUser(queries, tenant.id, row.id, personalColumns);
-    await audit(context, queries, 'user.deleted', `user:${row.id}`);
+    if (row.role === 'admin') await requireOver(context, queries, [row.id]);
+    await people.deleteUser(queries, tenant.id, row.id, {
+      actor: context.actor,
+      requestId: context.requestId,
+      nowMs: services.clock.nowMs(),
+    });
+  });
+  await done.catch((error: unknown) => {
+    throw refusedOwner(error);
   });
 }
 
 async function storedUser(context: ScimContext, queries: Queries, row: UserRow, projection: Projection): Promise<Stored> {
-  const [document] = await completeUsers(context.services.database.dialect, queries, context.tenant.id, [row], projection);
+  const [document] = await completeUsers(context, queries, [row], projection);
   return { document: document!, version: row.version };
 }

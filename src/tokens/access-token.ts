@@ -2,12 +2,15 @@
 // those who must see it (UserInfo, introspection, bearer APIs), because it is the database's business, not the token's.
 import { type Claims, parseJwt, signJwt, verifyJwt } from '../crypto/jwt.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
+import type { SigningAlg } from '../domain/client.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { type Clock, nowSeconds } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 
 export interface AccessTokenInput {
+  /** Else the tenant's choice. */
+  readonly alg?: SigningAlg;
   readonly clientId: string;
   /** The user's id, or the client's for client_credentials. */
   readonly sub: string;
@@ -19,6 +22,8 @@ export interface AccessTokenInput {
   readonly authTime?: number;
   readonly acr?: string | undefined;
   readonly amr?: readonly string[];
+  /** Claims that mapping rules make and hooks add; those of the protocol come first. */
+  readonly mappedClaims?: Readonly<Record<string, unknown>>;
   /** Confirmation claim of a sender-constrained token (RFC 7800). */
   readonly cnf?: Readonly<Record<string, string>>;
 }
@@ -29,14 +34,16 @@ export interface MintedToken {
   readonly expiresAtSeconds: number;
 }
 
-/** Signs an access token with the tenant's current key of its configured algorithm. */
+/** Signs an access token with the tenant's current key of the algorithm. */
 export async function mintAccessToken(tenant: Tenant, keys: KeyRing, clock: Clock, input: AccessTokenInput): Promise<MintedToken> {
-  const key = keys.signing(tenant.settings.access_token_alg);
-  if (key === undefined) throw new Error(`tenant ${tenant.slug} has no current ${tenant.settings.access_token_alg} key`);
+  const alg = input.alg ?? tenant.settings.access_token_alg;
+  const key = keys.signing(alg);
+  if (key === undefined) throw new Error(`tenant ${tenant.slug} has no current ${alg} key`);
   const iat = nowSeconds(clock);
   const jti = randomId();
   const exp = iat + input.lifetimeSeconds;
   const token = await signJwt(key, 'at+jwt', {
+    ...input.mappedClaims,
     iss: tenant.baseUrl,
     sub: input.sub,
     aud: input.audience,

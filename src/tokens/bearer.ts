@@ -1,13 +1,15 @@
 // Who calls an API of ours with a bearer access token: the one verification behind the Management API and SCIM.
 // The surface answers; the reason is for its `detail` or the audit trail.
 import type { Client } from '../domain/client.ts';
+import type { UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
-import { findCachedClient } from '../storage/clients.ts';
-import type { ConfigCache } from '../storage/config-cache.ts';
-import type { Database } from '../storage/database.ts';
-import { findTokenState } from '../storage/revoked-tokens.ts';
+import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { Database } from '../storage/engine/database.ts';
+import { findTokenState } from '../storage/oidc/revoked-tokens.ts';
+import { findCapabilities } from '../storage/people/user-roles.ts';
+import { findCachedClient } from '../storage/registry/clients.ts';
 import { type AccessToken, type AccessTokenFailure, verifyAccessToken } from './access-token.ts';
 import type { KeyRings } from './key-rings.ts';
 
@@ -21,6 +23,8 @@ export interface BearerDependencies {
 export interface Bearer {
   readonly token: AccessToken;
   readonly client: Client;
+  /** What it allows now: for a person, what both the token and the roles they hold allow. */
+  readonly scopes: readonly string[];
   /** For the audit trail: `user:<id>`, or `client:<id>` for client_credentials. */
   readonly actor: string;
 }
@@ -60,10 +64,15 @@ export async function verifyBearer(
   if (token.claims['cnf'] !== undefined) return fail('sender_constrained');
   const client = await findCachedClient(cache, tenant.id, token.clientId);
   if (client?.enabled !== true) return fail('client_disabled');
-  const state = await database.read(tenant.id, (queries) => findTokenState(queries, tenant.id, token));
+  const { state, held } = await database.read(tenant.id, async (queries) => ({
+    state: await findTokenState(queries, tenant.id, token),
+    held: token.sid === undefined ? undefined : await findCapabilities(queries, tenant.id, token.sub as UserId), // the id we put there
+  }));
   if (token.sid !== undefined && state.userState !== undefined && state.userState !== 'active') return fail('user_inactive');
   if (state.isRevoked) return fail('token_revoked');
   // A client may hold capabilities for the people who use it; only administrators may use them.
-  if (token.sid !== undefined && state.userRole !== 'admin') return fail('not_an_administrator');
-  return { ok: true, token, client, actor: token.sid === undefined ? `client:${token.clientId}` : `user:${token.sub}` };
+  if (held === undefined) return { ok: true, token, client, scopes: token.scopes, actor: `client:${token.clientId}` };
+  if (state.userRole !== 'admin') return fail('not_an_administrator');
+  const allowed: ReadonlySet<string> = new Set(held);
+  return { ok: true, token, client, scopes: token.scopes.filter((scope) => allowed.has(scope)), actor: `user:${token.sub}` };
 }

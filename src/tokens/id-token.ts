@@ -20,6 +20,8 @@ export interface IdTokenInput {
   readonly nonce: string | undefined;
   /** The access token issued beside it, for at_hash. */
   readonly accessToken: string;
+  /** Claims of the person that rules or the request put here; those of the protocol come first. */
+  readonly userClaims?: Readonly<Record<string, unknown>>;
   /** Claims of a profile, e.g. CIBA's auth_req_id and rt_hash. */
   readonly extraClaims?: Readonly<Record<string, string>>;
 }
@@ -30,6 +32,7 @@ export async function mintIdToken(tenant: Tenant, keys: KeyRing, clock: Clock, i
   if (key === undefined) throw new Error(`tenant ${tenant.slug} has no current ${input.alg} key`);
   const iat = nowSeconds(clock);
   return signJwt(key, 'JWT', {
+    ...input.userClaims,
     iss: tenant.baseUrl,
     sub: input.sub,
     aud: input.clientId,

@@ -4,9 +4,10 @@ import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { generateSigningKey, type KeyRing, openKeyRing } from '../crypto/key-ring.ts';
 import type { SigningAlg } from '../domain/client.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { ConfigCache } from '../storage/config-cache.ts';
-import type { Queries } from '../storage/database.ts';
-import { insertSigningKey, listSigningKeys } from '../storage/signing-keys.ts';
+import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import { publishedAgeMsMax } from '../storage/engine/config-pulse.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { insertSigningKey, listSigningKeys } from '../storage/registry/signing-keys.ts';
 
 export interface KeyRings {
   readonly of: (tenant: TenantId) => Promise<KeyRing>;
@@ -17,7 +18,14 @@ const cacheKey = 'key-ring';
 
 export function createKeyRings(cache: ConfigCache, encryption: KeyEncryption): KeyRings {
   return {
-    of: (tenant) => cache.get(tenant, cacheKey, async (queries) => openKeyRing(tenant, await listSigningKeys(queries, tenant), encryption)),
+    // Keys alone permit nothing: who signs or verifies with them has asked for the tenant and the client first.
+    of: (tenant) =>
+      cache.get(
+        tenant,
+        cacheKey,
+        async (queries) => openKeyRing(tenant, await listSigningKeys(queries, tenant), encryption),
+        publishedAgeMsMax,
+      ),
     peek: (tenant) => cache.peek<KeyRing>(tenant, cacheKey)?.value,
   };
 }

@@ -3,9 +3,9 @@ import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
 import type { SigningAlg } from '../domain/client.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { ConfigCache } from '../storage/config-cache.ts';
-import { bumpConfigEpoch } from '../storage/instance.ts';
-import { listSigningKeys } from '../storage/signing-keys.ts';
+import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import { bumpConfigEpoch } from '../storage/engine/config-changes.ts';
+import { listSigningKeys } from '../storage/registry/signing-keys.ts';
 import { generateKeyPairs, insertKeyPairs, type KeyRings } from './key-rings.ts';
 
 export interface KeySupply {

@@ -3,8 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { loginEventStreamsMax } from '../contract/limits.ts';
-import type { Services } from '../http/services.ts';
-import { type LoginNow, loadLogin, stateOf } from './login-view.ts';
+import { type LoginDeps, type LoginNow, loadLogin, stateOf } from './login-view.ts';
 
 const pollEveryMs = 1000;
 const retrySeconds = 5;
@@ -14,7 +13,7 @@ export interface LoginEvents {
   readonly stream: (request: FastifyRequest, reply: FastifyReply, login: LoginNow) => Promise<FastifyReply>;
 }
 
-export function createLoginEvents(app: FastifyInstance, services: Services): LoginEvents {
+export function createLoginEvents(app: FastifyInstance, services: LoginDeps): LoginEvents {
   const closers = new Set<() => void>();
   app.addHook('preClose', async () => {
     for (const close of closers) close();
@@ -37,7 +36,7 @@ export function createLoginEvents(app: FastifyInstance, services: Services): Log
   };
 }
 
-function follow(services: Services, reply: FastifyReply, login: LoginNow, closers: Set<() => void>): void {
+function follow(services: LoginDeps, reply: FastifyReply, login: LoginNow, closers: Set<() => void>): void {
   const { raw } = reply;
   let timer: NodeJS.Timeout | undefined;
   let last: string | undefined;
@@ -52,7 +51,7 @@ function follow(services: Services, reply: FastifyReply, login: LoginNow, closer
     last = state;
   };
   const turn = async (): Promise<void> => {
-    const now = await loadLogin(services, login.tenant, login.row.id).catch(() => undefined);
+    const now = await loadLogin(services, login.tenant, login.row.id, undefined).catch(() => undefined);
     if (!closers.has(close)) return;
     const state = now === undefined ? 'expired' : stateOf(now.row);
     tell(state);

@@ -4,13 +4,15 @@ import type { FastifyRequest } from 'fastify';
 import { holdsTransactionCookie } from '../approvals/transaction-cookie.ts';
 import { reject } from '../contract/contract-error.ts';
 import { parametersMax } from '../contract/limits.ts';
-import { prefersHtml, prefersJson } from '../http/accept.ts';
-import type { Services } from '../http/services.ts';
 import { parseStrictJson } from '../http/strict-json.ts';
-import { type LoginNow, loadLogin } from './login-view.ts';
+import { prefersHtml, prefersJson } from '../platform/accept.ts';
+import { type LoginDeps, type LoginNow, loadLogin } from './login-view.ts';
 
 /** The transaction as it was when the request came; pages of errors show its step. */
 const opened = new WeakMap<FastifyRequest, LoginNow>();
+
+/** Keeps a sign-in found by other means than its path. */
+export const rememberOpened = (request: FastifyRequest, login: LoginNow): void => void opened.set(request, login);
 
 export const openedLogin = (request: FastifyRequest): LoginNow | undefined => opened.get(request);
 
@@ -21,9 +23,9 @@ export function wantsJson(request: FastifyRequest): boolean {
 }
 
 /** Finds the transaction of the path for the browser that holds its cookie. @throws login.not_found, login.forbidden */
-export async function openLogin(services: Services, request: FastifyRequest): Promise<LoginNow> {
+export async function openLogin(services: LoginDeps, request: FastifyRequest): Promise<LoginNow> {
   const { transaction: id } = request.params as { transaction: string }; // the route's own parameter
-  const login = await loadLogin(services, request.tenant, id);
+  const login = await loadLogin(services, request.tenant, id, request.headers.cookie);
   const isBound = holdsTransactionCookie(request.headers.cookie, request.tenant.baseUrl, id, login?.row.binding_hash);
   if (login === undefined || !isBound) throw reject('login.not_found', login === undefined ? 'unknown_transaction' : 'transaction_cookie');
   if (request.method === 'POST') refuseForeignOrigin(request);
@@ -52,6 +54,11 @@ export function readOptionalField(request: FastifyRequest, name: string, charsMa
   const value = fieldsOf(request).get(name);
   return value === undefined || value === '' ? undefined : readField(request, name, charsMax);
 }
+
+/** A ticked box: browsers send `on`. */
+const tickCharsMax = 10;
+
+export const isTicked = (request: FastifyRequest, name: string): boolean => readOptionalField(request, name, tickCharsMax) !== undefined;
 
 /** The one object a step takes: a member of the JSON body, or the same as JSON text in a form field. Undefined for neither. */
 export function readObjectField(request: FastifyRequest, name: string): unknown {

@@ -1,15 +1,21 @@
 // What every step of a sign-in is made from: the facts of its approval, the withdrawal of an earlier choice, the refusal of a
 // step out of order. Used by the steps' own files.
+import { subjectKeyOf } from '../approvals/approval.ts';
 import { withdrawApproval } from '../approvals/resolve-approval.ts';
 import { reject } from '../contract/contract-error.ts';
-import type { Services } from '../http/services.ts';
-import type { Queries } from '../storage/database.ts';
+import type { ExternalIdentity } from '../domain/sign-in/external-identity.ts';
+import type { Parts } from '../http/services.ts';
+import type { Queries } from '../storage/engine/database.ts';
 import type { LoginNow } from './login-view.ts';
 
 export type StepAnswer = Readonly<Record<string, unknown>>;
 
 export const conflict = (login: LoginNow, step: string): Error =>
   reject('login.conflict', { reason: 'wrong_state', received: login.state, expected: step });
+
+/** Whom guesses are counted by, over all names of a person. */
+export const personKeyOf = ({ user_id: userId, subject_key: subjectKey }: LoginNow['row']): string =>
+  userId === null ? (subjectKey ?? '') : subjectKeyOf(userId, '');
 
 /** What the approval of a sign-in says about it. */
 export const approvalFacts = ({ row }: LoginNow) => ({
@@ -22,6 +28,7 @@ export const approvalFacts = ({ row }: LoginNow) => ({
   initiatedIp: row.initiated_ip ?? undefined,
   initiatedUserAgent: row.initiated_user_agent ?? undefined,
   expiresAtMs: row.expires_at,
+  transactionId: row.id,
 });
 
 /** False when the approval so far was decided in the meantime: then there is nothing to choose any more. */
@@ -30,18 +37,26 @@ export async function withdrawEarlier(queries: Queries, { tenant, row }: LoginNo
 }
 
 /** Thrown inside a transaction that must leave nothing behind, because the sign-in is not at this step any more. */
-export const undo = new Error('the sign-in is not at this step');
+export const rollback = new Error('the sign-in is not at this step');
 
-/** One transaction; undefined when it was undone. */
-export async function undoable<T>(
-  services: Services,
+/** One transaction; undefined when it was rolled back. */
+export async function orRollBack<T>(
+  services: Parts<'database'>,
   { tenant }: LoginNow,
   work: (queries: Queries) => Promise<T>,
 ): Promise<T | undefined> {
   try {
     return await services.database.write(tenant.id, work);
   } catch (error) {
-    if (error === undo) return undefined;
+    if (error === rollback) return undefined;
     throw error;
   }
 }
+
+/** True while somebody may still say who they are and how they prove it. */
+export const isOpen = ({ state }: LoginNow): boolean =>
+  state === 'account' || state === 'identify' || state === 'choose' || state === 'waiting' || state === 'pin';
+
+/** Who came from another provider to this sign-in, if anybody did. */
+export const pendingIdentity = ({ external_identity: text }: Pick<LoginNow['row'], 'external_identity'>): ExternalIdentity | undefined =>
+  text === null ? undefined : (JSON.parse(text) as ExternalIdentity); // written from one

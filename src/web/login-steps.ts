@@ -1,33 +1,42 @@
 // The steps of a sign-in: identify, choose a method, PIN, start again. Each is one transaction and answers with the next
 // state. A person nobody knows goes through the same queries and the same answers as one we know (design 04): the decoy
 // approval has no user, the decoy PIN goes to nobody.
+
 import type { FastifyRequest } from 'fastify';
-import { createApproval, subjectKeyOf } from '../approvals/approval.ts';
-import { examinePin, loadPinPepper, redeemPin, sendPin } from '../approvals/pin.ts';
+import { createApproval, isTypedSubject, subjectKeyOf, typedSubjectKey } from '../approvals/approval.ts';
+import { responseModeOf } from '../approvals/authorization-answer.ts';
+import { knownBudgetOf } from '../approvals/known-browser.ts';
+import { examinePin, loadPinPepper, mailBudgetSpent, type PinDeps, type PinVerdict, redeemPin } from '../approvals/pin.ts';
 import { resolveApproval } from '../approvals/resolve-approval.ts';
 import { type StartedLogin, startLogin } from '../approvals/start-login.ts';
 import { reject } from '../contract/contract-error.ts';
 import { identifierCharsMax, pinCharsMax } from '../contract/limits.ts';
-import { type LoginMethod, loginMethods } from '../domain/authentication-method.ts';
 import { foldKey } from '../domain/fold.ts';
-import type { ApprovalId, UserId } from '../domain/ids.ts';
-import { languageFor } from '../domain/language.ts';
+import type { ApprovalId } from '../domain/ids.ts';
+import { emailPinMethod, type LoginMethod, loginMethodNames, passkeyMethod, phoneMethod } from '../domain/login-methods.ts';
+import { loadRequestedClaims } from '../domain/requested-claims.ts';
+import type { ExternalIdentity } from '../domain/sign-in/external-identity.ts';
+import { offeredMethods } from '../domain/sign-in/sign-in-strength.ts';
 import { addressBlock } from '../http/client-address.ts';
-import { enforceRateLimit } from '../http/rate-limits.ts';
-import type { Services } from '../http/services.ts';
-import { insertAuditEvent } from '../storage/audit-events.ts';
-import type { Queries } from '../storage/database.ts';
-import { identifyLogin, setLoginStep } from '../storage/login-transactions.ts';
-import { findUser, findUserByIdentifier, listUserEmails } from '../storage/users.ts';
-import { badField, readField } from './login-request.ts';
-import { approvalFacts, conflict, type StepAnswer, undo, undoable, withdrawEarlier } from './login-step.ts';
-import { type LoginNow, offeredMethods } from './login-view.ts';
+import { enforceRateLimit, isOverRateLimit } from '../http/rate-limits.ts';
+import type { Parts } from '../http/services.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { findUserByIdentifier } from '../storage/people/users.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
+import { identifyLogin, setLoginStep } from '../storage/sign-in/login-transactions.ts';
+import { findProviderOfAddress } from './external/address-provider.ts';
+import { leaveFor } from './external/external-steps.ts';
+import { settleIdentity } from './external/settle-identity.ts';
+import { badField, isTicked, readField } from './login-request.ts';
+import { approvalFacts, conflict, isOpen, orRollBack, pendingIdentity, rollback, type StepAnswer, withdrawEarlier } from './login-step.ts';
+import type { LoginNow } from './login-view.ts';
 import { choosePasskey } from './passkey-steps.ts';
+import { mailPin, pinAnswer, primaryEmail, startPin } from './pin-mail.ts';
 
-const isOpen = ({ state }: LoginNow): boolean => state === 'identify' || state === 'choose' || state === 'waiting' || state === 'pin';
+type StepDeps = PinDeps & Parts<'canMail' | 'outbound' | 'rateLimiter'>;
 
 /** Somebody says who they are. A single method is chosen at once. */
-export async function identify(services: Services, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
+export async function identify(services: StepDeps, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
   const { tenant, row } = login;
   const identifier = readField(request, 'identifier', identifierCharsMax).trim();
   if (identifier === '') throw badField('identifier', 'required');
@@ -39,13 +48,17 @@ export async function identify(services: Services, request: FastifyRequest, logi
     'login_starts_per_ip',
     `identify:${addressBlock(request.clientAddress)}`,
   );
-  const methods = offeredMethods(tenant, row.acr_values);
-  const only = methods.length === 1 ? methods[0] : undefined;
-  const pepper = only === 'email_pin' ? await loadPinPepper(services, tenant) : undefined;
-  const outcome = await undoable(services, login, async (queries) => {
+  const provider = await findProviderOfAddress(services, tenant, identifier);
+  const { login_methods: allowed } = tenant.settings;
+  // Administrators may use a passkey beside the provider; whether somebody is one is not told, so it is offered to all.
+  const methods = offeredMethods(provider === undefined ? allowed : allowed.filter((method) => method === passkeyMethod), row);
+  const only = provider === undefined && methods.length === 1 ? methods[0] : undefined;
+  const pepper = only === emailPinMethod ? await loadPinPepper(services, tenant) : undefined;
+  const keepsSession = !isTicked(request, 'not_my_computer');
+  const outcome = await orRollBack(services, login, async (queries) => {
     const subject = await findSubject(queries, login, identifier);
-    if (!(await withdrawEarlier(queries, login))) throw undo;
-    if (!(await identifyLogin(queries, tenant.id, row.id, { ...subject, methods }))) throw undo;
+    if (!(await withdrawEarlier(queries, login))) throw rollback;
+    if (!(await identifyLogin(queries, tenant.id, row.id, { ...subject, methods, keepsSession, providerId: provider?.id }))) throw rollback;
     const identified = {
       ...row,
       user_id: subject.userId ?? null,
@@ -57,8 +70,12 @@ export async function identify(services: Services, request: FastifyRequest, logi
     return { login: then, sent: pepper === undefined ? undefined : await startPin(queries, services, request, then, pepper) };
   });
   if (outcome === undefined) throw conflict(login, 'identify');
+  if (provider !== undefined) {
+    const { location } = await leaveFor(services, request, login, { provider, identifier });
+    return { state: 'choose', methods, redirect_to: location };
+  }
   if (only === undefined) return { state: 'choose', methods };
-  return only === 'email_pin' ? pinAnswer(outcome.sent) : choose(services, request, outcome.login, only);
+  return only === emailPinMethod ? pinAnswer(outcome.sent) : choose(services, request, outcome.login, only);
 }
 
 /** Who an identifier names. The same queries run for one that nobody has. */
@@ -67,32 +84,47 @@ async function findSubject(queries: Queries, login: LoginNow, identifier: string
   const userId = found?.state === 'active' ? found.id : undefined;
   const email = await primaryEmail(queries, login, userId);
   const key = foldKey(identifier);
-  return { identifier, userId, subjectKey: subjectKeyOf(userId, key), mailKey: email?.key ?? key };
+  return { identifier, userId, subjectKey: typedSubjectKey(key), mailKey: email?.key ?? key };
 }
 
 /** Somebody picks a method; picking again starts it over. */
-export async function chooseMethod(services: Services, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
+export async function chooseMethod(services: StepDeps, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
   const method = readField(request, 'method', 40);
-  if (!isOpen(login) || login.state === 'identify') throw conflict(login, 'choose');
-  const known = loginMethods.find((candidate) => candidate === method && login.methods.includes(candidate));
+  if (!isOpen(login) || login.state === 'account' || login.state === 'identify') throw conflict(login, 'choose');
+  const known = loginMethodNames.find((candidate) => candidate === method && login.methods.includes(candidate));
   if (known === undefined) throw badField('method', 'not_offered', login.methods.join(' or ') || 'another sign-in');
   return choose(services, request, login, known);
 }
 
-async function choose(services: Services, request: FastifyRequest, login: LoginNow, method: LoginMethod): Promise<StepAnswer> {
-  if (method === 'passkey') return choosePasskey(services, request, login);
-  return method === 'phone' ? choosePhone(services, login) : chooseEmailPin(services, request, login);
+async function choose(services: StepDeps, request: FastifyRequest, login: LoginNow, method: LoginMethod): Promise<StepAnswer> {
+  if (method === passkeyMethod) return choosePasskey(services, request, login);
+  return method === phoneMethod ? choosePhone(services, request, login) : chooseEmailPin(services, request, login);
 }
 
 const pendingRetrySeconds = 30;
 
-async function choosePhone(services: Services, login: LoginNow): Promise<StepAnswer> {
+async function choosePhone(
+  services: Parts<'clock' | 'database' | 'rateLimiter'>,
+  { id: requestId }: FastifyRequest,
+  login: LoginNow,
+): Promise<StepAnswer> {
   const { tenant, row } = login;
-  await enforceRateLimit(services.rateLimiter, tenant, 'management', 'approvals_per_user', row.subject_key ?? '');
+  const subjectKey = row.subject_key ?? '';
+  await enforceRateLimit(services.rateLimiter, tenant, 'management', 'approvals_per_user', subjectKey);
+  // Summed up over all names of the person, in silence.
+  const person = subjectKeyOf(row.user_id ?? undefined, `nobody:${subjectKey}`);
+  const isOver = isTypedSubject(subjectKey) && (await isOverRateLimit(services.rateLimiter, tenant, 'approvals_per_user', person));
   const outcome = await services.database.write(tenant.id, async (queries) => {
     if (!(await withdrawEarlier(queries, login))) return 'conflict' as const;
-    const created = await createApproval(queries, tenant, { ...approvalFacts(login), onDevices: true, withNumber: true });
+    const created = await createApproval(queries, tenant, { ...approvalFacts(login), onDevices: true, withNumber: true, isCapped: isOver });
     if (!created.ok) return created.reason;
+    if (created.isCapped)
+      await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
+        type: 'approval.capped',
+        requestId,
+        target: `user:${row.user_id}`,
+        data: { approval: created.approvalId, ip: row.initiated_ip },
+      });
     return (await setLoginStep(queries, tenant.id, row.id, 'waiting', created.approvalId)) ? created : ('conflict' as const);
   });
   if (outcome === 'conflict') throw conflict(login, 'choose');
@@ -108,101 +140,108 @@ async function choosePhone(services: Services, login: LoginNow): Promise<StepAns
   return { state: 'waiting', number: outcome.number };
 }
 
-async function chooseEmailPin(services: Services, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
+async function chooseEmailPin(services: PinDeps, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
   const pepper = await loadPinPepper(services, login.tenant);
-  const sent = await undoable(services, login, (queries) => startPin(queries, services, request, login, pepper));
+  const sent = await orRollBack(services, login, (queries) => startPin(queries, services, request, login, pepper));
   if (sent === undefined) throw conflict(login, 'choose');
   return pinAnswer(sent);
 }
 
 /** Sends another PIN; the ones before no longer work. */
-export async function resendPin(services: Services, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
+export async function resendPin(services: PinDeps, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
   if (login.state !== 'pin') throw conflict(login, 'pin');
   const { tenant, row } = login;
   const pepper = await loadPinPepper(services, tenant);
-  const sent = await undoable(services, login, async (queries) => {
+  const sent = await orRollBack(services, login, async (queries) => {
     const outcome = await mailPin(queries, services, request, login, pepper);
-    if (outcome.ok && !(await setLoginStep(queries, tenant.id, row.id, 'pin', row.approval_id))) throw undo;
+    if (outcome.ok && !(await setLoginStep(queries, tenant.id, row.id, 'pin', row.approval_id))) throw rollback;
     return outcome;
   });
   if (sent === undefined) throw conflict(login, 'pin');
   return pinAnswer(sent);
 }
 
-type PinSent = Awaited<ReturnType<typeof sendPin>>;
-
-function pinAnswer(sent: PinSent | undefined): StepAnswer {
-  if (sent?.ok === false) throw reject('pin.cooldown_active', 'cooldown', { retryAfterSeconds: sent.retryAfterSeconds });
-  return { state: 'pin' };
-}
-
-/** Mails a PIN and makes the approval it will decide. A mailbox that must wait changes nothing. */
-async function startPin(queries: Queries, services: Services, request: FastifyRequest, login: LoginNow, pepper: Buffer): Promise<PinSent> {
-  const { tenant, row } = login;
-  const sent = await mailPin(queries, services, request, login, pepper);
-  if (!sent.ok) return sent;
-  if (!(await withdrawEarlier(queries, login))) throw undo;
-  const created = await createApproval(queries, tenant, { ...approvalFacts(login), onDevices: false, withNumber: false });
-  if (!created.ok || !(await setLoginStep(queries, tenant.id, row.id, 'pin', created.approvalId))) throw undo;
-  return sent;
-}
-
-async function mailPin(queries: Queries, services: Services, request: FastifyRequest, login: LoginNow, pepper: Buffer): Promise<PinSent> {
-  const { tenant, row } = login;
-  const email = await primaryEmail(queries, login, row.user_id ?? undefined);
-  const user = await findUser(queries, tenant.id, row.user_id ?? nobody);
-  return sendPin(queries, services, tenant, pepper, {
-    purpose: 'login',
-    subjectId: row.id,
-    mailKey: row.mail_key ?? '',
-    to: email?.value,
-    purposeName: login.clientName,
-    language: languageFor(user, row.ui_locales, request.headers['accept-language']),
-  });
-}
-
 /** The PIN of the mail (contract 7.17). Right: the approval is approved. */
-export async function verifyPin(services: Services, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
+export async function verifyPin(services: StepDeps, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {
   const { tenant, row } = login;
   const presented = readField(request, 'pin', pinCharsMax);
   await enforceRateLimit(services.rateLimiter, tenant, 'management', 'pin_attempts_per_ip', addressBlock(request.clientAddress));
   if (login.state !== 'pin' || row.approval_id === null)
     throw reject('pin.expired', { reason: 'no_pin_at_this_step', received: login.state });
-  const verdict = await examinePin(services, tenant, { purpose: 'login', subjectId: row.id }, normalizePin(presented));
+  const budget = await knownBudgetOf(services, tenant, request.headers.cookie, row.mail_key ?? '', services.clock.nowMs());
+  const verdict = await examinePin(services, tenant, { purpose: 'login', subjectId: row.id }, normalizePin(presented), budget);
   if (!verdict.ok) {
-    await auditFailure(services, request, login, verdict.reason);
+    await recordFailure(services, request, login, verdict);
     if (verdict.reason === 'wrong') throw reject('pin.invalid', 'wrong_pin', { fields: { attempts_left: verdict.attemptsLeft } });
     throw reject(verdict.reason === 'locked' ? 'pin.locked' : 'pin.expired', verdict.reason);
   }
   const approvalId: ApprovalId = row.approval_id;
+  const identity = row.user_id === null ? pendingIdentity(row) : undefined;
+  if (identity !== undefined) return continueAsProven(services, request, login, { identity, verdict });
   const approved = await services.database.write(tenant.id, async (queries) => {
     const redeemed = await redeemPin(queries, tenant, verdict);
     if (!redeemed.ok) return false;
     const context = { nowMs: services.clock.nowMs(), requestId: request.id };
-    return (await resolveApproval(queries, tenant, approvalId, { verdict: 'approve', method: 'email_pin' }, context)).ok;
+    return (await resolveApproval(queries, tenant, approvalId, { verdict: 'approve', method: emailPinMethod }, context)).ok;
   });
   if (!approved) throw reject('pin.expired', 'used');
   return { state: 'approved' };
 }
 
+interface Proven {
+  readonly identity: ExternalIdentity;
+  readonly verdict: PinVerdict & { readonly ok: true };
+}
+
+/** The email another provider named is the person's: on with their sign-in. */
+async function continueAsProven(
+  services: StepDeps,
+  request: FastifyRequest,
+  login: LoginNow,
+  { identity, verdict }: Proven,
+): Promise<StepAnswer> {
+  const { tenant, row } = login;
+  const pepper = await loadPinPepper(services, tenant);
+  const arrival = { identity: { ...identity, emailCounts: true }, keepsSession: row.keeps_session === 1, byPin: true, pepper };
+  const settled = await orRollBack(services, login, async (queries) => {
+    const isOwn = verdict.mailKey === row.mail_key && (await redeemPin(queries, tenant, verdict)).ok;
+    return isOwn ? settleIdentity(queries, services, request, login, arrival) : undefined;
+  });
+  if (settled === undefined) throw reject('pin.expired', 'used');
+  if (!settled.ok) throw reject('login.external_refused', settled.reason);
+  return settled.answer;
+}
+
 /** Spaces people copy along, and full-width digits, are the same PIN. */
 const normalizePin = (presented: string): string => presented.normalize('NFKC').replace(/\s/gu, '');
 
-async function auditFailure(services: Services, request: FastifyRequest, { tenant, row }: LoginNow, reason: string): Promise<void> {
+async function recordFailure(
+  services: Parts<'database'> & Pick<PinDeps, 'clock' | 'mail'>,
+  request: FastifyRequest,
+  { tenant, row }: LoginNow,
+  verdict: PinVerdict & { readonly ok: false },
+): Promise<void> {
+  const { reason } = verdict;
   if (reason === 'expired') return;
-  await services.database.write(tenant.id, (queries) =>
-    insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
+  await services.database.write(tenant.id, async (queries) => {
+    await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
       type: reason === 'locked' ? 'pin.locked' : 'pin.failed',
       requestId: request.id,
       actor: row.user_id === null ? undefined : `user:${row.user_id}`,
       target: `login:${row.id}`,
       data: { ip: request.clientAddress },
-    }),
-  );
+    });
+    const person = { userId: row.user_id ?? undefined, asked: request.headers['accept-language'] };
+    if (reason === 'locked' && verdict.isSpent === true) await mailBudgetSpent(queries, services, tenant, person);
+  });
 }
 
 /** A new transaction for the same request, for a browser whose first one expired. Only OIDC: a SAML session ends with its login. */
-export async function restart(services: Services, request: FastifyRequest, login: LoginNow): Promise<StartedLogin> {
+export async function restart(
+  services: Parts<'database' | 'rateLimiter'>,
+  request: FastifyRequest,
+  login: LoginNow,
+): Promise<StartedLogin> {
   const { tenant, row } = login;
   if (login.state !== 'expired' || row.client_id === null || row.redirect_uri === null) throw conflict(login, 'expired');
   await enforceRateLimit(
@@ -230,20 +269,11 @@ export async function restart(services: Services, request: FastifyRequest, login
       prompt: row.prompt ?? undefined,
       loginHint: row.identifier ?? row.login_hint ?? undefined,
       uiLocales: row.ui_locales ?? undefined,
+      responseMode: responseModeOf(row),
+      claims: loadRequestedClaims(row.claims),
+      essentialAcr: row.essential_acr ?? undefined,
+      idTokenHintUser: row.id_token_hint_user ?? undefined,
     },
     { ip: request.clientAddress, userAgent: request.headers['user-agent'] },
   );
-}
-
-/** Nobody's id: the query runs and finds nothing. */
-const nobody = 'nobody' as UserId;
-
-async function primaryEmail(
-  queries: Queries,
-  { tenant }: LoginNow,
-  userId: UserId | undefined,
-): Promise<{ readonly value: string; readonly key: string } | undefined> {
-  const emails = await listUserEmails(queries, tenant.id, userId ?? nobody);
-  const email = emails.find((candidate) => candidate.is_primary === 1) ?? emails[0];
-  return email === undefined ? undefined : { value: email.value, key: email.value_key };
 }

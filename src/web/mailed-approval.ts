@@ -1,19 +1,24 @@
 // {base_url}/approve?token=…: the page a mailed CIBA request opens. It shows who asks and what for; only a post decides, so
 // that a mail scanner that follows links decides nothing. The secret stays in the query, out of paths and their records.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { approvalPagePath } from '../approvals/approval-mail.ts';
+import { reportSignIn } from '../approvals/reported-sign-in.ts';
 import { type Decision, resolveApproval } from '../approvals/resolve-approval.ts';
+import { hookedDecision } from '../approvals/sign-in-hook.ts';
 import { reject } from '../contract/contract-error.ts';
 import { loginBodyBytesMax } from '../contract/limits.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { Client } from '../domain/client.ts';
-import { presentErrorPage } from '../http/pages/status-page.ts';
-import type { Services } from '../http/services.ts';
-import { registerSurface } from '../http/surface.ts';
-import { type ApprovalNow, type ApprovalState, approvalStateOf, findApproval } from '../storage/approvals.ts';
-import { findApprovalOfMailToken } from '../storage/ciba-requests.ts';
-import { findClient } from '../storage/clients.ts';
-import { findUser, type UserTable } from '../storage/users.ts';
+import { emailPinMethod } from '../domain/login-methods.ts';
+import { hookFailed } from '../http/hook-failed.ts';
+import type { Parts } from '../http/services.ts';
+import { registerSurface, type SurfaceDeps } from '../http/surface.ts';
+import { approvalPagePath } from '../mails/approval-mail.ts';
+import { presentErrorPage } from '../pages/status-page.ts';
+import { findApprovalOfMailToken } from '../storage/oidc/ciba-requests.ts';
+import type { UserRow } from '../storage/people/user-rows.ts';
+import { findUser } from '../storage/people/users.ts';
+import { findClient } from '../storage/registry/clients.ts';
+import { type ApprovalNow, type ApprovalState, approvalStateOf, findApproval } from '../storage/sign-in/approvals.ts';
 import { badField, readField, refuseForeignOrigin, wantsJson } from './login-request.ts';
 import { mailedApprovalPage } from './mailed-approval-page.ts';
 
@@ -23,20 +28,22 @@ export interface MailedApproval {
   readonly state: ApprovalState;
   readonly client: Client;
   /** Whom it asks; the page speaks their language. */
-  readonly user: UserTable | undefined;
+  readonly user: UserRow | undefined;
 }
 
 /** What the buttons post. A mail proves the mailbox, like an email PIN. */
 const decisions: Readonly<Record<string, Decision>> = {
-  approve: { verdict: 'approve', method: 'email_pin' },
+  approve: { verdict: 'approve', method: emailPinMethod },
   deny: { verdict: 'deny', reason: 'other' },
   not_me: { verdict: 'deny', reason: 'not_me' },
 };
 
+type MailedApprovalDeps = Parts<'clock' | 'database' | 'hooks' | 'mail'>;
+
 const tokenSyntax = /^[A-Za-z0-9_-]{43}$/;
 const tokenCharsMax = 200;
 
-export function registerMailedApproval(app: FastifyInstance, services: Services): void {
+export function registerMailedApproval(app: FastifyInstance, services: SurfaceDeps & MailedApprovalDeps): void {
   registerSurface(
     app,
     services,
@@ -47,6 +54,7 @@ export function registerMailedApproval(app: FastifyInstance, services: Services)
       bodies: { 'application/x-www-form-urlencoded': 'form', 'application/json': 'raw' },
       bodyBytesMax: loginBodyBytesMax,
       ofTenant: true,
+      isPages: true,
       present: presentErrorPage,
     },
     (route) => {
@@ -58,7 +66,7 @@ export function registerMailedApproval(app: FastifyInstance, services: Services)
   );
 }
 
-async function show(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function show(services: Parts<'database'>, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { token } = request.query as { token?: unknown }; // a parsed query string; checked by load
   const mailed = await load(services, request, token);
   if (wantsJson(request)) return sendJson(reply, mailedApprovalJson(mailed));
@@ -66,18 +74,27 @@ async function show(services: Services, request: FastifyRequest, reply: FastifyR
   return reply.headers(page.headers).send(page.markup);
 }
 
-async function decide(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function decide(services: MailedApprovalDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const mailed = await load(services, request, readField(request, 'token', tokenCharsMax));
   refuseForeignOrigin(request);
   const name = readField(request, 'decision', tokenCharsMax);
-  const decision = Object.hasOwn(decisions, name) ? decisions[name] : undefined;
-  if (decision === undefined) throw badField('decision', 'unknown', Object.keys(decisions).join(', '));
+  const wanted = Object.hasOwn(decisions, name) ? decisions[name] : undefined;
+  if (wanted === undefined) throw badField('decision', 'unknown', Object.keys(decisions).join(', '));
   const { tenant } = request;
   if (mailed.approval.user_id !== null) request.auditActor = `user:${mailed.approval.user_id}`;
   const context = { nowMs: services.clock.nowMs(), requestId: request.id };
-  const outcome = await services.database.write(tenant.id, (queries) =>
-    resolveApproval(queries, tenant, mailed.approval.id, decision, context),
-  );
+  const isPending = mailed.state === 'pending';
+  const hooked =
+    wanted.verdict === 'approve' && isPending
+      ? await hookedDecision(services, tenant, mailed.approval, wanted, request.id)
+      : { decision: wanted };
+  if ('failed' in hooked) throw hookFailed(hooked.failed);
+  const { decision } = hooked;
+  const outcome = await services.database.write(tenant.id, async (queries) => {
+    const resolved = await resolveApproval(queries, tenant, mailed.approval.id, decision, context);
+    if (resolved.ok && name === 'not_me') await reportSignIn(queries, services, tenant, resolved.approval, context);
+    return resolved;
+  });
   // People see where the request stands; programs are told that they came too late.
   if (!wantsJson(request))
     return reply
@@ -90,7 +107,7 @@ async function decide(services: Services, request: FastifyRequest, reply: Fastif
 }
 
 /** The approval a secret opens. @throws login.not_found for any other text */
-async function load(services: Services, request: FastifyRequest, token: unknown): Promise<MailedApproval> {
+async function load(services: Parts<'database'>, request: FastifyRequest, token: unknown): Promise<MailedApproval> {
   if (typeof token !== 'string' || !tokenSyntax.test(token)) throw reject('login.not_found', 'malformed_token');
   const { tenant } = request;
   const mailed = await services.database.read(tenant.id, async (queries) => {

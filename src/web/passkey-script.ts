@@ -1,5 +1,6 @@
 // The scripts that speak to the browser's authenticator, inlined under a page's nonce where a page offers a passkey. They only
 // carry options in and a response out; without them the page says to choose another way.
+import { passkeyMethod } from '../domain/login-methods.ts';
 
 /** base64url to bytes (`u`) and back (`b`): extensions that stand in for an authenticator lack the browser's own toJSON. */
 export const passkeyCodec = `const u=s=>Uint8Array.from(atob(s.replace(/-/g,'+').replace(/_/g,'/')),c=>c.charCodeAt(0)),b=a=>btoa(String.fromCharCode(...new Uint8Array(a))).replace(/\\+/g,'-').replace(/\\//g,'_').replace(/=+$/,'');`;
@@ -11,7 +12,7 @@ const say=t=>{note.textContent=t;note.hidden=!t};
 f.addEventListener('submit',async e=>{e.preventDefault();e.stopPropagation();if(f.dataset.busy)return;
 if(!window.PublicKeyCredential){say(f.dataset.unsupported);return}
 f.dataset.busy='1';say('');
-try{const r=await fetch(f.action,{method:'POST',headers:{accept:'application/json','content-type':'application/json'},body:'{"method":"passkey"}'});
+try{const r=await fetch(f.action,{method:'POST',headers:{accept:'application/json','content-type':'application/json'},body:'{"method":"${passkeyMethod}"}'});
 if(r.status===409){location.reload();return}
 if(!r.ok)throw r;
 const o=(await r.json()).options;o.challenge=u(o.challenge);o.allowCredentials=o.allowCredentials.map(c=>({...c,id:u(c.id)}));

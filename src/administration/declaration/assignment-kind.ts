@@ -4,11 +4,10 @@ import { emailCharsMax, profileCharsMax, samlEntityIdCharsMax } from '../../cont
 import { foldKey } from '../../domain/fold.ts';
 import type { GroupId, UserId } from '../../domain/ids.ts';
 import { uuidV7 } from '../../platform/random.ts';
-import { type AccessAssignmentTable, type AccessTarget, deleteAssignment, insertAssignment } from '../../storage/access-assignments.ts';
-import { clientIdSyntax } from '../../storage/clients.ts';
-import type { Queries } from '../../storage/database.ts';
-import { listOwners } from '../../storage/declared-users.ts';
-import { findLiveUser } from '../../storage/users.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { findLiveUser, listOwners } from '../../storage/people/users.ts';
+import { type AccessAssignment, type AccessTarget, deleteAssignment, insertAssignment } from '../../storage/registry/access-assignments.ts';
+import { clientIdSyntax } from '../../storage/registry/clients.ts';
 import { recordAct } from '../administration.ts';
 import { closed } from '../schema-pieces.ts';
 import { type Desired, faultAt, type Json, type Kind, type Match, pageRows, type Session, type Stored } from './document.ts';
@@ -81,7 +80,7 @@ export const assignmentKind: Kind = {
   remove: async (queries, { administration, tenant, by }, { id, fields }) => {
     const target = targetOf(fields);
     await deleteAssignment(queries, tenant.id, target, id);
-    const act = { type: `${target.kind}.unassigned`, target: `${target.kind}:${target.id}`, data: { assignment: id } };
+    const act = { type: `${target.kind}.unassigned`, target: `${target.kind}:${target.id}`, data: { assignment: id } } as const;
     await recordAct(queries, administration, tenant.id, by, act);
   },
   write: (_session, { fields }) => fields,
@@ -123,7 +122,7 @@ const targetOf = (fields: Json): AccessTarget =>
     ? { kind: 'service_provider', id: String(fields['service_provider']) }
     : { kind: 'client', id: String(fields['client']) };
 
-function storedOf(row: AccessAssignmentTable): Stored {
+function storedOf(row: AccessAssignment): Stored {
   const target = row.target_kind === 'client' ? { client: row.target_id } : { service_provider: row.target_id };
   const fields = { ...target, ...(row.user_id === null ? { group: row.group_id } : { user: row.user_id }) };
   return { id: row.id, title: titleOf(fields), fields };

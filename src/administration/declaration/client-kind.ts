@@ -1,21 +1,29 @@
 // OAuth clients in a document. A secret travels as the hash that is stored (or clear, where an HMAC needs it), and only when
 // asked for; without one a new client that needs a secret is given a new one, and a known client keeps its own.
 import Type from 'typebox';
-import { nameCharsMax } from '../../contract/limits.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
-import { adminClientAuthMethod, type Client, tokenEndpointAuthMethods } from '../../domain/client.ts';
+import {
+  adminClientAuthMethod,
+  type Client,
+  type ClientChange,
+  clientFields,
+  type Registration,
+  registrationOf,
+  tokenEndpointAuthMethods,
+  usesSecret,
+} from '../../domain/client.ts';
+import { toJson } from '../../domain/field.ts';
 import type { ClientId } from '../../domain/ids.ts';
-import { deleteAssignmentsOf } from '../../storage/access-assignments.ts';
-import { clientIdSyntax, deleteClient, findClient, insertClient, listClients, updateClient } from '../../storage/clients.ts';
+import { deleteAssignmentsOf } from '../../storage/registry/access-assignments.ts';
+import { clientIdSyntax, deleteClient, findClient, insertClient, listClients, updateClient } from '../../storage/registry/clients.ts';
 import { decryptClientSecret, encryptClientSecret } from '../../tokens/client-secret.ts';
 import { randomClientId } from '../../tokens/tenant-creation.ts';
 import { recordAct } from '../administration.ts';
-import { type ClientFields, type Registration, registrationOf } from '../client-fields.ts';
-import { clientSchema } from '../client-schema.ts';
 import { secretsFor } from '../clients.ts';
-import { closed, oneOf } from '../schema-pieces.ts';
+import { changeOf, closed, oneOf, propertiesOf } from '../schema-pieces.ts';
 import { requireSigningKeys } from '../signing-keys.ts';
 import { canonical, compact, type Desired, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from './document.ts';
+import { requireAttributes } from './mapping-kind.ts';
 
 /** Shorter secrets could be guessed from their hash (R7). */
 export const clientSecretCharsMin = 32;
@@ -25,19 +33,17 @@ const managementApiName = 'management_api';
 /** The console and the account page register themselves under such ids. */
 const ownPrefix = 'gatehouse-';
 
-const optional = Type.Partial(
-  Type.Object({
-    type: oneOf(['confidential', 'public']),
-    token_endpoint_auth_method: oneOf([...tokenEndpointAuthMethods, adminClientAuthMethod]),
-    ...clientSchema,
-    client_secret: Type.String({ minLength: clientSecretCharsMin, maxLength: secretCharsMax, pattern: '^[\\x20-\\x7e]+$' }),
-    client_secret_sha256: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
-  }),
-).properties;
+const fields = propertiesOf(clientFields);
+const optional = changeOf({
+  ...fields,
+  token_endpoint_auth_method: oneOf([...tokenEndpointAuthMethods, adminClientAuthMethod]),
+  client_secret: Type.String({ minLength: clientSecretCharsMin, maxLength: secretCharsMax, pattern: '^[\\x20-\\x7e]+$' }),
+  client_secret_sha256: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
+}).properties;
 const schema = closed({
   client_id: Type.String({ pattern: clientIdSyntax.source }),
-  name: Type.String({ minLength: 1, maxLength: nameCharsMax }),
   ...optional,
+  name: fields['name']!,
 });
 
 export const clientKind: Kind = {
@@ -57,10 +63,10 @@ export const clientKind: Kind = {
     if (clientId.startsWith(ownPrefix)) throw faultAt(declared, ['client_id'], `an id that does not start with ${ownPrefix}`, clientId);
     const read = registrationOf(expand(session, item), undefined, clientId);
     if (!read.ok) throw faultAt(declared, [read.fault.field], `a value that ${read.fault.text}`, item[read.fault.field]);
+    requireAttributes(session, declared, { kind: 'oidc', field: 'mappings' }, read.registration.mappings);
     const hash = secret === undefined ? sha256 : hashSecret(String(secret));
     const method = read.registration.tokenEndpointAuthMethod;
-    if (hash !== undefined && (method === 'none' || method === 'private_key_jwt'))
-      throw faultAt(declared, ['client_secret'], `no secret for ${method}`, 'a secret');
+    if (hash !== undefined && !usesSecret(method)) throw faultAt(declared, ['client_secret'], `no secret for ${method}`, 'a secret');
     if (sha256 !== undefined && method === 'client_secret_jwt')
       throw faultAt(declared, ['client_secret_sha256'], 'client_secret, because client_secret_jwt needs the secret itself', 'a hash');
     return {
@@ -149,10 +155,10 @@ export const clientKind: Kind = {
 export const isOwn = (id: string, fields: Json): boolean =>
   id.startsWith(ownPrefix) || fields['token_endpoint_auth_method'] === adminClientAuthMethod;
 
-function expand({ tenant }: Session, item: Json): ClientFields {
+function expand({ tenant }: Session, item: Json): ClientChange {
   const resources = item['resources'] as readonly string[] | undefined;
   const named = resources?.map((resource) => (resource === managementApiName ? tenant.managementApi : resource));
-  return { ...item, ...(named === undefined ? {} : { resources: named }) } as ClientFields; // checked by the schema
+  return { ...item, ...(named === undefined ? {} : { resources: named }) } as ClientChange; // checked by the schema
 }
 
 /** What a document with a name and a type alone would register. */
@@ -163,32 +169,7 @@ function defaultsFor(fields: Json): Registration {
   return read.registration;
 }
 
-function fieldsOf(client: Registration): Json {
-  return compact({
-    name: client.name,
-    type: client.type,
-    token_endpoint_auth_method: client.tokenEndpointAuthMethod,
-    jwks: client.jwks,
-    jwks_uri: client.jwksUri,
-    redirect_uris: client.redirectUris,
-    post_logout_redirect_uris: client.postLogoutRedirectUris,
-    grant_types: client.grantTypes,
-    scopes: client.scopes,
-    resources: client.resources,
-    require_pkce: client.requirePkce,
-    require_par: client.requirePar,
-    require_consent: client.requireConsent,
-    authorize_error_delivery: client.authorizeErrorDelivery,
-    id_token_signed_response_alg: client.idTokenSignedResponseAlg,
-    backchannel_token_delivery_mode: client.backchannelTokenDeliveryMode,
-    backchannel_client_notification_endpoint: client.backchannelClientNotificationEndpoint,
-    backchannel_logout_uri: client.backchannelLogoutUri,
-    access_policy: client.accessPolicy,
-    refresh_reuse_leeway_seconds: client.refreshReuseLeewaySeconds,
-    logo_uri: client.logoUri,
-    enabled: client.enabled,
-  });
-}
+const fieldsOf = (client: Registration): Json => compact(toJson(clientFields, client));
 
 function storedOf({ administration, tenant }: Session, client: Client): Stored {
   const { clientId, secretHash, secretEncrypted } = client;

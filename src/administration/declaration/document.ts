@@ -2,12 +2,31 @@
 // in a fixed order, so that what an item refers to stands before it. This file has its types; reader.ts, writer.ts and the
 // kinds hold the rest.
 import type { TSchema } from 'typebox';
+import type { CustomAttribute } from '../../domain/custom-attributes.ts';
 import type { Tenant } from '../../domain/tenant.ts';
-import type { Queries } from '../../storage/database.ts';
+import type { Queries } from '../../storage/engine/database.ts';
 import type { Administration, By } from '../administration.ts';
 
 export const documentVersion = 1;
-export const sections = ['settings', 'resources', 'clients', 'service_providers', 'groups', 'users', 'assignments'] as const;
+export const sections = [
+  'images',
+  'settings',
+  'texts',
+  'mails',
+  'custom_attributes',
+  'mappings',
+  'resources',
+  'clients',
+  'roles',
+  'service_providers',
+  'identity_providers',
+  'hooks',
+  'webhooks',
+  'connectors',
+  'groups',
+  'users',
+  'assignments',
+] as const;
 export type Section = (typeof sections)[number];
 export type Json = Readonly<Record<string, unknown>>;
 export type Path = readonly (string | number)[];
@@ -85,6 +104,10 @@ export interface Session {
   readonly groups: Map<string, string>;
   readonly providers: Map<string, string>;
   readonly clients: Set<string>;
+  /** Names of the roles the tenant adds. */
+  readonly roles: Set<string>;
+  /** The tenant's own attributes, by name. */
+  readonly attributes: Map<string, CustomAttribute>;
   /** Users the document makes: by id, and those without one by folded names. */
   readonly newUsers: Map<string, string>;
   /** Secrets made on the way, to be shown once. */

@@ -1,8 +1,10 @@
 // A Keycloak realm export (RealmRepresentation, one JSON file) as items of a document. What has no place here is left and
 // counted with its reason. Ids survive where they are UUIDs, so a `sub` stays what relying parties know.
+
+import { redirectUriFault } from '../../domain/client-uris.ts';
 import { foldKey } from '../../domain/fold.ts';
-import { cibaGrantType } from '../client-fields.ts';
-import { redirectUriFault } from '../client-uris.ts';
+import { cibaGrantType, codeGrantType, machineGrantType, refreshGrantType } from '../../domain/grant-types.ts';
+import { standardScopes } from '../../domain/standard-scopes.ts';
 import { clientSecretCharsMin } from './client-kind.ts';
 import { compact, type Json } from './document.ts';
 import { type Imported, type Left, noteLeft, textOf, uuidOf } from './imported.ts';
@@ -166,8 +168,8 @@ function clientOf(client: Json, left: Left): readonly Json[] {
   const ciba = attributes['oidc.ciba.grant.enabled'] === 'true' && !isPublic;
   const machine = client['serviceAccountsEnabled'] === true && !isPublic;
   const grants = [
-    ...(client['standardFlowEnabled'] === false ? [] : ['authorization_code', 'refresh_token']),
-    ...(machine ? ['client_credentials'] : []),
+    ...(client['standardFlowEnabled'] === false ? [] : [codeGrantType, refreshGrantType]),
+    ...(machine ? [machineGrantType] : []),
     ...(ciba ? [cibaGrantType] : []),
   ];
   for (const flow of ['implicitFlowEnabled', 'directAccessGrantsEnabled'] as const)
@@ -186,7 +188,7 @@ function clientOf(client: Json, left: Left): readonly Json[] {
       ),
       grant_types: grants,
       scopes: ['openid', ...textsOf(client['defaultClientScopes']), ...textsOf(client['optionalClientScopes'])].filter((scope) =>
-        standardScopes.has(scope),
+        ownScopes.has(scope),
       ),
       enabled: client['enabled'] === false ? false : undefined,
       ...secretOf(client, id, method, left),
@@ -194,7 +196,7 @@ function clientOf(client: Json, left: Left): readonly Json[] {
   ];
 }
 
-const standardScopes: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'phone', 'address', 'offline_access', 'groups']);
+const ownScopes: ReadonlySet<string> = new Set(standardScopes);
 
 function secretOf(client: Json, id: string, method: string, left: Left): Json {
   const secret = textOf(client['secret']);

@@ -1,23 +1,19 @@
 // Groups in a document; who is in them stands with the users.
 import Type from 'typebox';
-import { nameCharsMax, profileCharsMax } from '../../contract/limits.ts';
+import { type ChangeOf, overlay, toJson } from '../../domain/field.ts';
 import { foldKey } from '../../domain/fold.ts';
+import { groupFields } from '../../domain/group.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import { uuidV7 } from '../../platform/random.ts';
-import { insertDeclaredGroups, listGroupsByIdOrName, updateDeclaredGroup } from '../../storage/declared-groups.ts';
-import { deleteGroup, type GroupTable, listGroups } from '../../storage/groups.ts';
+import { toRow } from '../../storage/engine/row-codec.ts';
+import { changeGroup, deleteGroup, insertGroups } from '../../storage/people/group-writer.ts';
+import { type GroupRow, groupFromRow, listGroups, listGroupsByIdOrName } from '../../storage/people/groups.ts';
 import { recordAct } from '../administration.ts';
-import { closed, nullable, oneOf } from '../schema-pieces.ts';
+import { closed, creationOf } from '../schema-pieces.ts';
 import { compact, type Json, type Kind, pageRows, type Stored } from './document.ts';
 import { uuid } from './uuid.ts';
 
-const schema = closed({
-  id: Type.Optional(uuid),
-  display_name: Type.String({ minLength: 1, maxLength: nameCharsMax }),
-  origin: Type.Optional(oneOf(['console', 'scim'])),
-  external_id: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: profileCharsMax }))),
-});
-type Item = Type.Static<typeof schema>;
+const schema = closed({ id: Type.Optional(uuid), ...creationOf(groupFields).properties });
 
 export const groupKind: Kind = {
   section: 'groups',
@@ -26,8 +22,9 @@ export const groupKind: Kind = {
   uniqueField: 'display_name',
   isConfiguration: false,
   examine: (_session, declared) => {
-    const { id, ...item } = declared.value as Item; // checked by the schema
-    return { id, title: item.display_name, fields: compact({ origin: 'console', ...item }), declared };
+    const { id, ...item } = declared.value as ChangeOf<typeof groupFields> & { readonly id?: string }; // checked by the schema
+    const group = overlay(groupFields, item);
+    return { id, title: group.displayName, fields: compact(toJson(groupFields, group)), declared };
   },
   newId: ({ administration }) => uuidV7(administration.clock.nowMs()),
   find: async (queries, { tenant }, items) => {
@@ -46,7 +43,7 @@ export const groupKind: Kind = {
   },
   remember: ({ groups }, id, { title }) => void groups.set(id, id).set(foldKey(title), id),
   create: async (queries, { administration, tenant, by }, items) => {
-    await insertDeclaredGroups(
+    await insertGroups(
       queries,
       tenant.id,
       items.map(({ id, desired }) => ({ id: id as GroupId, ...columns(desired.fields) })),
@@ -55,7 +52,7 @@ export const groupKind: Kind = {
   },
   update: async (queries, { administration, tenant, by }, items) => {
     for (const { stored, desired, changed } of items) {
-      await updateDeclaredGroup(queries, tenant.id, stored.id as GroupId, columns(desired.fields)); // read from the table
+      await changeGroup(queries, tenant.id, stored.id, columns(desired.fields));
       const data = { fields: [...changed] };
       await recordAct(queries, administration, tenant.id, by, { type: 'group.updated', target: `group:${stored.id}`, data });
     }
@@ -68,13 +65,9 @@ export const groupKind: Kind = {
   write: (_session, { id, fields: { origin, ...fields } }) => ({ id, ...fields, ...(origin === 'console' ? {} : { origin }) }),
 };
 
-const storedOf = ({ id, display_name, origin, external_id }: GroupTable): Stored => ({
-  id,
-  title: display_name,
-  fields: compact({ display_name, origin, external_id }),
-});
-
-function columns(fields: Json) {
-  const { display_name, origin, external_id } = fields as Item; // made by examine
-  return { display_name, origin: origin ?? 'console', external_id: external_id ?? null };
+function storedOf(row: GroupRow): Stored {
+  const group = groupFromRow(row);
+  return { id: group.id, title: group.displayName, fields: compact(toJson(groupFields, group)) };
 }
+
+const columns = (fields: Json) => toRow(groupFields, overlay(groupFields, fields));

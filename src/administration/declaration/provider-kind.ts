@@ -1,8 +1,9 @@
 // SAML service providers in a document. The rules of their fields are those of the Management API.
 import Type from 'typebox';
 import type { ServiceProviderId } from '../../domain/ids.ts';
-import type { ServiceProvider } from '../../domain/service-provider.ts';
+import { parseNewProvider, providerToJson, type ServiceProvider } from '../../domain/service-provider.ts';
 import { uuidV7 } from '../../platform/random.ts';
+import { ValueTaken } from '../../storage/engine/unique-violation.ts';
 import {
   deleteServiceProvider,
   findServiceProvider,
@@ -10,15 +11,16 @@ import {
   insertServiceProvider,
   listServiceProviders,
   updateServiceProvider,
-} from '../../storage/service-providers.ts';
+} from '../../storage/registry/service-providers.ts';
 import { recordAct } from '../administration.ts';
-import { parseNewProvider, providerToJson } from '../service-provider-fields.ts';
-import { ValueTaken } from '../taken.ts';
 import { canonical, compact, type Declared, type Desired, faultAt, type Json, type Kind, pageRows, type Stored } from './document.ts';
+import { requireAttributes } from './mapping-kind.ts';
 import { uuid } from './uuid.ts';
 
-// Shapes alone: what each field may hold is checked, and told, by service-provider-fields.ts.
+// What each field may hold is checked, and told, by domain/service-provider.ts.
 const schema = Type.Object({ id: Type.Optional(uuid), entity_id: Type.String() });
+// A document releases what it names: one written before there was a default release must not start to release.
+const released = { attribute_map: {} };
 const noId = '' as ServiceProviderId; // replaced before it is stored
 
 export const providerKind: Kind = {
@@ -27,9 +29,10 @@ export const providerKind: Kind = {
   schema,
   uniqueField: 'entity_id',
   isConfiguration: true,
-  examine: (_session, declared) => {
+  examine: (session, declared) => {
     const { id } = declared.value as { readonly id?: string }; // checked by the schema
     const provider = parse(declared);
+    requireAttributes(session, declared, { kind: 'saml', field: 'mappings' }, provider.mappings);
     return { id, title: provider.entityId, fields: fieldsOf(provider), declared };
   },
   newId: ({ administration }) => uuidV7(administration.clock.nowMs()),
@@ -69,7 +72,7 @@ export const providerKind: Kind = {
   },
   write: (_session, { id, fields }) => {
     const { entity_id, acs, signing_keys, encryption_key } = fields;
-    const base = parseNewProvider(compact({ entity_id, acs, signing_keys, encryption_key }), noId, 0);
+    const base = parseNewProvider(compact({ ...released, entity_id, acs, signing_keys, encryption_key }), noId, 0);
     const defaults = base.ok ? fieldsOf(base.provider) : {};
     const needed = new Set(['entity_id', 'name', 'acs', 'signing_keys', 'encryption_key']);
     const written = Object.entries(fields).filter(([name, value]) => needed.has(name) || canonical(value) !== canonical(defaults[name]));
@@ -79,7 +82,7 @@ export const providerKind: Kind = {
 
 function parse(declared: Declared | Desired['declared']): ServiceProvider {
   const { id: _id, ...body } = declared.value as Json; // an object, by the schema
-  const read = parseNewProvider(body, noId, 0);
+  const read = parseNewProvider({ ...released, ...body }, noId, 0);
   if (!read.ok) throw faultAt(declared, [read.field], `another value: ${read.text}`, body[read.field]);
   return read.provider;
 }

@@ -6,7 +6,7 @@ import { DeclarationFault, type Declared, documentVersion, type Path, type Secti
 
 const header = ['gatehouse', 'tenant'] as const;
 /** Sections that are one object. */
-const singles: ReadonlySet<string> = new Set(['settings']);
+const singles: ReadonlySet<string> = new Set(['settings', 'texts', 'mails', 'mappings']);
 
 interface Block {
   readonly name: string;

@@ -3,10 +3,10 @@
 // Called by `plan`, `apply` and `import`; items come from the reader or from an importer.
 
 import type { Tenant } from '../../domain/tenant.ts';
-import { learnAsTablesGrow } from '../../storage/table-statistics.ts';
-import { isUniqueViolation } from '../../storage/unique-violation.ts';
+import { analyzeAsTablesGrow } from '../../storage/engine/planner-statistics.ts';
+import { isUniqueViolation, ValueTaken } from '../../storage/engine/unique-violation.ts';
+import { secretSettingNames } from '../../tokens/secret-settings.ts';
 import type { Administration, By } from '../administration.ts';
-import { ValueTaken } from '../taken.ts';
 import { isOwn } from './client-kind.ts';
 import {
   type Creation,
@@ -69,6 +69,8 @@ export async function openSession(administration: Administration, tenant: Tenant
     groups: new Map(),
     providers: new Map(),
     clients: new Set(),
+    roles: new Set(),
+    attributes: new Map(),
     newUsers: new Map(),
     secrets: [],
   };
@@ -129,7 +131,7 @@ function createRun(session: Session, options: ReconcileOptions) {
   const seen = new Map<Section, Set<string>>();
   const declaredIds = new Map<Section, Map<string, string>>();
   const { database } = session.administration;
-  const learn = learnAsTablesGrow(database);
+  const analyze = analyzeAsTablesGrow(database);
 
   const conflict = ({ declared: { path }, title }: Desired, text: string): void => void conflicts.push({ path, title, text });
   const runBatch = async (kind: Kind, items: readonly Desired[]): Promise<void> => {
@@ -157,7 +159,7 @@ function createRun(session: Session, options: ReconcileOptions) {
     for (const { id, desired } of done.creations) onChange?.({ action: 'create', noun: kind.noun, id, title: desired.title });
     for (const update of done.updates) onChange?.(changeOf(kind, update));
     counts.created += done.creations.length;
-    if (write) await learn(counts.created);
+    if (write) await analyze(counts.created);
     counts.updated += done.updates.length;
   };
 
@@ -210,7 +212,7 @@ function stepOf(kind: Kind, session: Session, desired: Desired, match: Match): S
 }
 
 /** Names of fields whose values are not shown. */
-const secretFields: ReadonlySet<string> = new Set(['client_secret', 'client_secret_sha256', 'attestation.play_integrity']);
+const secretFields: ReadonlySet<string> = new Set(['secret', 'client_secret', 'client_secret_sha256', ...secretSettingNames]);
 
 function changeOf(kind: Kind, { stored, desired, changed }: Update): Change {
   const shown = (name: string, value: unknown): unknown => (secretFields.has(name) && value !== undefined ? '(secret)' : value);

@@ -1,6 +1,6 @@
 // Checks an item of a document against the schema of its kind and says what was expected, what stands there, and in which line.
 import type { TSchema } from 'typebox';
-import { isXmlText } from '../../crypto/xml/characters.ts';
+import { isXmlText } from '../../domain/saml/xml-text.ts';
 import { type Declared, faultAt, type Path } from './document.ts';
 
 interface Fault {

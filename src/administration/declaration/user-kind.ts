@@ -1,26 +1,42 @@
 // Users in a document, with their emails, roles and groups. What is not in it: devices, passkeys and sessions, which belong
 // to one deployment. A user without an id is found by user name, else by email.
+import Type from 'typebox';
+import { listedNamesMax, profileCharsMax, roleNameCharsMax, rolesPerPersonMax } from '../../contract/limits.ts';
+import { type CustomAttribute, type CustomValues, toCustomCells } from '../../domain/custom-attributes.ts';
+import type { FieldFault } from '../../domain/field.ts';
 import { foldKey } from '../../domain/fold.ts';
-import type { TenantId, UserId } from '../../domain/ids.ts';
+import type { UserId } from '../../domain/ids.ts';
+import { adminRole, builtInRole, type HeldRole } from '../../domain/role.ts';
+import { type LiveUserState, liveUserStates, type UserOrigin, type UserRole, userOrigins, userRoles } from '../../domain/user.ts';
+import { userColumns } from '../../domain/user-attributes.ts';
+import { userNameFault } from '../../domain/user-name.ts';
 import { uuidV7 } from '../../platform/random.ts';
-import { insertAuditEvents } from '../../storage/audit-events.ts';
-import type { Queries } from '../../storage/database.ts';
-import { changeMemberships, listMembershipsOfUsers } from '../../storage/declared-groups.ts';
-import {
-  type DeclaredRow,
-  type DeclaredUser,
-  insertDeclaredUsers,
-  listDeclaredUsers,
-  listOwners,
-  listUsersById,
-  updateDeclaredUser,
-} from '../../storage/declared-users.ts';
-import { deleteUser, listEmailsOfUsers, replaceUserEmails, setUserState } from '../../storage/users.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { changeMemberships } from '../../storage/people/group-writer.ts';
+import { listMembershipsOfUsers } from '../../storage/people/groups.ts';
+import { listUserLists, type UserLists } from '../../storage/people/user-lists.ts';
+import { listHeldRoles } from '../../storage/people/user-roles.ts';
+import type { UserRow } from '../../storage/people/user-rows.ts';
+import { changeUser, deleteUser, insertUsers, type NewUser, setUserState } from '../../storage/people/user-writer.ts';
+import { listOwners, listUsers, listUsersById } from '../../storage/people/users.ts';
+import { insertAuditEvents } from '../../storage/records/audit-events.ts';
 import { recordAct } from '../administration.ts';
-import { ValueTaken } from '../taken.ts';
-import { listRows, listUserLists, type UserLists, writeUserLists } from '../user-lists.ts';
+import { closed, oneOf } from '../schema-pieces.ts';
+import {
+  customOf,
+  customToJson,
+  listFault,
+  listPaths,
+  listsOf,
+  listsToJson,
+  personProperties,
+  profileOf,
+  profileToJson,
+} from '../user-fields.ts';
+import { createdData } from '../users.ts';
 import {
   type Creation,
+  compact,
   type Declared,
   type Desired,
   faultAt,
@@ -32,23 +48,50 @@ import {
   type Stored,
   type Update,
 } from './document.ts';
-import { columnsOf, emailsOf, fieldsOfItem, fieldsOfRow, listsOf, type UserItem, userSchema } from './user-item.ts';
+import { uuid } from './uuid.ts';
+
+const schema = closed({
+  id: Type.Optional(uuid),
+  ...personProperties,
+  groups: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: profileCharsMax }), { maxItems: listedNamesMax * 10 })),
+  role: Type.Optional(oneOf(userRoles)),
+  admin_roles: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: roleNameCharsMax }), { maxItems: rolesPerPersonMax })),
+  state: Type.Optional(oneOf(liveUserStates)),
+  origin: Type.Optional(oneOf(userOrigins)),
+});
+
+/** What this file reads of an item by name; the rest goes by the table of attributes. */
+interface UserItem extends Json {
+  readonly id?: string;
+  readonly user_name?: string | null;
+  readonly display_name?: string | null;
+  readonly emails?: readonly { readonly value: string }[];
+  readonly groups?: readonly string[];
+  /** Beside `admin_roles`: what those say. Alone, `admin`: the role of this name for whoever holds none. */
+  readonly role?: UserRole;
+  readonly admin_roles?: readonly string[];
+  readonly state?: LiveUserState;
+  readonly origin?: UserOrigin;
+}
 
 export const userKind: Kind = {
   section: 'users',
   noun: 'user',
-  schema: userSchema,
+  schema,
   uniqueField: 'user_name or emails',
   isConfiguration: false,
   examine: (session, declared) => {
     const { id, ...item } = declared.value as UserItem; // checked by the schema
-    for (const [list, values] of Object.entries({ ...listsOf(item), emails: item.emails ?? [] }))
-      if (values.filter((value) => value.primary === true).length > 1) throw faultAt(declared, [list], 'one primary element', values);
+    const fault = listFault(item);
+    if (fault !== undefined) throw faultAt(declared, [fault], 'one primary element', item[fault]);
+    const custom = customOf([...session.attributes.values()], item, {});
+    if (custom?.ok === false) throw customFault(session, declared, custom);
+    requireRoles(session, declared, item);
     const groups = groupIds(session, declared, item.groups ?? []);
     const title = item.user_name ?? item.emails?.[0]?.value ?? item.display_name ?? id ?? '';
     if (id === undefined && (item.user_name ?? undefined) === undefined && (item.emails ?? []).length === 0)
       throw faultAt(declared, [], 'an id, a user_name or an email', declared.value);
-    return { id, title, fields: fieldsOfItem({ ...item, groups }), declared };
+    return { id, title, fields: fieldsOfItem({ ...item, groups, custom: custom?.values }), declared };
   },
   newId: ({ administration }) => uuidV7(administration.clock.nowMs()),
   find,
@@ -59,29 +102,41 @@ export const userKind: Kind = {
   create,
   update,
   page: async (queries, session, after) => {
-    const rows = await listDeclaredUsers(queries, session.tenant.id, { after, limit: pageRows });
+    const rows = await listUsers(queries, session.tenant.id, { after, limit: pageRows });
     return load(queries, session, rows);
   },
   remove: async (queries, { administration, tenant, by }, { id }) => {
-    if (await deleteUser(queries, tenant.id, id))
-      await recordAct(queries, administration, tenant.id, by, { type: 'user.deleted', target: `user:${id}` });
+    await deleteUser(queries, tenant.id, id, { ...by, nowMs: administration.clock.nowMs() });
   },
   write: (_session, { id, fields }) => {
-    const { role, state, origin, ...others } = fields;
+    const { role: _, state, origin, ...others } = fields;
     return {
       id,
       ...others,
-      ...(role === 'user' ? {} : { role }),
       ...(state === 'active' ? {} : { state }),
       ...(origin === 'console' ? {} : { origin }),
     };
   },
 };
 
+function customFault({ attributes }: Session, declared: Declared, { field, text }: FieldFault): Error {
+  const [, name = ''] = field.split('.');
+  const known = `one of the tenant's attributes: ${[...attributes.keys()].join(', ') || 'none'}`;
+  const given = (declared.value as UserItem)['custom'] as Json; // where the fault is
+  if (name === '') return faultAt(declared, ['custom'], `values that ${text}`, given);
+  return faultAt(declared, ['custom', name], attributes.has(name) ? `a value that ${text}` : known, given[name]);
+}
+
 /** Folded user name and emails. */
 function keysOf({ user_name: name, emails }: Json): readonly string[] {
   const values = (emails ?? []) as readonly { readonly value: string }[];
   return [...(typeof name === 'string' ? [foldKey(name)] : []), ...values.map(({ value }) => foldKey(value))];
+}
+
+function requireRoles({ roles: known }: Session, declared: Declared, { role, admin_roles: roles = [] }: UserItem): void {
+  const unknown = roles.findIndex((name) => builtInRole(name) === undefined && !known.has(name));
+  if (unknown >= 0) throw faultAt(declared, ['admin_roles', unknown], 'the name of a role of this document or tenant', roles[unknown]);
+  if (role === 'user' && roles.length > 0) throw faultAt(declared, ['role'], 'admin or nothing beside admin_roles', role);
 }
 
 function groupIds({ groups }: Session, declared: Declared, named: readonly string[]): readonly string[] {
@@ -136,49 +191,62 @@ async function find(queries: Queries, session: Session, items: readonly Desired[
       if (first !== undefined) return { conflict: `${field} ${key} stands twice in the document, first at ${first}` };
       here.set(`${field} ${key}`, items[at]!.declared.path);
     }
-    return { stored: id === undefined ? undefined : stored.get(id) };
+    const given = items[at]!.fields['user_name'];
+    const before = id === undefined ? undefined : stored.get(id);
+    const fault = typeof given !== 'string' || before?.fields['user_name'] === given ? undefined : userNameFault(given);
+    if (fault !== undefined) return { conflict: `user_name ${fault}` };
+    return { stored: before && comparable(before, items[at]!) };
   });
 }
 
+/** An item that names no roles leaves an administrator those they hold. */
+function comparable(stored: Stored, { fields }: Desired): Stored {
+  if (fields['admin_roles'] !== undefined) return stored;
+  const { admin_roles: _, ...rest } = stored.fields;
+  return { ...stored, fields: rest };
+}
+
 /** Everything a document says of these users. */
-async function load(queries: Queries, { tenant, administration }: Session, rows: readonly DeclaredRow[]): Promise<readonly Stored[]> {
+async function load(
+  queries: Queries,
+  { tenant, administration, attributes }: Session,
+  rows: readonly UserRow[],
+): Promise<readonly Stored[]> {
   const { dialect } = administration.database;
   const ids = rows.map((row) => row.id);
-  const emails = Map.groupBy(await listEmailsOfUsers(queries, tenant.id, ids), (email) => email.user_id);
   const lists = await listUserLists(queries, dialect, tenant.id, ids);
+  const held = await listHeldRoles(queries, tenant.id, ids);
   const memberships = Map.groupBy(await listMembershipsOfUsers(queries, dialect, tenant.id, ids), (member) => member.user_id);
   return rows.map((row) => {
     const groups = (memberships.get(row.id) ?? []).map((member) => String(member.group_id)).sort();
-    const fields = fieldsOfRow(row, emails.get(row.id) ?? [], lists(row.id), groups);
-    return { id: row.id, title: row.user_name ?? emails.get(row.id)?.[0]?.value ?? row.id, fields };
+    const own = lists(row.id);
+    return {
+      id: row.id,
+      title: row.user_name ?? own.emails[0]?.value ?? row.id,
+      fields: { ...fieldsOfRow([...attributes.values()], row, own, groups), ...rolesField(held.get(row.id)) },
+    };
   });
 }
 
 async function create(queries: Queries, session: Session, items: readonly Creation[]): Promise<void> {
   const { tenant, administration, by } = session;
-  const users = items.map(({ id, desired }) => userOf(id, desired.fields));
-  const lists = items.map(({ id, desired }) => listRows(tenant.id, id as UserId, listsOf(desired.fields)));
-  await insertDeclaredUsers(queries, tenant.id, users, {
-    values: lists.flatMap(({ values }) => values),
-    addresses: lists.flatMap(({ addresses }) => addresses),
-  });
+  const attributes = [...session.attributes.values()];
+  const users = items.map(({ id, desired }) => userOf(attributes, id, desired.fields));
+  await insertUsers(queries, tenant.id, users);
   const added = items.map(({ id, desired }) => ({ user: id as UserId, added: groupsOf(desired.fields), removed: [] }));
   await changeMemberships(queries, administration.database.dialect, tenant.id, added);
-  const events = users.map(({ id, role }) => ({ type: 'user.created', target: `user:${id}`, data: { role }, ...by }));
+  const events = users.map(({ id, roles }) => ({ type: 'user.created' as const, target: `user:${id}`, data: createdData(roles), ...by }));
   await insertAuditEvents(queries, tenant.id, administration.clock.nowMs(), events);
 }
 
 async function update(queries: Queries, session: Session, items: readonly Update[]): Promise<void> {
   const { tenant, administration, by } = session;
   for (const { stored, desired, changed } of items) {
-    const user = userOf(stored.id, desired.fields);
-    if ([...changed].some((field) => field !== 'groups' && field !== 'state')) await updateDeclaredUser(queries, tenant.id, user);
-    if (changed.has('emails') && (await replaceUserEmails(queries, tenant.id, user.id, user.emails)) === 'taken')
-      throw new ValueTaken('emails');
-    await writeLists(queries, tenant.id, user.id, listsOf(desired.fields), changed);
-    if (changed.has('state')) await setUserState(queries, tenant.id, user.id, user.state);
+    const { id, state, ...user } = userOf([...session.attributes.values()], stored.id, desired.fields, changed);
+    if ([...changed].some((field) => field !== 'groups' && field !== 'state')) await changeUser(queries, tenant.id, id, user);
+    if (changed.has('state')) await setUserState(queries, tenant.id, id, state);
     const data = { fields: [...changed] };
-    await recordAct(queries, administration, tenant.id, by, { type: 'user.updated', target: `user:${user.id}`, data });
+    await recordAct(queries, administration, tenant.id, by, { type: 'user.updated', target: `user:${id}`, data });
   }
   const memberships = items.map(({ stored, desired }) => ({
     user: stored.id as UserId, // read from the table
@@ -188,21 +256,66 @@ async function update(queries: Queries, session: Session, items: readonly Update
   await changeMemberships(queries, administration.database.dialect, tenant.id, memberships);
 }
 
-async function writeLists(queries: Queries, tenant: TenantId, user: UserId, lists: UserLists, changed: ReadonlySet<string>): Promise<void> {
-  const differing = Object.entries(lists).filter(([name]) => changed.has(name));
-  await writeUserLists(queries, tenant, user, Object.fromEntries(differing) as UserLists); // some of the lists
-}
-
 const groupsOf = (fields: Json): readonly string[] => (fields['groups'] ?? []) as readonly string[];
 
-function userOf(id: string, fields: Json): DeclaredUser {
+/** Every field written out, as two users are compared. */
+function fieldsOfItem({ id: _, ...item }: UserItem): Json {
+  const { emails = [], ...lists } = elementsOf(item);
+  return compact({
+    ...item,
+    name: compact((item['name'] ?? {}) as Json),
+    enterprise: compact((item['enterprise'] ?? {}) as Json),
+    ...Object.fromEntries(Object.entries(lists).map(([list, elements]) => [list, elements.map(marked)])),
+    emails: emails.map((email) => ({ ...compact(email), primary: email['primary'] ?? emails.length === 1 })),
+    ...(item.admin_roles === undefined ? {} : { admin_roles: [...new Set(item.admin_roles)].sort() }),
+    role: item.role ?? (item.admin_roles?.length ? 'admin' : 'user'),
+    state: item.state ?? 'active',
+    origin: item.origin ?? 'console',
+  });
+}
+
+function fieldsOfRow(attributes: readonly CustomAttribute[], row: UserRow, own: UserLists, groups: readonly string[]): Json {
+  const { emails, ...lists } = elementsOf(listsToJson(own));
+  return compact({
+    ...profileToJson(row),
+    ...customToJson(attributes, row),
+    emails,
+    ...Object.fromEntries(Object.entries(lists).map(([list, elements]) => [list, elements.map(marked)])),
+    groups,
+    role: row.role,
+    state: row.state,
+    origin: row.origin,
+  });
+}
+
+const rolesField = (held: readonly HeldRole[] = []): Json => (held.length === 0 ? {} : { admin_roles: held.map(({ name }) => name) });
+
+const rolesOf = ({ role, admin_roles: roles }: UserItem): readonly string[] => roles ?? (role === 'admin' ? [adminRole] : []);
+
+const elementsOf = (json: Json): Readonly<Record<string, readonly Json[]>> =>
+  Object.fromEntries(listPaths.filter((path) => json[path] !== undefined).map((path) => [path, json[path] as readonly Json[]])); // checked by the schema
+
+/** Whether an email is the primary one is always written out, because one alone is it by default; elsewhere only when it is. */
+const marked = ({ primary, ...element }: Json): Json => ({ ...compact(element), ...(primary === true ? { primary: true } : {}) });
+
+const noProfile = Object.fromEntries(userColumns.map((column) => [column, null]));
+
+/** The user of these fields, with every list, or with those that changed: a list no longer there is empty. */
+function userOf(
+  attributes: readonly CustomAttribute[],
+  id: string,
+  fields: Json,
+  changed: ReadonlySet<string> = new Set([...listPaths, 'custom', 'admin_roles']),
+): NewUser {
   const item = fields as UserItem; // made by fieldsOfItem
+  const lists = listPaths.filter((path) => changed.has(path)).map((path) => [path, fields[path] ?? []]);
   return {
     id: id as UserId, // of the document or made here
     state: item.state ?? 'active',
     origin: item.origin ?? 'console',
-    role: item.role ?? 'user',
-    columns: columnsOf(fields),
-    emails: emailsOf(item),
+    ...(changed.has('role') || changed.has('admin_roles') ? { roles: rolesOf(item) } : {}),
+    profile: { ...noProfile, ...profileOf(fields) },
+    lists: listsOf(Object.fromEntries(lists)),
+    ...(changed.has('custom') ? { custom: toCustomCells(attributes, (fields['custom'] ?? {}) as CustomValues) } : {}),
   };
 }

@@ -24,6 +24,10 @@ const digestHashes: ReadonlyMap<string, Hash> = new Map([
   ['http://www.w3.org/2001/04/xmlenc#sha512', 'sha512'],
 ]);
 
+/** Every algorithm a request's signature may name, best known first. */
+export const signatureMethods = [...signatureHashes.keys()];
+export const digestMethods = [...digestHashes.keys()];
+
 export const rsaSha256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
 export const sha256Digest = 'http://www.w3.org/2001/04/xmlenc#sha256';
 

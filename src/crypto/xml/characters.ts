@@ -5,17 +5,11 @@ const nameStart =
   'A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}-\\u{200D}' +
   '\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}';
 const ncName = new RegExp(`^[${nameStart}][${nameStart}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}-\\u{2040}]*$`, 'u');
-const notXmlCharacter = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
 const asciiNcName = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
 /** True for a name without a colon (Namespaces in XML 1.0, production NCName; XML 1.0 fifth edition characters). */
 export function isNcName(value: string): boolean {
   return asciiNcName.test(value) || ncName.test(value);
-}
-
-/** True when every character may stand in an XML 1.0 document; false for control characters and lone surrogates. */
-export function isXmlText(value: string): boolean {
-  return !notXmlCharacter.test(value);
 }
 
 /** A text node as Canonical XML writes it (C14N 1.0 section 2.3). */

@@ -1,6 +1,6 @@
-// Verifies the one enveloped signature of a SAML message (XMLDSig, SAML core 5.4) against registered keys. Closed world:
+// Verifies the one enveloped signature of a SAML message or metadata (XMLDSig, SAML core 5.4) against registered keys. Closed world:
 // every element and attribute of the signature is named here, anything else is refused, KeyInfo is never read.
-// Called by the POST binding. A caller may then use values of this very tree and of nothing else.
+// Called by the POST binding, the refresh of metadata and sign-ins by SAML elsewhere. A caller may then use values of this very tree and of nothing else.
 
 import { createHash, type KeyObject, verify } from 'node:crypto';
 import { envelopedSignature, exclusiveC14n, findDigestHash, findSignatureHash, namespaceUris } from './algorithms.ts';
@@ -18,7 +18,14 @@ export type SignatureRefusal =
   | 'digest_mismatch'
   | 'signature_mismatch';
 
-export type SignatureVerification = { readonly ok: true } | { readonly ok: false; readonly reason: SignatureRefusal };
+interface Refusal {
+  readonly ok: false;
+  readonly reason: SignatureRefusal;
+  /** The algorithm that was refused, for signature_algorithm and signature_transforms. */
+  readonly received?: string;
+}
+
+export type SignatureVerification = { readonly ok: true } | Refusal;
 
 const prefixListMax = 16;
 
@@ -27,12 +34,37 @@ export function findSignatures(root: XmlElement): readonly XmlElement[] {
   return allElements(root).filter((element) => isNamed(element, namespaceUris.ds, 'Signature'));
 }
 
-/** True when exactly one signature stands in the whole document, covers its root, and one of the keys made it. */
-export function verifyEnvelopedSignature(root: XmlElement, keys: readonly KeyObject[]): SignatureVerification {
+/**
+ * True when exactly one signature stands in the whole document, covers its root, and one of the keys made it. In messages it
+ * is the second child, behind the Issuer, in metadata the first.
+ */
+export function verifyEnvelopedSignature(root: XmlElement, keys: readonly KeyObject[], place: 0 | 1 = 1): SignatureVerification {
   const signatures = findSignatures(root);
   const [signature] = signatures;
   if (signature === undefined) return refused('signature_missing');
-  if (signatures.length > 1 || childElements(root)[1] !== signature) return refused('signature_misplaced');
+  if (signatures.length > 1 || childElements(root)[place] !== signature) return refused('signature_misplaced');
+  return verifyOver(root, signature, keys);
+}
+
+/**
+ * The same for a Response and the one Assertion in it: both may be signed, the Assertion must be, and no signature stands anywhere
+ * else. What is trusted afterwards is this very Assertion element.
+ */
+export function verifyNestedSignatures(root: XmlElement, nested: XmlElement, keys: readonly KeyObject[]): SignatureVerification {
+  const isSecond = (signature: XmlElement): boolean => {
+    const { parent } = signature;
+    return (parent === root || parent === nested) && childElements(parent)[1] === signature;
+  };
+  const signatures = findSignatures(root);
+  if (!signatures.every(isSecond)) return refused('signature_misplaced');
+  const [outer, inner] = [root, nested].map((parent) => signatures.find((signature) => signature.parent === parent));
+  if (inner === undefined) return refused('signature_missing');
+  const whole = outer === undefined ? ({ ok: true } as const) : verifyOver(root, outer, keys);
+  return whole.ok ? verifyOver(nested, inner, keys) : whole;
+}
+
+/** Whether one of the keys made this signature, over this very element. */
+function verifyOver(root: XmlElement, signature: XmlElement, keys: readonly KeyObject[]): SignatureVerification {
   const parts = readSignature(signature);
   if (!parts.ok) return parts;
   const { signedInfo, value } = parts;
@@ -46,8 +78,8 @@ export function verifyEnvelopedSignature(root: XmlElement, keys: readonly KeyObj
   return digest.equals(info.digest) ? { ok: true } : refused('digest_mismatch');
 }
 
-function refused(reason: SignatureRefusal): { readonly ok: false; readonly reason: SignatureRefusal } {
-  return { ok: false, reason };
+function refused(reason: SignatureRefusal, received?: string): Refusal {
+  return received === undefined ? { ok: false, reason } : { ok: false, reason, received };
 }
 
 function readSignature(signature: XmlElement) {
@@ -73,9 +105,9 @@ function readSignedInfo(signedInfo: XmlElement, rootId: string | undefined) {
   }
   if (!isDs(reference, 'Reference')) return refused('signature_shape');
   const infoPrefixes = readExclusiveC14n(method);
-  if (infoPrefixes === undefined) return refused('signature_algorithm');
+  if (infoPrefixes === undefined) return refused('signature_algorithm', attributeOf(method, 'Algorithm'));
   const signatureHash = findSignatureHash(onlyAlgorithm(signatureMethod));
-  if (signatureHash === undefined) return refused('signature_algorithm');
+  if (signatureHash === undefined) return refused('signature_algorithm', attributeOf(signatureMethod, 'Algorithm'));
   const target = readReference(reference, rootId);
   return target.ok ? { ...target, infoPrefixes, signatureHash } : target;
 }
@@ -92,9 +124,12 @@ function readReference(reference: XmlElement, rootId: string | undefined) {
   const uri = attributeOf(reference, 'URI');
   if (rootId === undefined || !isNcName(rootId) || uri !== `#${rootId}`) return refused('signature_reference');
   const contentPrefixes = readTransforms(transforms);
-  if (contentPrefixes === undefined) return refused('signature_transforms');
+  if (contentPrefixes === undefined) {
+    const named = childElements(transforms).map((transform) => attributeOf(transform, 'Algorithm') ?? '');
+    return refused('signature_transforms', named.join(' '));
+  }
   const digestHash = findDigestHash(onlyAlgorithm(digestMethod));
-  if (digestHash === undefined) return refused('signature_algorithm');
+  if (digestHash === undefined) return refused('signature_algorithm', attributeOf(digestMethod, 'Algorithm'));
   const digest = base64Of(digestValue, []);
   if (digest === undefined) return refused('signature_shape');
   return { ok: true as const, contentPrefixes, digestHash, digest };

@@ -2,13 +2,15 @@
 // sent. Declares each namespace where it is first used, orders attributes by code point, escapes every value, writes no
 // empty-element tag and no white space. Called by the SAML response and metadata builders. No template, no XML library.
 
-import { escapeAttribute, escapeText, isXmlText } from './characters.ts';
+import { isXmlText } from '../../domain/saml/xml-text.ts';
+import { escapeAttribute, escapeText } from './characters.ts';
 
 /** The prefixes we write and what they name; a name with any other prefix does not compile. */
 export const writtenNamespaces = {
   saml: 'urn:oasis:names:tc:SAML:2.0:assertion',
   samlp: 'urn:oasis:names:tc:SAML:2.0:protocol',
   md: 'urn:oasis:names:tc:SAML:2.0:metadata',
+  alg: 'urn:oasis:names:tc:SAML:metadata:algsupport',
   ds: 'http://www.w3.org/2000/09/xmldsig#',
   xenc: 'http://www.w3.org/2001/04/xmlenc#',
   xenc11: 'http://www.w3.org/2009/xmlenc11#',

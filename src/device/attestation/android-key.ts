@@ -35,6 +35,8 @@ const securityLevelStrongbox = 2;
 const purposeSign = 2;
 const originGenerated = 0;
 const bootStateVerified = 0;
+/** How long one unlocking may serve a key that approves. */
+const authTimeoutSecondsMax = 30;
 
 /** Whether a chain attests that `spki` was made in this phone's secure hardware, for this challenge, by an allowed app. */
 export function verifyAndroidKey(
@@ -51,6 +53,7 @@ export function verifyAndroidKey(
       roots: policy.roots,
       at: policy.at,
       leafDatesIgnored: true,
+      extensionRead: keyDescriptionOid,
     });
     for (const certificate of chain) {
       demand(!policy.isRevokedSerial(normalSerial(certificate.serialNumber)), 'certificate_revoked');
@@ -97,6 +100,10 @@ function demandUserAuthentication(description: KeyDescription, required: boolean
   demand(!open, 'user_authentication_not_required');
   const type = hardware.get(authorizationTag.userAuthType);
   demand(type !== undefined && readSmallInteger(type) !== 0, 'user_authentication_not_required');
+  for (const list of [hardware, software]) {
+    const timeout = list.get(authorizationTag.authTimeout); // none: each use asks
+    demand(timeout === undefined || readSmallInteger(timeout) <= authTimeoutSecondsMax, 'user_authentication_lasts_too_long');
+  }
 }
 
 function demandApplication(description: KeyDescription, policy: AndroidPolicy): readonly string[] {

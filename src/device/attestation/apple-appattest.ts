@@ -6,6 +6,7 @@ import { readCertificateExtensions } from '../../crypto/der/certificate-extensio
 import { readDer, readDerChildren, readDerOctets, readDerSequence } from '../../crypto/der/reader.ts';
 import { ecdsaSignatureDer } from '../../crypto/device-algorithms.ts';
 import { sha256 } from '../../crypto/signed-string.ts';
+import { appleFormat } from '../../domain/attestation-formats.ts';
 import { verifyCertificateChain } from './certificate-chain.ts';
 import { type AttestationOutcome, attestationOutcome, demand } from './outcome.ts';
 
@@ -50,6 +51,7 @@ export function verifyAppleAttestation(
       roots: policy.roots,
       at: policy.at,
       leafDatesIgnored: false,
+      extensionRead: nonceExtension,
     });
     demand(leaf !== undefined, 'chain_length');
     demand(readNonce(leaf.raw).equals(sha256(authData, input.clientDataHash)), 'nonce_mismatch');
@@ -99,7 +101,7 @@ function readAttestationObject(bytes: Uint8Array): {
 } {
   demand(bytes.byteLength <= attestationObjectBytesMax, 'attestation_too_large');
   const map = expectCborMap(readCbor(bytes));
-  demand(map.size === 3 && map.get('fmt') === 'apple-appattest', 'format_mismatch');
+  demand(map.size === 3 && map.get('fmt') === appleFormat, 'format_mismatch');
   const statement = expectCborMap(map.get('attStmt'));
   // The receipt is for Apple's fraud service; nothing here rests on it, so its content is not judged and it may be absent.
   demand(statement.size === (statement.has('receipt') ? 2 : 1), 'statement_shape');

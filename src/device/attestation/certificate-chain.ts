@@ -1,6 +1,7 @@
 // Verifies an attestation's certificate chain up to one of the given roots. Called by the attestation verifiers.
 // Roots and time are parameters; no root is trusted because a chain brings it along.
 import { X509Certificate } from 'node:crypto';
+import { basicConstraintsOid, readCriticalExtensions, readPathLength } from '../../crypto/der/certificate-extensions.ts';
 import { MalformedBytes } from '../../crypto/malformed.ts';
 
 export const chainLengthMax = 8;
@@ -11,6 +12,8 @@ export interface ChainPolicy {
   readonly at: Date;
   /** Android's leaf certificates carry meaningless dates. */
   readonly leafDatesIgnored: boolean;
+  /** The vendor's own extension, which the caller reads. */
+  readonly extensionRead: string;
 }
 
 /** The parsed certificates, leaf first, once each is signed by the next and the last by a root; else MalformedBytes. */
@@ -25,8 +28,25 @@ export function verifyCertificateChain(chain: readonly Uint8Array[], policy: Cha
     const dateless = (index === 0 && policy.leafDatesIgnored) || isCopyOf(certificate, root);
     if (!dateless && !isValidAt(certificate, policy.at)) throw new MalformedBytes('chain_expired');
     if (index > 0 && !certificate.ca) throw new MalformedBytes('chain_issuer_is_no_authority');
+    if (!readCriticalExtensions(certificate.raw).every((oid) => understood.has(oid) || oid === policy.extensionRead))
+      throw new MalformedBytes('chain_critical_extension_unknown');
   }
+  demandPathLengths(certificates, root);
   return certificates;
+}
+
+const keyUsageOid = '2.5.29.15';
+/** Their effect is in `ca` and in the path lengths. */
+const understood: ReadonlySet<string> = new Set([basicConstraintsOid, keyUsageOid]);
+
+// RFC 5280 section 6.1.4: below an authority stand at most as many others as it says; those that issued themselves do not count.
+function demandPathLengths(certificates: readonly X509Certificate[], root: X509Certificate): void {
+  const authorities = certificates.slice(1).filter((certificate) => !isCopyOf(certificate, root));
+  for (const [index, authority] of [...authorities, root].entries()) {
+    const below = authorities.slice(0, index).filter((other) => other.issuer !== other.subject).length;
+    const allowed = readPathLength(authority.raw);
+    if (allowed !== undefined && BigInt(below) > allowed) throw new MalformedBytes('chain_path_too_long');
+  }
 }
 
 /** One certificate from exactly its DER. */

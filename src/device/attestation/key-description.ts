@@ -20,6 +20,7 @@ export const authorizationTag = {
   purpose: 1,
   noAuthRequired: 503,
   userAuthType: 504,
+  authTimeout: 505,
   allApplications: 600,
   origin: 702,
   rootOfTrust: 704,

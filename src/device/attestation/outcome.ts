@@ -1,8 +1,6 @@
 // What every attestation verifier answers. The subreason is for the audit record only; phones get one opaque refusal.
 import { MalformedBytes } from '../../crypto/malformed.ts';
 
-export type AttestationFormat = 'apple-appattest' | 'android-key' | 'play-integrity';
-
 export type AttestationOutcome<Evidence> =
   | { readonly ok: true; readonly evidence: Evidence }
   | { readonly ok: false; readonly subreason: string };

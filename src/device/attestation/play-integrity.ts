@@ -1,8 +1,7 @@
 // Verifies a classic Play Integrity token with the keys of the Play console: JWE (A256KW, A256GCM) around a JWS (ES256).
 // Pure: keys, time and expected values are parameters. Called by the enrolment; Google's online decoding is not used.
-import { createDecipheriv, createPublicKey, type KeyObject, verify as verifySignature } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { decodeBase64, decodeBase64Url } from '../../crypto/base64.ts';
-import { ecdsaSignatureDer } from '../../crypto/device-algorithms.ts';
 import { type AttestationOutcome, attestationOutcome, demand } from './outcome.ts';
 
 export interface PlayIntegrityPolicy {
@@ -23,18 +22,18 @@ export interface PlayIntegrityEvidence {
 
 export const playIntegrityTokenLengthMax = 32_768;
 const freshnessMs = 300_000;
-const keyWrapIv = Buffer.alloc(8, 0xa6); // RFC 3394 section 2.2.3.1
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Whether a token answers `nonce`, for an allowed app that Play recognises on a device that meets integrity. */
-export function verifyPlayIntegrity(
+export async function verifyPlayIntegrity(
   input: { readonly token: string; readonly nonce: string },
   policy: PlayIntegrityPolicy,
-): AttestationOutcome<PlayIntegrityEvidence> {
+): Promise<AttestationOutcome<PlayIntegrityEvidence>> {
+  const opened = await openToken(input.token, policy);
+  if (!opened.ok) return opened;
   return attestationOutcome(() => {
-    demand(input.token.length <= playIntegrityTokenLengthMax, 'token_too_large');
-    const payload = verifyJws(decryptJwe(input.token, policy.decryptionKey), policy.verificationKey);
+    const payload = parseJson(opened.evidence);
     const request = objectOf(payload['requestDetails']);
     const packageName = request['requestPackageName'];
     demand(typeof packageName === 'string' && policy.packages.includes(packageName), 'package_not_allowed');
@@ -74,42 +73,42 @@ function demandApp(app: Json, packageName: string, policy: PlayIntegrityPolicy):
   }
 }
 
-// RFC 7516 section 5.2, for one pair of algorithms only.
-function decryptJwe(token: string, decryptionKey: Uint8Array): string {
-  const parts = token.split('.');
-  const [header, wrapped, iv, ciphertext, tag] = parts.map(decodePart);
-  demand(parts.length === 5 && header !== undefined && ciphertext !== undefined, 'jwe_shape');
-  const { alg, enc, zip, crit } = parseJson(header);
-  demand(alg === 'A256KW' && enc === 'A256GCM' && zip === undefined && crit === undefined, 'jwe_algorithm');
-  demand(wrapped?.byteLength === 40 && iv?.byteLength === 12 && tag?.byteLength === 16, 'jwe_shape');
+/** The bytes in a token: decrypted (RFC 7516), then verified (RFC 7515), each by one algorithm only. */
+async function openToken(token: string, policy: PlayIntegrityPolicy): Promise<AttestationOutcome<Uint8Array>> {
+  if (token.length > playIntegrityTokenLengthMax) return { ok: false, subreason: 'token_too_large' };
+  // jose takes several texts for the same bytes; one token is one text here.
+  if (!token.split('.').every((part) => decodeBase64Url(part) !== undefined)) return { ok: false, subreason: 'jwe_shape' };
+  const { compactDecrypt, compactVerify, errors } = await import('jose'); // most servers see none of these: not at start
+  const decrypted = await outcomeOf('jwe', async () => {
+    const algorithms = { keyManagementAlgorithms: ['A256KW'], contentEncryptionAlgorithms: ['A256GCM'], maxDecompressedLength: 0 };
+    return (await compactDecrypt(token, policy.decryptionKey, algorithms)).plaintext;
+  });
+  if (!decrypted.ok) return decrypted;
+  return outcomeOf('jws', async () => {
+    const { payload, protectedHeader } = await compactVerify(decrypted.evidence, policy.verificationKey, { algorithms: ['ES256'] });
+    if (protectedHeader.crit !== undefined || protectedHeader.b64 !== undefined) throw new errors.JOSENotSupported('critical headers');
+    return payload;
+  });
+}
+
+/** What jose's codes mean, below `jwe_` or `jws_`. */
+const faults: Readonly<Record<string, string>> = {
+  ERR_JWE_INVALID: 'shape',
+  ERR_JWS_INVALID: 'shape',
+  ERR_JOSE_ALG_NOT_ALLOWED: 'algorithm',
+  ERR_JOSE_NOT_SUPPORTED: 'algorithm',
+  ERR_JWE_DECRYPTION_FAILED: 'decryption',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
+};
+
+async function outcomeOf(layer: 'jwe' | 'jws', open: () => Promise<Uint8Array>): Promise<AttestationOutcome<Uint8Array>> {
   try {
-    const unwrap = createDecipheriv('id-aes256-wrap', decryptionKey, keyWrapIv);
-    const contentKey = Buffer.concat([unwrap.update(wrapped), unwrap.final()]);
-    const decipher = createDecipheriv('aes-256-gcm', contentKey, iv, { authTagLength: 16 });
-    decipher.setAAD(Buffer.from(parts[0]!, 'latin1'));
-    decipher.setAuthTag(tag);
-    return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('latin1');
-  } catch {
-    demand(false, 'jwe_decryption');
+    return { ok: true, evidence: await open() };
+  } catch (error) {
+    const fault = error instanceof Error && 'code' in error ? faults[String(error.code)] : undefined;
+    if (fault === undefined) throw error;
+    return { ok: false, subreason: `${layer}_${fault}` };
   }
-}
-
-// RFC 7515 section 5.2, ES256 only.
-function verifyJws(token: string, key: KeyObject): Json {
-  const parts = token.split('.');
-  const [header, payload, signature] = parts.map(decodePart);
-  demand(parts.length === 3 && header !== undefined && payload !== undefined, 'jws_shape');
-  const { alg, crit, b64 } = parseJson(header);
-  demand(alg === 'ES256' && crit === undefined && b64 === undefined, 'jws_algorithm');
-  demand(signature?.byteLength === 64, 'jws_signature');
-  const der = ecdsaSignatureDer(signature);
-  const signed = Buffer.from(`${parts[0]}.${parts[1]}`, 'latin1');
-  demand(der !== undefined && verifySignature('sha256', signed, key, der), 'jws_signature');
-  return parseJson(payload);
-}
-
-function decodePart(part: string): Buffer | undefined {
-  return part === '' ? undefined : decodeBase64Url(part);
 }
 
 function parseJson(bytes: Uint8Array): Json {

@@ -4,19 +4,19 @@ import { hash } from 'node:crypto';
 import { reject } from '../../contract/contract-error.ts';
 import { codeVerifierCharsMax, codeVerifierCharsMin } from '../../contract/limits.ts';
 import { equalText, hashSecret } from '../../crypto/secret-hash.ts';
+import { refreshGrantType } from '../../domain/grant-types.ts';
 import { randomSecret } from '../../platform/random.ts';
-import { insertAuditEvent } from '../../storage/audit-events.ts';
-import { findAuthorizationCode, redeemAuthorizationCode, type StoredAuthorizationCode } from '../../storage/authorization-codes.ts';
-import type { Grant } from '../../storage/grants.ts';
-import { insertFirstRefreshToken } from '../../storage/refresh-tokens.ts';
-import { refuseExceededAge } from '../max-age.ts';
+import { findAuthorizationCode, redeemAuthorizationCode, type StoredAuthorizationCode } from '../../storage/oidc/authorization-codes.ts';
+import type { Grant } from '../../storage/oidc/grants.ts';
+import { insertFirstRefreshToken } from '../../storage/oidc/refresh-tokens.ts';
+import { insertAuditEvent } from '../../storage/records/audit-events.ts';
+import { refuseExceededAge } from '../authorize/max-age.ts';
 import type { RequestParameters } from '../parameters.ts';
 import type { Examined, Issue, TokenGrant, TokenRequest } from './grant.ts';
 
 export const authorizationCodeGrant: TokenGrant = {
-  grantType: 'authorization_code',
-  allowsPublicClients: true,
   repeatsNonce: true,
+  denied: (cause) => reject('token.code_invalid', cause),
   examine: async (request) => {
     const { services, tenant, parameters } = request;
     const code = parameters.get('code');
@@ -62,9 +62,10 @@ function checkProofKey({ proofKey }: TokenRequest, stored: StoredAuthorizationCo
 }
 
 function examined(request: TokenRequest, stored: StoredAuthorizationCode): Examined {
-  const { client, proofKey } = request;
-  // RFC 9449 5: the refresh tokens of a public client are bound to its key; a confidential one authenticates anyway.
-  const grant: Grant = { ...stored.grant, dpopJkt: client.type === 'public' ? proofKey : undefined };
+  const { client, proofKey, certificate } = request;
+  // RFC 9449 5, RFC 8705 4: the refresh tokens of a public client are bound to its key; a confidential one authenticates anyway.
+  const bound = client.type === 'public' ? { dpopJkt: proofKey, certificateThumbprint: certificate } : { dpopJkt: undefined };
+  const grant: Grant = { ...stored.grant, ...bound };
   return {
     grant,
     scopes: grant.scope === '' ? [] : grant.scope.split(' '),
@@ -81,7 +82,7 @@ const graceSeconds = 60;
 async function redeem(request: TokenRequest, stored: StoredAuthorizationCode, grant: Grant, issue: Issue): Promise<string | undefined> {
   const { services, tenant, client } = request;
   const { refresh_token_absolute_seconds: absolute, refresh_token_idle_seconds: idle } = tenant.settings;
-  const isOffline = client.grantTypes.includes('refresh_token') && grant.scope.split(' ').includes('offline_access');
+  const isOffline = client.grantTypes.includes(refreshGrantType) && grant.scope.split(' ').includes('offline_access');
   const refreshToken = isOffline ? randomSecret() : undefined;
   const lifetimeSeconds = issue.accessTokenLifetimeSeconds + (isOffline ? absolute : 0) + graceSeconds;
   const outcome = await services.database.write(tenant.id, async (queries) => {
@@ -94,11 +95,12 @@ async function redeem(request: TokenRequest, stored: StoredAuthorizationCode, gr
       });
     if (redeemed.ok || redeemed.reason === 'used')
       await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
-        type: redeemed.ok ? 'grant.created' : 'grant.revoked',
         requestId: request.request.id,
         actor: `client:${client.clientId}`,
         target: `grant:${grant.id}`,
-        ...(redeemed.ok ? { data: { user_id: grant.userId, scope: grant.scope } } : { reason: 'code_reuse' }),
+        ...(redeemed.ok
+          ? { type: 'grant.created', data: { user_id: grant.userId, scope: grant.scope } }
+          : { type: 'grant.revoked', reason: 'code_reuse' }),
       });
     return redeemed;
   });

@@ -1,15 +1,15 @@
 // urn:openid:params:grant-type:ciba (CIBA Core 10.1, contract 7.10): a poll for the user's decision. Polls that come too early
 // are counted before they are refused; the tokens of an approved request are given once.
-import { reject } from '../../contract/contract-error.ts';
+import { type Cause, reject } from '../../contract/contract-error.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
-import { findCibaRequest, recordCibaPoll, type StoredCibaRequest } from '../../storage/ciba-requests.ts';
-import { cibaGrantType, grantOfRequest, redeemRequest, refreshTokenFor } from '../ciba-redemption.ts';
+import { findCibaRequest, recordCibaPoll, type StoredCibaRequest } from '../../storage/oidc/ciba-requests.ts';
+import { grantOfRequest, redeemRequest } from '../ciba/ciba-redemption.ts';
 import type { Examined, TokenGrant, TokenRequest } from './grant.ts';
+import { refreshTokenFor } from './new-grant.ts';
 
 export const cibaGrant: TokenGrant = {
-  grantType: cibaGrantType,
-  allowsPublicClients: false,
   repeatsNonce: false,
+  denied,
   examine: async (request) => {
     const { services, tenant, client, parameters } = request;
     if (client.backchannelTokenDeliveryMode === 'push')
@@ -30,10 +30,14 @@ export const cibaGrant: TokenGrant = {
   },
 };
 
+function denied(cause: string | Cause): Error {
+  return reject('ciba.access_denied', cause, { text: 'The user denied the request.' });
+}
+
 /** Passes only a request that is approved, alive and unused. */
 async function refuseUndecided({ services, tenant }: TokenRequest, stored: StoredCibaRequest): Promise<void> {
   if (stored.isUsed) throw reject('ciba.auth_req_id_invalid', 'auth_req_id_used');
-  if (stored.state === 'denied') throw reject('ciba.access_denied', 'denied', { text: 'The user denied the request.' });
+  if (stored.state === 'denied') throw denied('denied');
   if (stored.isExpired || stored.state === 'expired') throw reject('ciba.expired_token', 'expired', { text: 'auth_req_id has expired.' });
   if (stored.state === 'approved') return;
   const isEarly = await services.database.write(tenant.id, (queries) => recordCibaPoll(queries, tenant.id, stored.authReqIdHash));

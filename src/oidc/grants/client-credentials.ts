@@ -1,12 +1,12 @@
 // client_credentials: a client acts for itself on the Management API of its tenant (contract 5). Nothing is read or written
 // per request: what it may have is in its registration.
+import { reject } from '../../contract/contract-error.ts';
 import { capabilitiesOf } from '../scopes.ts';
-import type { TokenGrant } from './grant.ts';
+import { grantNotAllowedText, type TokenGrant } from './grant.ts';
 
 export const clientCredentialsGrant: TokenGrant = {
-  grantType: 'client_credentials',
-  allowsPublicClients: false,
   repeatsNonce: false,
+  denied: (cause) => reject('token.unauthorized_client', cause, { text: grantNotAllowedText }),
   examine: ({ client, tenant }) => ({
     grant: undefined,
     scopes: capabilitiesOf(client),

@@ -1,22 +1,25 @@
 // What one grant type is at the token endpoint. oidc/token.ts owns the phases; a grant fills in how its proof is examined
-// and redeemed, and can skip no phase. registry.ts lists them all.
+// and redeemed, and can skip no phase. handlers.ts has them all.
+import type { FastifyRequest } from 'fastify';
 import type { OpaqueRowId } from '../../contract/catalogue.ts';
+import type { Cause } from '../../contract/contract-error.ts';
 import type { Client } from '../../domain/client.ts';
 import type { Tenant } from '../../domain/tenant.ts';
-import type { EndpointRequest } from '../../http/endpoint.ts';
-import type { Services } from '../../http/services.ts';
-import type { Grant } from '../../storage/grants.ts';
+import type { Parts } from '../../http/services.ts';
+import type { Grant } from '../../storage/oidc/grants.ts';
 import type { RequestParameters } from '../parameters.ts';
 
 /** A token request after its client is authenticated. */
 export interface TokenRequest {
-  readonly services: Services;
-  readonly request: EndpointRequest;
+  readonly services: Parts<'activity' | 'clock' | 'database'>;
+  readonly request: FastifyRequest;
   readonly tenant: Tenant;
   readonly client: Client;
   readonly parameters: RequestParameters;
   /** Thumbprint of the key a DPoP proof of this request proves (RFC 9449); undefined without one. */
   readonly proofKey: string | undefined;
+  /** Thumbprint of the certificate its tokens are bound to (RFC 8705); undefined for none. */
+  readonly certificate: string | undefined;
 }
 
 /** What a request may have: found by examining its proof, before anything is used up. */
@@ -46,11 +49,13 @@ export interface Issue {
 }
 
 export interface TokenGrant {
-  readonly grantType: string;
-  /** True when public clients may use it. */
-  readonly allowsPublicClients: boolean;
   /** True when ID tokens of it repeat the nonce of the authorization request. */
   readonly repeatsNonce: boolean;
+  /** The row of a request that a hook denies. */
+  readonly denied: (cause: Cause) => Error;
   /** Reads and decides; throws the grant's row. May answer without a promise. */
   readonly examine: (request: TokenRequest) => Promise<Examined> | Examined;
 }
+
+/** What a client hears of a grant it may not use. */
+export const grantNotAllowedText = 'This client may not use this grant.';

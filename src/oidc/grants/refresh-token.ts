@@ -1,12 +1,21 @@
 // refresh_token (RFC 6749 6, RFC 9700 4.14): rotated at every use; a second use of one ends the family. Checked completely
-// before it is used, so that a wrong scope does not cost the client its token.
+// before it is used, so that a wrong scope does not cost the client its token. Clients of the profile fapi2 keep theirs.
 import { reject } from '../../contract/contract-error.ts';
 import { createKeyEncryption, type KeyEncryption } from '../../crypto/key-encryption.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
+import type { Client } from '../../domain/client.ts';
+import { isFapi2 } from '../../domain/fapi2.ts';
 import { randomSecret } from '../../platform/random.ts';
-import { insertAuditEvent } from '../../storage/audit-events.ts';
-import { findRefreshToken, type Rotation, rotateRefreshToken, type StoredRefreshToken } from '../../storage/refresh-tokens.ts';
-import { refuseExceededAge } from '../max-age.ts';
+import type { Grant } from '../../storage/oidc/grants.ts';
+import {
+  findRefreshToken,
+  prolongRefreshToken,
+  type Rotation,
+  rotateRefreshToken,
+  type StoredRefreshToken,
+} from '../../storage/oidc/refresh-tokens.ts';
+import { insertAuditEvent } from '../../storage/records/audit-events.ts';
+import { refuseExceededAge } from '../authorize/max-age.ts';
 import type { TokenGrant, TokenRequest } from './grant.ts';
 
 /** What our refresh tokens look like: 32 bytes, base64url. */
@@ -14,9 +23,8 @@ const tokenSyntax = /^[A-Za-z0-9_-]{43}$/;
 const successorPurpose = 'refresh-successor';
 
 export const refreshTokenGrant: TokenGrant = {
-  grantType: 'refresh_token',
-  allowsPublicClients: true,
   repeatsNonce: false,
+  denied: (cause) => reject('token.refresh_invalid', cause),
   examine: async (request) => {
     const { services, tenant, client, parameters } = request;
     const token = parameters.get('refresh_token');
@@ -33,9 +41,15 @@ export const refreshTokenGrant: TokenGrant = {
       });
     if (grant.dpopJkt !== undefined && grant.dpopJkt !== request.proofKey)
       throw reject('token.refresh_invalid', { reason: 'dpop_key_differs', received: request.proofKey, expected: grant.dpopJkt });
+    if (grant.certificateThumbprint !== undefined && grant.certificateThumbprint !== request.certificate)
+      throw reject('token.refresh_invalid', {
+        reason: 'certificate_differs',
+        received: request.certificate,
+        expected: grant.certificateThumbprint,
+      });
     if (stored.isGrantRevoked) throw reject('token.refresh_invalid', 'family_revoked');
     // Outside the leeway a second use needs no further check: it ends the family.
-    if (stored.usedForMs !== undefined && stored.usedForMs >= client.refreshReuseLeewaySeconds * 1000)
+    if (stored.usedForMs !== undefined && stored.usedForMs >= leewaySecondsOf(client, grant) * 1000)
       throw await refuseReuse(request, token, stored);
     if (stored.isExpired) throw reject('token.refresh_invalid', 'refresh_token_expired');
     refuseExceededAge(request, grant);
@@ -45,7 +59,7 @@ export const refreshTokenGrant: TokenGrant = {
       resource: grant.resource,
       refusal: 'token.refresh_invalid',
       userState: stored.userState,
-      redeem: () => rotate(request, token, stored),
+      redeem: () => (isFapi2(client) ? prolong(request, token, stored) : rotate(request, token, stored)),
     };
   },
 };
@@ -53,15 +67,15 @@ export const refreshTokenGrant: TokenGrant = {
 async function rotate(request: TokenRequest, token: string, stored: StoredRefreshToken): Promise<string> {
   const { services, tenant, client } = request;
   const successor = randomSecret();
+  const leewaySeconds = leewaySecondsOf(client, stored.grant);
   const rotation: Rotation = {
     tokenHash: stored.tokenHash,
     clientId: client.clientId,
     grantId: stored.grant.id,
     successorHash: hashSecret(successor),
-    successorEncrypted:
-      client.refreshReuseLeewaySeconds === 0 ? undefined : successorEncryption(token).encrypt(successor, successorPurpose),
+    successorEncrypted: leewaySeconds === 0 ? undefined : successorEncryption(token).encrypt(successor, successorPurpose),
     lifetimeSeconds: successorLifetimeSeconds(request, stored),
-    leewaySeconds: client.refreshReuseLeewaySeconds,
+    leewaySeconds,
   };
   const outcome = await services.database.write(tenant.id, async (queries) => {
     const rotated = await rotateRefreshToken(queries, tenant.id, rotation);
@@ -80,6 +94,25 @@ async function rotate(request: TokenRequest, token: string, stored: StoredRefres
   if (outcome.replayedSuccessor === undefined) return successor;
   return successorEncryption(token).decrypt(outcome.replayedSuccessor, successorPurpose).toString();
 }
+
+/** FAPI 2.0 5.3.2.1: the token stays the same, and its idle lifetime starts anew. */
+async function prolong(request: TokenRequest, token: string, stored: StoredRefreshToken): Promise<string> {
+  const { services, tenant, client } = request;
+  const isAlive = await services.database.write(tenant.id, (queries) =>
+    prolongRefreshToken(queries, tenant.id, {
+      tokenHash: stored.tokenHash,
+      clientId: client.clientId,
+      lifetimeSeconds: successorLifetimeSeconds(request, stored),
+    }),
+  );
+  if (!isAlive) throw reject('token.refresh_invalid', 'refresh_token_expired_or_revoked');
+  return token;
+}
+
+/** Seconds in which a retry gets the same successor. A grant bound to a key has them always: the key proves who retries. */
+const leewaySecondsOf = (client: Client, grant: Grant): number =>
+  Math.max(client.refreshReuseLeewaySeconds, (grant.dpopJkt ?? grant.certificateThumbprint) === undefined ? 0 : boundLeewaySeconds);
+const boundLeewaySeconds = 60;
 
 /** Idle lifetime, or what is left of the family's absolute one. */
 function successorLifetimeSeconds({ tenant }: TokenRequest, stored: StoredRefreshToken): number {

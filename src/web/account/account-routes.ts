@@ -1,19 +1,24 @@
 // The routes of the account page. Server-rendered, works without scripts; a post carries the session's token against forgery
 // and no foreign Origin. Decides nothing: each page has its file. Loaded by account-surface.ts at the first request.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Language } from '../../domain/language.ts';
 import type { DefineRoutes } from '../../http/lazy-surface.ts';
 import type { Services } from '../../http/services.ts';
 import type { Handler } from '../../http/surface.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { readForm, type Typed } from '../own-app/app-form.ts';
-import { appPage } from '../own-app/app-page.ts';
-import { endSignIn, redirect, type SignInEnd, signOut } from '../own-app/app-sign-in.ts';
-import { appPath } from '../own-app/own-app.ts';
+import { type AccountTexts, accountTextsOf } from '../../texts/account-texts.ts';
+import { readForm, type Typed } from '../first-party/app-form.ts';
+import { appPage } from '../first-party/app-page.ts';
+import { endSignIn, redirect, type SignInEnd, signOut } from '../first-party/app-sign-in.ts';
+import { appPath } from '../first-party/first-party-app.ts';
 import { accountApp } from './account-client.ts';
 import { type AccountVisit, frameBefore, languageOf, openVisit, signInFirst } from './account-visit.ts';
 import { activityPage } from './activity-page.ts';
+import { changeDetails, detailsPage } from './details-page.ts';
 import { addDevice, devicesPage, enrollmentPage, removeDevicePage, removeQuestion, renameDevicePage } from './device-pages.ts';
+import { deviceCodePage, showDevice, takeDecision } from './device-sign-in-page.ts';
 import { changeLanguage, languagePage } from './language-page.ts';
+import { addLink, removeLink, returnWithLink, signInForLinks } from './link-pages.ts';
 import { overviewPage } from './overview-page.ts';
 import {
   newPasskeyPage,
@@ -24,8 +29,8 @@ import {
   takeRename,
   takeRevocation,
 } from './passkey-pages.ts';
-import { endAll, endAllQuestion, endOne, sessionsPage } from './session-pages.ts';
-import { type AccountWords, accountWordsOf } from './words.ts';
+import { makeCodes, recoveryPage, signInForCodes, signInToProve } from './recovery-pages.ts';
+import { endAll, endAllQuestion, endBrowser, endOne, sessionsPage } from './session-pages.ts';
 
 type Params = Readonly<Record<string, string>>;
 type ShowPage = (visit: AccountVisit, params: Params) => Promise<FastifyReply> | FastifyReply;
@@ -47,22 +52,34 @@ export function accountRoutes(app: FastifyInstance, services: Services): DefineR
     route('', { GET: page(overviewPage) });
     route('/devices', { GET: page((visit) => devicesPage(visit)) });
     route('/devices/add', { GET: page(enrollmentPage), POST: form(addDevice) });
+    route('/devices/sign-in', { GET: page((visit) => signInToProve(visit, '/devices')) });
     route('/devices/:id', { POST: form((visit, typed, params) => renameDevicePage(visit, typed, id(params))) });
     route('/devices/:id/remove', {
       GET: page((visit, params) => removeQuestion(visit, id(params))),
       POST: form((visit, _typed, params) => removeDevicePage(visit, id(params))),
     });
+    route('/links/return', { GET: page((visit) => returnWithLink(visit)) });
+    route('/links/sign-in', { GET: page((visit) => signInForLinks(visit)) });
+    route('/links/:id/add', { POST: form((visit, _typed, params) => addLink(visit, id(params))) });
+    route('/links/:id/remove', { POST: form((visit, _typed, params) => removeLink(visit, id(params))) });
     route('/sessions', { GET: page(sessionsPage) });
     route('/sessions/end-all', { GET: page(endAllQuestion), POST: form(leaveEverywhere) });
+    route('/sessions/browsers/:id/end', { POST: form((visit, _typed, params) => endBrowser(visit, id(params))) });
     route('/sessions/:id/end', { POST: form((visit, _typed, params) => endOne(visit, id(params))) });
     route('/activity', { GET: page(activityPage) });
+    route('/details', { GET: page((visit) => detailsPage(visit)), POST: form(changeDetails) });
     route('/language', { GET: page((visit) => languagePage(visit)), POST: form(changeLanguage) });
+    route('/device', { GET: page(deviceCodePage), POST: form(showDevice) });
+    route('/device/decision', { POST: form(takeDecision) });
     route('/passkeys', { GET: page(passkeysPage), POST: form(takeNewPasskey) });
     route('/passkeys/new', { GET: page((visit) => newPasskeyPage(visit)) });
     route('/passkeys/sign-in', { GET: page(signInForPasskey) });
+    route('/passkeys/prove', { GET: page((visit) => signInToProve(visit, '/passkeys')) });
     route('/passkeys/:id', { GET: page(passkeyPage) });
     route('/passkeys/:id/rename', { POST: form(takeRename) });
     route('/passkeys/:id/revoke', { POST: form(takeRevocation) });
+    route('/recovery-codes', { GET: page((visit) => recoveryPage(visit)), POST: form((visit) => makeCodes(visit)) });
+    route('/recovery-codes/sign-in', { GET: page((visit) => signInForCodes(visit)) });
     route('/callback', { GET: (request, reply) => callback(app, services, request, reply) });
     route('/sign-out', { POST: form(leave) });
   };
@@ -72,19 +89,29 @@ const notSignedIn = {
   not_started: 'notStarted',
   cancelled: 'cancelled',
   not_completed: 'notCompleted',
-} as const satisfies Readonly<Record<Extract<SignInEnd, { readonly ok: false }>['reason'], keyof AccountWords>>;
+} as const satisfies Readonly<Record<Extract<SignInEnd, { readonly ok: false }>['reason'], keyof AccountTexts>>;
 
 async function callback(app: FastifyInstance, services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { tenant } = request;
   const end = await endSignIn(app, services, accountApp, request);
   if (end.ok) return redirect(reply.header('set-cookie', [...end.cookies]), appPath(accountApp, tenant, end.returnTo));
-  const words = accountWordsOf(languageOf(request));
-  return showSignIn(request, reply.code(400), words.notSignedInTitle, words.signIn, html`<p>${words[notSignedIn[end.reason]]}</p>`);
+  const words = accountTextsOf(languageOf(request));
+  return showSignIn(request, reply.code(400), {
+    title: words.notSignedInTitle,
+    link: words.signIn,
+    content: html`<p>${words[notSignedIn[end.reason]]}</p>`,
+    language: languageOf(request),
+  });
 }
 
 async function leave({ app, request, reply, session, user, words }: AccountVisit): Promise<FastifyReply> {
   await signOut(app, accountApp, request, reply, session);
-  return showSignIn(request, reply, words.signedOutTitle, words.signInAgain, html``, languageOf(request, user));
+  return showSignIn(request, reply, {
+    title: words.signedOutTitle,
+    link: words.signInAgain,
+    content: html``,
+    language: languageOf(request, user),
+  });
 }
 
 async function leaveEverywhere(visit: AccountVisit): Promise<FastifyReply> {
@@ -92,15 +119,15 @@ async function leaveEverywhere(visit: AccountVisit): Promise<FastifyReply> {
   return leave(visit);
 }
 
+interface SignInPage {
+  readonly title: string;
+  readonly link: string;
+  readonly content: Html;
+  readonly language: Language;
+}
+
 /** A page before the sign-in, with a link to it. */
-function showSignIn(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  title: string,
-  link: string,
-  content: Html,
-  language = languageOf(request),
-): FastifyReply {
+function showSignIn(request: FastifyRequest, reply: FastifyReply, { title, link, content, language }: SignInPage): FastifyReply {
   const page = appPage(
     frameBefore(request, language),
     title,

@@ -2,8 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { accountBodyBytesMax } from '../../contract/limits.ts';
 import { registerLazySurface } from '../../http/lazy-surface.ts';
-import { presentErrorPage } from '../../http/pages/status-page.ts';
 import type { Services } from '../../http/services.ts';
+import { presentErrorPage } from '../../pages/status-page.ts';
 import { knownLanguage } from './known-language.ts';
 
 export function registerAccount(app: FastifyInstance, services: Services): void {
@@ -17,7 +17,8 @@ export function registerAccount(app: FastifyInstance, services: Services): void 
       bodies: { 'application/x-www-form-urlencoded': 'form' },
       bodyBytesMax: accountBodyBytesMax,
       ofTenant: true,
-      present: (answer, request) => presentErrorPage(answer, request, knownLanguage(request)),
+      isPages: true,
+      present: (answer, request) => presentErrorPage(answer, request, { language: knownLanguage(request) }),
     },
     async () => (await import('./account-routes.ts')).accountRoutes(app, services),
   );

@@ -1,23 +1,33 @@
 // One request of a person at the account page: who they are by the grant behind their session, checked at every request, and
 // how a page or a redirect answers them. Everything a page does is done for `visit.user` and nobody else.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../administration/administration.ts';
 import type { Self } from '../../administration/own-account.ts';
+import type { PasskeyDeps } from '../../approvals/passkey-registration.ts';
 import { accountFreshSeconds, accountSessionSeconds } from '../../contract/limits.ts';
+import type { CustomAttribute } from '../../domain/custom-attributes.ts';
 import type { GrantId, TenantId } from '../../domain/ids.ts';
 import { type Language, languageFor } from '../../domain/language.ts';
-import type { Services } from '../../http/services.ts';
+import { authenticationContexts, recoveryMethod } from '../../domain/login-methods.ts';
+import { offersRecovery } from '../../domain/sign-in/sign-in-strength.ts';
+import type { Tenant } from '../../domain/tenant.ts';
+import { displayNameOf } from '../../domain/user.ts';
+import type { Parts } from '../../http/services.ts';
 import type { Html } from '../../platform/html.ts';
-import type { Queries } from '../../storage/database.ts';
-import { findGrant } from '../../storage/grants.ts';
-import { findUser, type UserTable } from '../../storage/users.ts';
-import { appPage, type Frame, type Notice } from '../own-app/app-page.ts';
-import type { AppSession } from '../own-app/app-session.ts';
-import { currentSession, redirect, startSignIn } from '../own-app/app-sign-in.ts';
-import { appPath, appPathOf } from '../own-app/own-app.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { findGrant } from '../../storage/oidc/grants.ts';
+import type { UserRow } from '../../storage/people/user-rows.ts';
+import { findUser } from '../../storage/people/users.ts';
+import { type AccountTexts, accountTextsOf } from '../../texts/account-texts.ts';
+import { appPage, type Frame, type Notice } from '../first-party/app-page.ts';
+import type { AppSession } from '../first-party/app-session.ts';
+import { type AppSignInDeps, currentSession, redirect, startSignIn } from '../first-party/app-sign-in.ts';
+import { appPath, appPathOf } from '../first-party/first-party-app.ts';
 import { accountApp } from './account-client.ts';
 import { rememberLanguage } from './known-language.ts';
-import { type AccountWords, accountWordsOf } from './words.ts';
+
+type VisitDeps = PasskeyDeps & AppSignInDeps & Parts<'activity' | 'canMail' | 'outbound' | 'rateLimiter'>;
 
 export interface AccountSession extends AppSession {
   /** How the person signed in (RFC 8176). */
@@ -29,14 +39,14 @@ export interface AccountSession extends AppSession {
 
 export interface AccountVisit {
   readonly app: FastifyInstance;
-  readonly services: Services;
+  readonly services: VisitDeps;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly session: AccountSession;
   /** The person; their id is the only one a page may act for. */
-  readonly user: UserTable;
+  readonly user: UserRow;
   readonly language: Language;
-  readonly words: AccountWords;
+  readonly words: AccountTexts;
   /** Path below /account. */
   readonly at: string;
   readonly query: URLSearchParams;
@@ -45,7 +55,7 @@ export interface AccountVisit {
 /** The visit of whoever is signed in; undefined: nobody is, or their session ended. */
 export async function openVisit(
   app: FastifyInstance,
-  services: Services,
+  services: VisitDeps,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<AccountVisit | undefined> {
@@ -61,7 +71,7 @@ export async function openVisit(
   rememberLanguage(request, language);
   const url = new URL(request.url, tenant.baseUrl);
   const session = { ...tokens, amr, acr, authTimeSeconds };
-  const words = accountWordsOf(language);
+  const words = accountTextsOf(language);
   return { app, services, request, reply, session, user, language, words, at: appPathOf(accountApp, url), query: url.searchParams };
 }
 
@@ -69,7 +79,7 @@ async function findHolder(
   queries: Queries,
   tenant: TenantId,
   grantId: GrantId,
-): Promise<({ readonly user: UserTable } & Pick<AccountSession, 'amr' | 'acr' | 'authTimeSeconds'>) | undefined> {
+): Promise<({ readonly user: UserRow } & Pick<AccountSession, 'amr' | 'acr' | 'authTimeSeconds'>) | undefined> {
   const grant = await findGrant(queries, tenant, grantId);
   if (grant === undefined || grant.revoked_at !== null || grant.client_id !== accountApp.clientId) return undefined;
   const user = await findUser(queries, tenant, grant.user_id);
@@ -79,18 +89,31 @@ async function findHolder(
 }
 
 /** The language of the person, else of the request, else English. */
-export const languageOf = (request: FastifyRequest, user?: UserTable): Language => languageFor(user, request.headers['accept-language']);
+export const languageOf = (request: FastifyRequest, user?: UserRow): Language => languageFor(user, request.headers['accept-language']);
 
 /** Sends the browser to sign in and back to the page it asked for, or to `returnTo`; a post is not repeated. */
-export function signInFirst(services: Services, request: FastifyRequest, reply: FastifyReply, returnTo?: string): Promise<FastifyReply> {
-  if (returnTo !== undefined) return startSignIn(services, accountApp, request, reply, returnTo);
+export function signInFirst(
+  services: AppSignInDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  returnTo?: string,
+): Promise<FastifyReply> {
+  if (returnTo !== undefined) return startSignIn(services, accountApp, request, reply, { returnTo, again: true });
   const url = new URL(request.url, request.tenant.baseUrl);
-  return startSignIn(services, accountApp, request, reply, request.method === 'GET' ? `${appPathOf(accountApp, url)}${url.search}` : '');
+  const asked = request.method === 'GET' ? `${appPathOf(accountApp, url)}${url.search}` : '';
+  return startSignIn(services, accountApp, request, reply, { returnTo: asked });
 }
 
 /** Whether the person signed in lately enough to add another way of signing in. */
 export const isFresh = ({ services, session }: AccountVisit): boolean =>
   services.clock.nowMs() / 1000 - session.authTimeSeconds <= accountFreshSeconds;
+
+/** Whether the person signed in by a key of theirs: phone or passkey (RFC 8176 `hwk`, `swk`). */
+export const isByKey = ({ session }: AccountVisit): boolean => session.amr.includes('hwk') || session.amr.includes('swk');
+
+const [, recoveryAmr] = authenticationContexts[recoveryMethod].amr;
+/** Whether a recovery code let them in. */
+export const isByRecoveryCode = ({ session }: AccountVisit): boolean => session.amr.includes(recoveryAmr!);
 
 /** Who does it, for audit records. */
 export const byOf = ({ user, request }: AccountVisit): By => ({ actor: `user:${user.id}`, requestId: request.id });
@@ -99,9 +122,6 @@ export const byOf = ({ user, request }: AccountVisit): By => ({ actor: `user:${u
 export const selfOf = (visit: AccountVisit): Self => ({ tenant: visit.request.tenant, userId: visit.user.id, by: byOf(visit) });
 
 export const pathTo = ({ request }: AccountVisit, path: string): string => appPath(accountApp, request.tenant, path);
-
-export const displayNameOf = (user: UserTable): string =>
-  user.display_name ?? ([user.given_name, user.family_name].filter(Boolean).join(' ') || (user.user_name ?? user.id));
 
 /** Answers with a page. A bad notice makes it 400; `?done=` of the address says what a post before did. */
 export function showPage(
@@ -122,8 +142,8 @@ export function showPage(
 export const goTo = (visit: AccountVisit, path: string, done?: Done): FastifyReply =>
   redirect(visit.reply, pathTo(visit, done === undefined ? path : `${path}?done=${done}`));
 
-/** Words that say what was done: `doneX` in the catalogs. */
-export type Done = Extract<keyof AccountWords, `done${string}`>;
+/** Texts that say what was done: `doneX` in the catalogs. */
+export type Done = Extract<keyof AccountTexts, `done${string}`>;
 
 function doneNotice({ query, words }: AccountVisit): Notice | undefined {
   const done = query.get('done') ?? '';
@@ -136,19 +156,29 @@ export function frameOf(visit: AccountVisit): Frame {
   return { ...frameBefore(request, language), tenant: request.tenant, person: displayNameOf(user), csrf: session.csrf, at, words };
 }
 
+/** The attributes people write themselves. */
+export const ownAttributesOf = ({ customAttributes }: Tenant): readonly CustomAttribute[] =>
+  customAttributes.filter(({ edit }) => edit === 'person');
+
+/** Whether people have recovery codes here. */
+export const hasRecoveryCodes = ({ settings }: Tenant): boolean => offersRecovery(settings, askedNothing);
+const askedNothing = { kind: 'oidc', acr_values: null, external_identity: null };
+
 /** Where one can go: path, name, what it is for. The overview shows all but itself. */
-export const sectionsOf = (words: AccountWords): readonly (readonly [path: string, name: string, text: string])[] => [
+export const sectionsOf = (words: AccountTexts, tenant: Tenant): readonly (readonly [path: string, name: string, text: string])[] => [
   ['', words.overview, ''],
   ['/devices', words.devices, words.devicesLead],
   ['/passkeys', words.passkeys, words.passkeysLead],
+  ...(hasRecoveryCodes(tenant) ? [['/recovery-codes', words.recoveryCodes, words.recoveryCodesLead] as const] : []),
   ['/sessions', words.sessions, words.sessionsLead],
   ['/activity', words.activity, words.activityLead],
+  ...(ownAttributesOf(tenant).length === 0 ? [] : [['/details', words.details, words.detailsLead] as const]),
   ['/language', words.language, words.languageLead],
 ];
 
 /** The frame of a page that nobody needs to be signed in for. */
 export function frameBefore(request: FastifyRequest, language: Language): Frame {
-  const words = accountWordsOf(language);
-  const sections = sectionsOf(words);
+  const words = accountTextsOf(language);
+  const sections = sectionsOf(words, request.tenant);
   return { own: accountApp, tenant: request.tenant, language, words, sections, person: undefined, csrf: '', at: '' };
 }

@@ -6,14 +6,15 @@ import { enrollOwnDevice, mayAddDevice, removeDevice, renameDevice } from '../..
 import { reject } from '../../contract/contract-error.ts';
 import { accountListRows, deviceNameCharsMax } from '../../contract/limits.ts';
 import { type Html, html } from '../../platform/html.ts';
-import type { DeviceTable } from '../../storage/devices.ts';
-import { findOwnDevice, listOwnDevices } from '../../storage/own-account.ts';
-import type { Typed } from '../own-app/app-form.ts';
-import { csrfField } from '../own-app/app-page.ts';
-import { redirect } from '../own-app/app-sign-in.ts';
+import type { Device } from '../../storage/device/devices.ts';
+import { findOwnDevice, listOwnDevices } from '../../storage/people/own-account.ts';
+import type { Typed } from '../first-party/app-form.ts';
+import { csrfField } from '../first-party/app-page.ts';
+import { redirect } from '../first-party/app-sign-in.ts';
 import { qrCode } from '../qr-code.ts';
 import { timeOf } from './account-time.ts';
 import { type AccountVisit, goTo, isFresh, pathTo, selfOf, showPage, signInFirst } from './account-visit.ts';
+import { isTooWeak, proveMorePage } from './recovery-pages.ts';
 
 /** A name that was refused, to be shown again where it was typed. */
 interface RefusedName {
@@ -42,13 +43,14 @@ ${addBox(visit)}`,
   );
 }
 
-function deviceCard(visit: AccountVisit, device: DeviceTable, refused: RefusedName | undefined): Html {
+function deviceCard(visit: AccountVisit, device: Device, refused: RefusedName | undefined): Html {
   const { words, session } = visit;
   const typed = refused?.id === device.id ? refused.name : undefined;
   const path = pathTo(visit, `/devices/${device.id}`);
+  const protection = words.keyProtections[device.key_protection ?? ''];
   const facts = [platformName(device.platform), device.model, device.os_version].filter((fact) => fact !== null && fact !== '').join(' · ');
   return html`<li class="card"><h2>${device.name}</h2><p class="muted">${facts}</p>
-<dl><dt>${words.added}</dt><dd>${timeOf(visit, device.created_at)}</dd><dt>${words.lastSeen}</dt><dd>${device.last_seen_at === null ? words.unknown : timeOf(visit, device.last_seen_at)}</dd></dl>
+<dl><dt>${words.added}</dt><dd>${timeOf(visit, device.created_at)}</dd><dt>${words.lastSeen}</dt><dd>${device.last_seen_at === null ? words.unknown : timeOf(visit, device.last_seen_at)}</dd>${protection !== undefined && html`<dt>${words.key}</dt><dd>${protection}</dd>`}</dl>
 <details${typed !== undefined && html` open`}><summary>${words.rename}</summary><form method="post" action="${path}">${csrfField(session)}
 <label for="name-${device.id}">${words.newName}</label><input id="name-${device.id}" name="name" value="${typed ?? device.name}" required maxlength="${deviceNameCharsMax}" autocomplete="off"${typed !== undefined && html` aria-invalid="true" aria-describedby="notice"`}>
 <button>${words.save}</button></form></details>
@@ -72,6 +74,7 @@ function addBox(visit: AccountVisit): Html {
 export async function addDevice(visit: AccountVisit): Promise<FastifyReply> {
   const { services, request } = visit;
   if (!mayAddDevice(request.tenant)) throw reject('login.forbidden', { reason: 'additional_device', expected: 'admin' });
+  if (await isTooWeak(visit)) return proveMorePage(visit, '/devices/sign-in');
   if (!isFresh(visit)) return signInFirst(services, request, visit.reply, '/devices');
   const { qrUri, expiresAtMs } = await enrollOwnDevice(services, selfOf(visit));
   const sealed = services.encryption.encrypt(JSON.stringify({ qrUri, expiresAtMs }), sealPurpose(visit));
@@ -126,11 +129,12 @@ export async function removeQuestion(visit: AccountVisit, id: string): Promise<F
 }
 
 export async function removeDevicePage(visit: AccountVisit, id: string): Promise<FastifyReply> {
+  if (await isTooWeak(visit)) return proveMorePage(visit, '/devices/sign-in');
   if (!(await removeDevice(visit.services, selfOf(visit), id))) throw unknownDevice();
   return goTo(visit, '/devices', 'doneRemoved');
 }
 
-async function loadOwn({ services, request, user }: AccountVisit, id: string): Promise<DeviceTable> {
+async function loadOwn({ services, request, user }: AccountVisit, id: string): Promise<Device> {
   const { tenant } = request;
   const device = await services.database.read(tenant.id, (queries) => findOwnDevice(queries, tenant.id, user.id, id));
   if (device === undefined) throw unknownDevice();

@@ -3,8 +3,8 @@ import type { FastifyReply } from 'fastify';
 import { setLanguage } from '../../administration/own-account.ts';
 import { type Language, languages } from '../../domain/language.ts';
 import { html } from '../../platform/html.ts';
-import type { Typed } from '../own-app/app-form.ts';
-import { csrfField, type Notice } from '../own-app/app-page.ts';
+import type { Typed } from '../first-party/app-form.ts';
+import { csrfField, type Notice } from '../first-party/app-page.ts';
 import { type AccountVisit, goTo, pathTo, selfOf, showPage } from './account-visit.ts';
 
 /** Each in its own language, so that everybody finds theirs. */

@@ -1,5 +1,6 @@
 // The passkeys of a person on the account page: list, add, rename, revoke. Adding one asks for a sign-in of the last minutes by
 // phone or passkey; whoever has neither may add the first one after an email code, where the tenant signs in by those.
+
 import type { FastifyReply } from 'fastify';
 import {
   addPasskey,
@@ -11,35 +12,38 @@ import {
 import { reject } from '../../contract/contract-error.ts';
 import { passkeyNameCharsMax, passkeysPerUserMax } from '../../contract/limits.ts';
 import { parseAttestation } from '../../crypto/webauthn.ts';
+import { emailPinMethod } from '../../domain/login-methods.ts';
+import { displayNameOf } from '../../domain/user.ts';
 import { parseStrictJson } from '../../http/strict-json.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { insertAuditEvent } from '../../storage/audit-events.ts';
-import type { Queries } from '../../storage/database.ts';
-import { countActiveDevices } from '../../storage/devices.ts';
-import { listPasskeysOfUser, type PasskeyTable, renamePasskey } from '../../storage/passkeys.ts';
-import type { Typed } from '../own-app/app-form.ts';
-import { csrfField } from '../own-app/app-page.ts';
-import { startSignIn } from '../own-app/app-sign-in.ts';
+import { countActiveDevices } from '../../storage/device/devices.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { insertAuditEvent } from '../../storage/records/audit-events.ts';
+import { listPasskeysOfUser, type Passkey, renamePasskey } from '../../storage/sign-in/passkeys.ts';
+import { type PasskeyTexts, passkeyCatalogs } from '../../texts/passkey-texts.ts';
+import type { Typed } from '../first-party/app-form.ts';
+import { csrfField } from '../first-party/app-page.ts';
+import { startSignIn } from '../first-party/app-sign-in.ts';
 import { passkeyCreateScript } from '../passkey-script.ts';
 import { accountApp } from './account-client.ts';
 import { timeOf } from './account-time.ts';
-import { type AccountVisit, byOf, displayNameOf, goTo, isFresh, pathTo, showPage } from './account-visit.ts';
-import { type PasskeyWords, passkeyCatalogs } from './passkey-words.ts';
+import { type AccountVisit, byOf, goTo, isByKey, isByRecoveryCode, isFresh, pathTo, showPage } from './account-visit.ts';
+import { isTooWeak, proveMorePage } from './recovery-pages.ts';
 
 type Params = Readonly<Record<string, string>>;
 
-const wordsOf = ({ language }: AccountVisit): PasskeyWords => passkeyCatalogs[language];
+const textsOf = ({ language }: AccountVisit): PasskeyTexts => passkeyCatalogs[language];
 
 /** The person, with the language their browser asks for. */
 const actorOf = (visit: AccountVisit): PasskeyActor => ({ ...byOf(visit), asked: visit.request.headers['accept-language'] });
 
-const passkeysOf = ({ services, request, user }: AccountVisit): Promise<readonly PasskeyTable[]> =>
+const passkeysOf = ({ services, request, user }: AccountVisit): Promise<readonly Passkey[]> =>
   services.database.read(request.tenant.id, (queries) => listPasskeysOfUser(queries, request.tenant.id, user.id));
 
 export async function passkeysPage(visit: AccountVisit): Promise<FastifyReply> {
-  const words = wordsOf(visit);
+  const words = textsOf(visit);
   const passkeys = await passkeysOf(visit);
-  const entry = (passkey: PasskeyTable): Html =>
+  const entry = (passkey: Passkey): Html =>
     html`<li class="card"><h2><a href="${pathTo(visit, `/passkeys/${passkey.id}`)}">${passkey.name}</a></h2>
 ${passkey.backed_up === 1 && html`<p class="muted">${words.synced}</p>`}
 <dl><dt>${words.added}</dt><dd>${timeOf(visit, passkey.created_at)}</dd>
@@ -61,19 +65,19 @@ ${add}`,
 type Barrier = 'stale' | 'weak';
 
 async function findBarrier(queries: Queries, visit: AccountVisit): Promise<Barrier | undefined> {
-  const { request, session, user } = visit;
+  const { request, user } = visit;
   const { tenant } = request;
-  if (!session.amr.includes('hwk')) {
+  if (!isByKey(visit) && !isByRecoveryCode(visit)) {
     const devices = await countActiveDevices(queries, tenant.id, user.id);
     const passkeys = await listPasskeysOfUser(queries, tenant.id, user.id);
-    if (devices > 0 || passkeys.length > 0 || !tenant.settings.login_methods.includes('email_pin')) return 'weak';
+    if (devices > 0 || passkeys.length > 0 || !tenant.settings.login_methods.includes(emailPinMethod)) return 'weak';
   }
   return isFresh(visit) ? undefined : 'stale';
 }
 
 export async function newPasskeyPage(visit: AccountVisit, alert?: string, name?: string): Promise<FastifyReply> {
   const { services, request } = visit;
-  const words = wordsOf(visit);
+  const words = textsOf(visit);
   const { barrier, passkeys } = await services.database.read(request.tenant.id, async (queries) => ({
     barrier: await findBarrier(queries, visit),
     passkeys: await listPasskeysOfUser(queries, request.tenant.id, visit.user.id),
@@ -100,7 +104,7 @@ export async function newPasskeyPage(visit: AccountVisit, alert?: string, name?:
 }
 
 function signInAgainPage(visit: AccountVisit, barrier: Barrier): FastifyReply {
-  const words = wordsOf(visit);
+  const words = textsOf(visit);
   const text = barrier === 'weak' ? words.phoneText : words.signInText;
   const isRefusal = visit.request.method === 'POST';
   return showPage(
@@ -115,12 +119,16 @@ function signInAgainPage(visit: AccountVisit, barrier: Barrier): FastifyReply {
 
 /** To the sign-in, by phone or better for everybody who has one, and back to adding a passkey. */
 export async function signInForPasskey(visit: AccountVisit): Promise<FastifyReply> {
-  const { services, request, reply, session, user } = visit;
+  const { services, request, reply, user } = visit;
   const { tenant } = request;
   const barrier = await services.database.read(tenant.id, (queries) => findBarrier(queries, visit));
   const devices = await services.database.read(tenant.id, (queries) => countActiveDevices(queries, tenant.id, user.id));
-  const isStrong = barrier === 'weak' || devices > 0 || session.amr.includes('hwk');
-  return startSignIn(services, accountApp, request, reply, '/passkeys/new', isStrong ? 'phone' : undefined);
+  const isStrong = barrier === 'weak' || devices > 0 || isByKey(visit);
+  return startSignIn(services, accountApp, request, reply, {
+    returnTo: '/passkeys/new',
+    acrValues: isStrong ? 'phone' : undefined,
+    again: true,
+  });
 }
 
 /** Binds the challenge to this session: its grant ends with it. */
@@ -129,14 +137,14 @@ const registrantOf = ({ session, user }: AccountVisit): Registrant => ({ subject
 /** The browser's response, with the name. */
 export async function takeNewPasskey(visit: AccountVisit, typed: Typed): Promise<FastifyReply> {
   const { services, request } = visit;
-  const words = wordsOf(visit);
+  const words = textsOf(visit);
   const name = nameOf(typed);
   if (name === undefined) return newPasskeyPage(visit, words.badName(passkeyNameCharsMax), '');
   const parsed = parseStrictJson(Buffer.from(typed.get('response') ?? ''));
   const attestation = parsed.ok ? parseAttestation(parsed.value) : undefined;
   if (attestation === undefined) return newPasskeyPage(visit, words.refused, name);
   const mayAdd = async (queries: Queries): Promise<boolean> => (await findBarrier(queries, visit)) === undefined;
-  const added = await addPasskey(services, request.tenant, registrantOf(visit), { attestation, name }, actorOf(visit), mayAdd);
+  const added = await addPasskey(services, request.tenant, { ...registrantOf(visit), mayAdd }, { attestation, name }, actorOf(visit));
   if (added.ok) return goTo(visit, '/passkeys', 'donePasskeyAdded');
   await services.database.write(request.tenant.id, (queries) =>
     insertAuditEvent(queries, request.tenant.id, services.clock.nowMs(), {
@@ -157,7 +165,7 @@ function nameOf(typed: Typed): string | undefined {
 }
 
 export async function passkeyPage(visit: AccountVisit, { id }: Params, alert?: string): Promise<FastifyReply> {
-  const words = wordsOf(visit);
+  const words = textsOf(visit);
   const passkey = (await passkeysOf(visit)).find((candidate) => candidate.id === id);
   if (passkey === undefined) throw reject('login.not_found', 'unknown_passkey');
   const action = (what: string): string => pathTo(visit, `/passkeys/${passkey.id}/${what}`);
@@ -178,11 +186,11 @@ ${revoke}
 export async function takeRename(visit: AccountVisit, typed: Typed, params: Params): Promise<FastifyReply> {
   const { services, request, user } = visit;
   const name = nameOf(typed);
-  if (name === undefined) return passkeyPage(visit, params, wordsOf(visit).badName(passkeyNameCharsMax));
+  if (name === undefined) return passkeyPage(visit, params, textsOf(visit).badName(passkeyNameCharsMax));
   const renamed = await services.database.write(request.tenant.id, async (queries) => {
     const passkey = await renamePasskey(queries, request.tenant.id, user.id, params['id'] ?? '', name);
     if (passkey === undefined) return false;
-    const event = { ...byOf(visit), type: 'passkey.renamed', target: `passkey:${passkey.id}`, data: { user: user.id } };
+    const event = { ...byOf(visit), type: 'passkey.renamed', target: `passkey:${passkey.id}`, data: { user: user.id } } as const;
     await insertAuditEvent(queries, request.tenant.id, services.clock.nowMs(), event);
     return true;
   });
@@ -192,6 +200,7 @@ export async function takeRename(visit: AccountVisit, typed: Typed, params: Para
 
 export async function takeRevocation(visit: AccountVisit, _typed: Typed, params: Params): Promise<FastifyReply> {
   const { services, request, user } = visit;
+  if (await isTooWeak(visit)) return proveMorePage(visit, '/passkeys/prove');
   const revoked = await services.database.write(request.tenant.id, (queries) =>
     revokePasskey(queries, services, request.tenant, { userId: user.id, id: params['id'] ?? '' }, actorOf(visit)),
   );

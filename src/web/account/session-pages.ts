@@ -1,12 +1,14 @@
 // Account pages about what the person is signed in to: one entry for each authorization of an application, and ways to end one or
 // all. Ending one revokes its refresh tokens and access tokens and tells the application by back-channel logout.
 import type { FastifyReply } from 'fastify';
+import { endBrowserSessions } from '../../administration/browser-sessions.ts';
 import { endSession, endSessions } from '../../administration/users.ts';
 import { reject } from '../../contract/contract-error.ts';
 import { accountListRows } from '../../contract/limits.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { listOwnSessions, type OwnSession } from '../../storage/own-account.ts';
-import { csrfField } from '../own-app/app-page.ts';
+import { listOwnSessions, type OwnSession } from '../../storage/people/own-account.ts';
+import { listSsoSessionsOfUser, type SsoSession } from '../../storage/sign-in/sso-sessions.ts';
+import { csrfField } from '../first-party/app-page.ts';
 import { timeOf } from './account-time.ts';
 import { type AccountVisit, byOf, goTo, pathTo, showPage } from './account-visit.ts';
 import { methodText } from './method-text.ts';
@@ -21,6 +23,7 @@ export async function sessionsPage(visit: AccountVisit): Promise<FastifyReply> {
       accessLifetimeMs: tenant.settings.access_token_lifetime_seconds * 1000,
     }),
   );
+  const browsers = await services.database.read(tenant.id, (queries) => listSsoSessionsOfUser(queries, tenant.id, user.id));
   const sessions = rows.slice(0, accountListRows);
   const last = sessions.at(-1);
   return showPage(
@@ -29,8 +32,25 @@ export async function sessionsPage(visit: AccountVisit): Promise<FastifyReply> {
     html`<p class="muted">${words.sessionsLead}</p>
 <ul class="cards">${sessions.map((session) => sessionCard(visit, session))}</ul>
 ${rows.length > accountListRows && html`<p><a class="button quiet" id="next" href="${pathTo(visit, '/sessions')}?before=${last?.id ?? ''}">${words.older}</a></p>`}
+${browsers.length > 0 && html`<h2>${words.browsers}</h2><p class="muted">${words.browsersLead}</p><ul class="cards">${browsers.map((browser) => browserCard(visit, browser))}</ul>`}
 <p><a class="button danger" id="end-all" href="${pathTo(visit, '/sessions/end-all')}">${words.endAll}</a></p>`,
   );
+}
+
+/** A browser that answers applications without a sign-in (design 14, 1). */
+function browserCard(visit: AccountVisit, browser: SsoSession): Html {
+  const { words, session } = visit;
+  const name = browser.userAgent ?? browser.ip ?? '';
+  return html`<li class="card"><h3>${name}</h3>
+<dl><dt>${words.since}</dt><dd>${timeOf(visit, browser.authTimeMs)}</dd><dt>${words.lastUsed}</dt><dd>${timeOf(visit, browser.usedAtMs)}</dd><dt>${words.signedInBy}</dt><dd>${methodText(words, browser.amr, browser.acr)}</dd></dl>
+<form method="post" action="${pathTo(visit, `/sessions/browsers/${browser.id}/end`)}">${csrfField(session)}<button class="quiet" aria-label="${words.signOutOf(name)}">${words.signOutBrowser}</button></form></li>`;
+}
+
+export async function endBrowser(visit: AccountVisit, id: string): Promise<FastifyReply> {
+  const { services, request, user } = visit;
+  const ended = await endBrowserSessions(services, request.tenant.id, { userId: user.id, session: id }, byOf(visit), 'logout');
+  if (ended === 0) throw reject('login.not_found', 'unknown_session');
+  return goTo(visit, '/sessions', 'doneEnded');
 }
 
 function sessionCard(visit: AccountVisit, row: OwnSession): Html {
@@ -43,7 +63,7 @@ function sessionCard(visit: AccountVisit, row: OwnSession): Html {
 
 export async function endOne(visit: AccountVisit, id: string): Promise<FastifyReply> {
   const { services, request, user } = visit;
-  const isEnded = await endSession(services, request.tenant.id, user.id, id, byOf(visit), 'logout');
+  const isEnded = await endSession(services, request.tenant.id, { user: user.id, session: id }, byOf(visit), 'logout');
   if (!isEnded) throw reject('login.not_found', 'unknown_session');
   return goTo(visit, '/sessions', 'doneEnded');
 }

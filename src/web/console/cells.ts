@@ -18,3 +18,9 @@ export function enabled(json: Json): Html {
 }
 
 export const created = ['Made', (json: Json) => shownTime(json['created_at'])] as const;
+
+/** To the minute; what is recorded begins with the release that shows it. */
+export const lastSignIn = [
+  'Last sign-in',
+  ({ last_sign_in_at: at }: Json): Html | string => (at === undefined ? html`<span class="muted">none known</span>` : shownTime(at)),
+] as const;

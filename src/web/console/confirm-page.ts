@@ -2,9 +2,9 @@
 // without scripts. Where much would be lost, a word must be typed.
 import type { FastifyReply } from 'fastify';
 import { html } from '../../platform/html.ts';
-import { csrfField } from '../own-app/app-page.ts';
-import { consolePath } from './console-page.ts';
+import { csrfField } from '../first-party/app-page.ts';
 import { frameOf, showPage, type Visit } from './console-visit.ts';
+import { consolePath } from './frame/navigation.ts';
 
 export interface Question {
   readonly title: string;

@@ -1,11 +1,11 @@
 // The console as a client of its own tenant: allowed the Management API and its capabilities.
 import { capabilities } from '../../domain/capabilities.ts';
-import type { ClientId } from '../../domain/ids.ts';
-import type { OwnApp } from '../own-app/own-app.ts';
+import { consoleClientId } from '../../domain/own-clients.ts';
+import type { FirstPartyApp } from '../first-party/first-party-app.ts';
 
-export const consoleApp: OwnApp = {
+export const consoleApp: FirstPartyApp = {
   name: 'console',
-  clientId: 'gatehouse-console' as ClientId, // a fixed id of ours
+  clientId: consoleClientId,
   scopes: ['openid', 'profile', 'offline_access', ...capabilities],
   resourceOf: (tenant) => tenant.managementApi,
 };

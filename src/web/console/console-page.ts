@@ -1,39 +1,25 @@
-// What the frame of a page says in the console: its sections and words; and the small pieces pages are made of. Pages show
-// what the API told; nothing here asks for anything.
-import { rootTenantSlug, type Tenant } from '../../domain/tenant.ts';
-import type { Page } from '../../http/pages/page.ts';
+// The frame of a page in the console, and the small pieces pages are made of. Pages show what the API told; nothing here asks for
+// anything.
+import type { Page } from '../../pages/page.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { appPage, csrfField, type Frame } from '../own-app/app-page.ts';
-import { appPath } from '../own-app/own-app.ts';
+import { appPage, csrfField, type Frame } from '../first-party/app-page.ts';
 import { consoleApp } from './console-client.ts';
 import { consoleStyle } from './console-style.ts';
+import type { Allowed } from './frame/allowed.ts';
+import { consoleScript } from './frame/console-script.ts';
+import { consolePath, crumbs, navigation, tools } from './frame/navigation.ts';
+import { operatorBanner, operatorStyle, type TenantChoices, tenantSwitch } from './operators/tenant-switch.ts';
 
-type Section = readonly [path: string, name: string];
-
-const sections: readonly Section[] = [
-  ['', 'Overview'],
-  ['/clients', 'Clients'],
-  ['/resources', 'Resources'],
-  ['/users', 'Users'],
-  ['/groups', 'Groups'],
-  ['/service-providers', 'Service providers'],
-  ['/scim', 'SCIM set-up'],
-  ['/signing-keys', 'Signing keys'],
-  ['/settings', 'Settings'],
-  ['/events', 'Audit events'],
-  ['/explain', 'Explain'],
-];
-/** The root tenant's administrators are the operators: they manage tenants too. */
-const operatorSections: readonly Section[] = [...sections.slice(0, 1), ['/tenants', 'Tenants'], ...sections.slice(1)];
-
-export const isOperatorTenant = (tenant: Tenant): boolean => tenant.slug === rootTenantSlug;
-
-export type ConsoleFrame = Pick<Frame, 'tenant' | 'person' | 'csrf' | 'at' | 'notice'>;
-
-/** Path of a console page as the browser asks for it. */
-export const consolePath = (tenant: Tenant, path: string): string => appPath(consoleApp, tenant, path);
+export interface ConsoleFrame extends Pick<Frame, 'tenant' | 'person' | 'csrf' | 'at' | 'notice' | 'frames'>, Partial<Allowed> {
+  /** True: an operator who entered the tenant. */
+  readonly isOperator?: boolean | undefined;
+  readonly choices?: TenantChoices | undefined;
+}
 
 const words = { skip: 'Skip to content', navigation: 'Console', signOut: 'Sign out' } as const;
+/** The way out of a tenant is in the banner. */
+const operatorWords = { ...words, signOut: undefined } as const;
+const isOfOperators = ({ isOperator, choices }: ConsoleFrame): boolean => isOperator === true || choices !== undefined;
 
 export const consolePage = (frame: ConsoleFrame, title: string, content: Html): Page =>
   appPage(
@@ -41,9 +27,12 @@ export const consolePage = (frame: ConsoleFrame, title: string, content: Html): 
       ...frame,
       own: consoleApp,
       language: 'en',
-      words,
-      sections: isOperatorTenant(frame.tenant) ? operatorSections : sections,
-      style: consoleStyle,
+      words: frame.isOperator === true ? operatorWords : words,
+      navigation: navigation(frame.tenant, frame.at, frame.allowed && { allowed: frame.allowed }),
+      tools: html`${tenantSwitch(frame)}${tools(frame.tenant, frame.allowed && { allowed: frame.allowed })}`,
+      crumbs: html`${frame.isOperator === true && operatorBanner(frame)}${crumbs(frame.tenant, frame.at)}`,
+      style: isOfOperators(frame) ? `${consoleStyle}${operatorStyle}` : consoleStyle,
+      script: consoleScript,
     },
     title,
     content,
@@ -80,7 +69,3 @@ export function shownTime(value: unknown): Html | string {
   if (typeof value !== 'string' || value === '') return '';
   return html`<time datetime="${value}">${value.slice(0, 10)} ${value.slice(11, 16)} UTC</time>`;
 }
-
-/** Facts as name and value. */
-export const factList = (facts: readonly (readonly [name: string, value: Html | string])[]): Html =>
-  html`<dl class="card">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;

@@ -1,291 +1,195 @@
 // What the console can list, create, change and delete: one entry per resource of the Management API, from which every
 // page of it is made. Adding a resource is one entry here and one line in console-page.ts.
-import { tokenEndpointAuthMethods } from '../../domain/client.ts';
-import { rootTenantSlug } from '../../domain/tenant.ts';
-import type { Html } from '../../platform/html.ts';
-import { code, created, enabled, text } from './cells.ts';
+import { customAttributeFields } from '../../domain/custom-attributes.ts';
+import { defaultsOf } from '../../domain/field.ts';
+import { groupFields } from '../../domain/group.ts';
+import { resourceFields } from '../../domain/resource.ts';
+import { serviceProviderFields } from '../../domain/service-provider.ts';
+import { identityProviderFields, tenantPlaceholder } from '../../domain/sign-in/identity-provider.ts';
+import { rootTenantSlug, tenantFields } from '../../domain/tenant.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { formOf } from '../first-party/form-field.ts';
+import { clients, initialAccessTokens } from './applications/client-resource.ts';
+import { hooks } from './applications/hook-resource.ts';
+import { webhooks } from './applications/webhook-resource.ts';
+import { code, created, enabled, lastSignIn, text } from './cells.ts';
+import { connectors } from './connectors/connector-resource.ts';
 import { badge } from './console-page.ts';
-import type { FormField } from './form-field.ts';
+import type { ConsoleResource } from './frame/resource.ts';
+import { canEnter, enterButton } from './operators/operator-visit.ts';
+import { roles } from './people/role-resource.ts';
+import { users } from './people/user-resource.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface ResourceAction {
-  readonly name: string;
-  /** Path below the resource. */
-  readonly path: string;
-  /** True when the action makes sense for this one. */
-  readonly applies?: (json: Json) => boolean;
-  /** What happens, asked before it is done. */
-  readonly confirm?: string;
-  /** A change of the resource instead of a call on the path. */
-  readonly patch?: Json;
-}
-
-export interface ConsoleResource {
-  /** Path in the API and below /console. */
-  readonly path: string;
-  readonly singular: string;
-  /** What such a thing is for, while there is none. */
-  readonly about: string;
-  /** What the search of the list looks at. */
-  readonly searchHint: string;
-  readonly idField: string;
-  readonly titleOf: (json: Json) => string;
-  readonly columns: readonly (readonly [head: string, cell: (json: Json) => Html | string])[];
-  readonly fields: readonly FormField[];
-  /** What a form for a new one starts with. */
-  readonly initial: Json;
-  readonly actions?: readonly ResourceAction[];
-  /** Further pages of one thing: path below it, and name. */
-  readonly tabs?: readonly (readonly [path: string, name: string])[];
-  /** Further pages of the list, below /console. */
-  readonly links?: readonly (readonly [path: string, name: string])[];
-  /** What the detail page shows beside the fields. */
-  readonly facts?: readonly (readonly [name: string, cell: (json: Json) => Html | string])[];
-  /** What a deletion does. */
-  readonly deletion?: string;
-  /** What must be typed before a deletion. */
-  readonly typeToDelete?: (json: Json) => string;
-  readonly canDelete?: (json: Json) => boolean;
-  /** True: of the deployment, and so in the console of the root tenant alone. */
-  readonly ofDeployment?: boolean;
-  /** Members of a creation's answer that are shown once. */
-  readonly shownOnce?: readonly string[];
-  /** Where those members are when they are not at the top. */
-  readonly toOnce?: (json: Json) => Json;
-  /** Turns what the form says into what the API takes, and back. */
-  readonly toApi?: (json: Json) => Json;
-  readonly toForm?: (json: Json) => Json;
-}
-
-const identityScopes = ['openid', 'profile', 'email', 'phone', 'address', 'offline_access', 'groups'];
-
-const clientFields: readonly FormField[] = [
-  { path: 'name', label: 'Name', kind: 'text', required: true, hint: 'Shown to people when they sign in.' },
-  {
-    path: 'type',
-    label: 'Type',
-    kind: 'select',
-    options: ['confidential', 'public'],
-    hint: 'Public: an app or page that cannot keep a secret.',
-    onlyNew: true,
-  },
-  {
-    path: 'token_endpoint_auth_method',
-    label: 'Client authentication',
-    kind: 'select',
-    options: tokenEndpointAuthMethods,
-    onlyNew: true,
-    hint: 'none for public clients.',
-  },
-  { path: 'redirect_uris', label: 'Redirect URIs', kind: 'lines', hint: 'One a line; compared byte for byte.' },
-  { path: 'post_logout_redirect_uris', label: 'Post-logout redirect URIs', kind: 'lines' },
-  {
-    path: 'grant_types',
-    label: 'Grants',
-    kind: 'checks',
-    options: ['authorization_code', 'refresh_token', 'client_credentials', 'urn:openid:params:grant-type:ciba'],
-  },
-  {
-    path: 'scopes',
-    label: 'Scopes',
-    kind: 'lines',
-    hint: `One a line: ${identityScopes.join(', ')}, scopes of resources, or capabilities.`,
-  },
-  { path: 'resources', label: 'Audiences it may request', kind: 'lines' },
-  { path: 'access_policy', label: 'Who may use it', kind: 'select', options: ['everyone', 'assigned'] },
-  { path: 'require_par', label: 'Authorization requests must be pushed (PAR)', kind: 'checkbox' },
-  { path: 'require_consent', label: 'Ask people for consent', kind: 'checkbox' },
-  { path: 'enabled', label: 'Enabled', kind: 'checkbox' },
-];
-
-const clients: ConsoleResource = {
-  path: '/clients',
-  singular: 'Client',
-  about: 'An application people sign in to, or a program that calls an API.',
-  searchHint: 'A part of the name, or a client id',
-  idField: 'client_id',
-  titleOf: (json) => text(json['name']),
-  columns: [
-    ['Client id', (json) => code(json['client_id'])],
-    ['Type', (json) => text(json['type'])],
-    ['Authentication', (json) => text(json['token_endpoint_auth_method'])],
-    ['State', enabled],
-  ],
-  tabs: [['/access', 'Access']],
-  facts: [created],
-  fields: clientFields,
-  initial: {
-    type: 'confidential',
-    token_endpoint_auth_method: 'client_secret_basic',
-    grant_types: ['authorization_code', 'refresh_token'],
-    scopes: ['openid', 'profile', 'email', 'offline_access'],
-    access_policy: 'everyone',
-    enabled: true,
-  },
-  actions: [
-    {
-      name: 'Make a new secret',
-      path: '/secret',
-      confirm: 'The secret the client has now stops working at once. The new one is shown once.',
-      applies: (json) => text(json['token_endpoint_auth_method']).startsWith('client_secret'),
-    },
-  ],
-  deletion: 'This cannot be undone. Its grants and tokens end at once, and nobody signs in to it any more.',
-  shownOnce: ['client_secret'],
-};
-
 const resources: ConsoleResource = {
   path: '/resources',
-  singular: 'Resource',
-  about: 'An API of yours: an audience that clients may request tokens for, with its scopes.',
+  singular: 'API',
+  plural: 'APIs',
+  about: 'Your API: an audience that clients may request tokens for, with its scopes.',
   searchHint: 'A part of the name or identifier',
   idField: 'id',
   titleOf: (json) => text(json['name']),
   columns: [['Identifier', (json) => code(json['identifier'])], created],
-  fields: [
-    { path: 'name', label: 'Name', kind: 'text', required: true },
-    { path: 'identifier', label: 'Identifier (audience URI)', kind: 'text', required: true, onlyNew: true },
-    { path: 'scopes', label: 'Scopes', kind: 'json', hint: '[{"name": "orders:read", "description": "Read orders"}]' },
-    { path: 'access_token_lifetime_seconds', label: 'Access token lifetime in seconds', kind: 'integer', hint: "Empty: the tenant's." },
-  ],
-  initial: { scopes: [] },
+  fields: formOf(resourceFields),
+  initial: defaultsOf(resourceFields),
 };
 
-const users: ConsoleResource = {
-  path: '/users',
-  singular: 'User',
-  about: 'People who sign in. Create them here, or let a directory provision them by SCIM.',
-  searchHint: 'Start of a user name or email',
+const attributes: ConsoleResource = {
+  path: '/custom-attributes',
+  singular: 'Attribute',
+  plural: 'Attributes',
+  about: 'What you know of people beyond names and addresses: a cost code, a shirt size. Forms, SCIM and applications have it at once.',
+  searchHint: 'A part of the name or label',
   idField: 'id',
-  titleOf: (json) => text(json['display_name'] ?? json['user_name'] ?? json['id']),
+  titleOf: (json) => text(json['name']),
   columns: [
-    ['User name', (json) => text(json['user_name'])],
-    ['Email', (json) => emailsOf(json)[0] ?? ''],
-    ['State', (json) => badge(text(json['state']), json['state'] === 'active' ? 'good' : 'bad')],
-    ['Role', (json) => text(json['role'])],
-    ['From', (json) => text(json['origin'])],
+    ['Label', (json) => text(json['label'])],
+    ['Type', (json) => `${text(json['type'])}${json['list'] === true ? ', several' : ''}${json['unique'] === true ? ', unique' : ''}`],
+    ['Written by', (json) => text(json['edit'])],
+    ['Claim', (json) => text(json['claim'])],
   ],
-  fields: [
-    { path: 'user_name', label: 'User name', kind: 'text', required: true },
-    { path: 'email_list', label: 'Emails', kind: 'lines', hint: 'One a line; the first is the primary one.' },
-    { path: 'display_name', label: 'Display name', kind: 'text' },
-    { path: 'name.given_name', label: 'Given name', kind: 'text' },
-    { path: 'name.family_name', label: 'Family name', kind: 'text' },
-    { path: 'title', label: 'Title', kind: 'text' },
-    { path: 'locale', label: 'Locale', kind: 'text' },
-    { path: 'role', label: 'Role', kind: 'select', options: ['user', 'admin'], hint: 'Administrators may use this console.' },
-  ],
-  initial: { role: 'user', emails: [] },
-  actions: [
-    {
-      name: 'Suspend',
-      path: '/suspend',
-      confirm: 'Every session of this person ends, and their devices stop working until they are activated again.',
-      applies: (json) => json['state'] === 'active',
-    },
-    { name: 'Activate', path: '/activate', applies: (json) => json['state'] === 'suspended' },
-  ],
-  tabs: [
-    ['/devices', 'Devices'],
-    ['/passkeys', 'Passkeys'],
-    ['/sessions', 'Sessions'],
-  ],
-  facts: [['From', (json) => text(json['origin'])], created],
-  deletion: 'This cannot be undone. Sessions, devices, passkeys and memberships end at once; the name and emails are free again.',
-  toApi: ({ email_list: list, ...json }) => ({
-    ...json,
-    emails: (list as readonly string[]).map((value, index) => ({ value, primary: index === 0 })),
-  }), // a `lines` field
-  toForm: (json) => ({ ...json, email_list: emailsOf(json) }),
+  fields: formOf(customAttributeFields),
+  initial: defaultsOf(customAttributeFields),
+  deletion: 'What people have of it is deleted with it. This cannot be undone.',
 };
-
-/** Emails, the primary one first. */
-function emailsOf(json: Json): readonly string[] {
-  const emails = (json['emails'] ?? []) as readonly { value: string; primary?: boolean }[]; // the API's shape
-  return emails.toSorted((left, right) => Number(right.primary === true) - Number(left.primary === true)).map((email) => email.value);
-}
 
 const groups: ConsoleResource = {
   path: '/groups',
   singular: 'Group',
+  plural: 'Groups',
   about: 'People taken together, for access to applications and for the groups claim.',
-  searchHint: 'Start of the display name',
+  searchHint: 'Any part of the name',
   idField: 'id',
   titleOf: (json) => text(json['display_name']),
   columns: [['From', (json) => text(json['origin'])], created],
   tabs: [['/members', 'Members']],
   deletion: 'This cannot be undone. Memberships and assignments of the group end; its members stay.',
-  fields: [{ path: 'display_name', label: 'Display name', kind: 'text', required: true }],
+  fields: formOf(groupFields),
   initial: {},
 };
 
+// What to give the provider in return: relative, because the tenant's address is before the console's.
+function idpMetadataLink({ id }: Json): Html {
+  const path = `v1/idp/saml/metadata/${encodeURIComponent(String(id))}`;
+  return html`<a href="../../${path}">${path}</a>`;
+}
+
 const serviceProviders: ConsoleResource = {
   path: '/service-providers',
-  singular: 'Service provider',
+  singular: 'SAML application',
+  plural: 'SAML applications',
   about: 'An application people sign in to by SAML. Its metadata says all that is needed.',
   searchHint: 'A part of the name or entity ID',
   links: [['/service-providers/import', 'Import metadata']],
-  tabs: [['/access', 'Access']],
-  facts: [created],
+  tabs: [
+    ['/metadata', 'Metadata and keys'],
+    ['/access', 'Access'],
+    ['/activity', 'Activity'],
+  ],
+  facts: [['Our metadata for it', idpMetadataLink], lastSignIn, created],
   deletion: 'This cannot be undone. Sign-ins under way are refused.',
   idField: 'id',
   titleOf: (json) => text(json['name'] ?? json['entity_id']),
+  columns: [['Entity ID', (json) => code(json['entity_id'])], ['State', enabled], lastSignIn],
+  fields: formOf(serviceProviderFields),
+  initial: { ...defaultsOf(serviceProviderFields), acs: [] },
+};
+
+/** What to publish for each domain, and whether it was seen. */
+function domainProofs({ domain_proofs: proofs }: Json): Html | string {
+  const all = proofs as readonly Json[]; // the API's shape
+  if (all.length === 0) return 'no domains';
+  return html`<ul class="plain">${all.map(
+    ({ domain, name, value, proven_at: provenAt }) =>
+      html`<li><b>${text(domain)}</b> ${provenAt === null ? badge('not proven', 'bad') : badge('proven', 'good')}<br>TXT ${code(name)}<br>${code(value)}</li>`,
+  )}</ul>`;
+}
+
+const providers: ConsoleResource = {
+  path: '/identity-providers',
+  singular: 'Other provider',
+  plural: 'Other providers',
+  about:
+    'Google, Microsoft, GitHub, any OpenID provider or one that speaks SAML: its button on the sign-in page lets people come in from there.',
+  searchHint: 'A part of the name or alias',
+  idField: 'id',
+  titleOf: (json) => text(json['name']),
   columns: [
-    ['Entity ID', (json) => code(json['entity_id'])],
+    ['Alias', (json) => code(json['alias'])],
+    ['Kind', (json) => text(json['kind'])],
     ['State', enabled],
   ],
-  fields: [
-    { path: 'entity_id', label: 'Entity ID', kind: 'text', required: true, onlyNew: true },
-    { path: 'name', label: 'Name', kind: 'text', hint: 'Shown to people when they sign in.' },
-    {
-      path: 'acs',
-      label: 'Assertion consumer services',
-      kind: 'json',
-      hint: '[{"url": "https://sp.example/acs", "index": 0, "default": true}]',
-    },
-    { path: 'attribute_map', label: 'Attributes', kind: 'json', hint: '{"user_name": "uid", "emails": "mail", "groups": "memberOf"}' },
-    { path: 'signing_keys', label: 'Signing keys', kind: 'json', hint: 'At most two certificates or public keys as PEM, in a list.' },
-    { path: 'require_signed_requests', label: 'Requests must be signed', kind: 'checkbox' },
-    { path: 'idp_initiated_allowed', label: 'IdP-initiated sign-in allowed', kind: 'checkbox' },
-    { path: 'access_policy', label: 'Who may use it', kind: 'select', options: ['everyone', 'assigned'] },
-    { path: 'enabled', label: 'Enabled', kind: 'checkbox' },
+  facts: [
+    ['Callback address, for the provider', (json) => code(json['callback_uri'])],
+    [
+      'Our metadata, for SAML',
+      (json) =>
+        json['sp_metadata_uri'] === null
+          ? 'not SAML'
+          : html`<a href="${text(json['sp_metadata_uri'])}">${text(json['sp_metadata_uri'])}</a>`,
+    ],
+    ['Proof of its domains', domainProofs],
+    created,
   ],
-  initial: { acs: [], signing_keys: [], attribute_map: {}, access_policy: 'everyone', enabled: true },
+  actions: [
+    {
+      name: 'Check the TXT records',
+      done: 'was checked: its domains below say what was seen',
+      path: '/check-domains',
+      applies: (json) => (json['domains'] as readonly string[]).length > 0,
+    },
+  ],
+  fields: formOf(identityProviderFields),
+  initial: defaultsOf(identityProviderFields),
+  presets: [
+    {
+      name: 'google',
+      label: 'Google',
+      initial: { alias: 'google', kind: 'oidc', name: 'Google', issuer: 'https://accounts.google.com', trust_email: true },
+    },
+    {
+      name: 'microsoft',
+      label: 'Microsoft',
+      initial: {
+        alias: 'microsoft',
+        kind: 'oidc',
+        name: 'Microsoft',
+        issuer: `https://login.microsoftonline.com/${tenantPlaceholder}/v2.0`,
+      },
+    },
+    { name: 'github', label: 'GitHub', initial: { alias: 'github', kind: 'github', name: 'GitHub', trust_email: true } },
+    { name: 'oidc', label: 'Any OpenID provider', initial: { kind: 'oidc' } },
+    { name: 'saml', label: 'SAML metadata', initial: { kind: 'saml' } },
+  ],
+  deletion: 'This cannot be undone. Everybody’s links to it go, and sessions it opened end.',
 };
 
 const tenants: ConsoleResource = {
   path: '/tenants',
   singular: 'Tenant',
+  plural: 'Tenants',
   about: 'A directory of its own: people, clients and keys that no other tenant sees.',
-  searchHint: 'Start of the slug',
+  searchHint: 'A part of the name or slug',
   idField: 'id',
   titleOf: (json) => text(json['name']),
+  rowAction: ['Enter', enterButton],
   columns: [['Slug', (json) => code(json['slug'])], ['Base URL', (json) => code(json['base_url'])], ['State', enabled], created],
   facts: [['Base URL', (json) => code(json['base_url'])], ['State', enabled], created],
-  fields: [
-    {
-      path: 'slug',
-      label: 'Slug',
-      kind: 'text',
-      required: true,
-      onlyNew: true,
-      hint: 'Lower-case letters, digits and hyphens. Part of its base URL; it never changes.',
-    },
-    { path: 'name', label: 'Name', kind: 'text', required: true, hint: 'Shown to people when they sign in.' },
-    { path: 'domain', label: 'Custom domain', kind: 'text', hint: 'https://login.acme.example. It becomes the issuer. Empty: none.' },
-  ],
+  fields: formOf(tenantFields),
   initial: {},
   actions: [
+    { name: 'Enter', done: 'was entered', path: '/enter', applies: canEnter },
     {
       name: 'Disable',
+      done: 'is disabled',
       path: '/disable',
       patch: { enabled: false },
       confirm: 'Every endpoint of the tenant answers 404 until it is enabled again. Nothing is deleted.',
       applies: (json) => json['enabled'] === true && json['slug'] !== rootTenantSlug,
     },
-    { name: 'Enable', path: '/enable', patch: { enabled: true }, applies: (json) => json['enabled'] === false },
-    { name: 'Invite an administrator', path: '/invitations', applies: (json) => json['enabled'] === true },
+    { name: 'Enable', done: 'is enabled', path: '/enable', patch: { enabled: true }, applies: (json) => json['enabled'] === false },
+    { name: 'Invite an administrator', done: 'has an invitation', path: '/invitations', applies: (json) => json['enabled'] === true },
   ],
   shownOnce: ['client_id', 'client_secret', 'setup_url'],
   toOnce: (json) => ({ ...json, ...((json['admin_client'] ?? {}) as Json) }), // the API's shape
@@ -295,7 +199,21 @@ const tenants: ConsoleResource = {
   ofDeployment: true,
 };
 
-export const consoleResources: readonly ConsoleResource[] = [clients, resources, users, groups, serviceProviders, tenants];
+export const consoleResources: readonly ConsoleResource[] = [
+  roles,
+  clients,
+  initialAccessTokens,
+  resources,
+  users,
+  groups,
+  attributes,
+  serviceProviders,
+  providers,
+  hooks,
+  webhooks,
+  connectors,
+  tenants,
+];
 /** The resource whose path that is; the paths are ours. */
 export function consoleResource(path: string): ConsoleResource {
   const found = consoleResources.find((resource) => resource.path === path);

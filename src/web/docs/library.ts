@@ -1,7 +1,8 @@
 // The documents this server shows: what lies in docs/ of the package, and the few beside it. Which exist is read once from the
 // folder, so no path of a request ever reaches the file system. Pages are rendered at their first request and kept.
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
+import { join, posix } from 'node:path';
+import { packageFolder } from '../../platform/package-folder.ts';
 import { type RenderedDocument, renderDocument } from './markdown.ts';
 
 export interface DocsSection {
@@ -12,14 +13,21 @@ export interface DocsSection {
 export interface DocsLibrary {
   /** The document of a path below /docs, '' for the first page. */
   readonly findPage: (path: string) => RenderedDocument | undefined;
-  /** The bytes of a PNG below /docs/images. */
+  /** The paths of all documents, decisions included. */
+  readonly paths: readonly string[];
+  /** The bytes of a PNG or SVG below /docs/images. */
   readonly findImage: (path: string) => Buffer | undefined;
   /** What the first page lists, in its order. */
   readonly sections: readonly DocsSection[];
 }
 
 /** Documents outside docs/ that are shown as well: file -> path below /docs. */
-const beside: Readonly<Record<string, string>> = { 'CHANGELOG.md': 'changelog', 'SECURITY.md': 'security', 'sdk/README.md': 'sdk' };
+const beside: Readonly<Record<string, string>> = {
+  'CHANGELOG.md': 'changelog',
+  'SECURITY.md': 'security',
+  'sdk/README.md': 'sdk',
+  'sdk-kotlin/README.md': 'sdk-kotlin',
+};
 const firstPage = 'docs/README.md';
 
 /** Reads which documents there are. `root` is the folder of the package. */
@@ -27,7 +35,7 @@ export function openLibrary(root: string = packageFolder()): DocsLibrary {
   const files = globSync('docs/**/*.md', { cwd: root }).map((file) => file.replaceAll('\\', '/'));
   const pathOf = new Map([...files.map((file) => [file, pagePath(file)] as const), ...Object.entries(beside)]);
   const fileOf = new Map([...pathOf].filter(([file]) => existsSync(join(root, file))).map(([file, path]) => [path, file]));
-  const images = new Set(globSync('docs/images/*.png', { cwd: root }).map((file) => posix.basename(file)));
+  const images = new Set(globSync('docs/images/*.{png,svg}', { cwd: root }).map((file) => posix.basename(file)));
   const rendered = new Map<string, RenderedDocument>();
   const pictures = new Map<string, Buffer>();
 
@@ -46,7 +54,7 @@ export function openLibrary(root: string = packageFolder()): DocsLibrary {
     return known;
   };
   const listed = sectionsOf(findPage(''));
-  return { findPage, findImage, sections: [...listed, ...unlisted(listed, files, findPage)] };
+  return { findPage, findImage, paths: [...fileOf.keys()], sections: [...listed, ...unlisted(listed, files, findPage)] };
 }
 
 function pagePath(file: string): string {
@@ -74,21 +82,10 @@ function sectionsOf(first: RenderedDocument | undefined): readonly DocsSection[]
   return [...Map.groupBy(pages, (page) => page.section)].map(([title, group]) => ({ title, pages: group }));
 }
 
-/** Pages the first page forgot, so that nothing is out of reach. */
+/** Pages the first page forgot, so that nothing is out of reach. Decisions are reached from the architecture, the API's from its index. */
 function unlisted(listed: readonly DocsSection[], files: readonly string[], findPage: DocsLibrary['findPage']): readonly DocsSection[] {
   const known = new Set(listed.flatMap(({ pages }) => pages.map((page) => page.path)));
-  const paths = files.map(pagePath).filter((path) => path !== '' && !known.has(path));
+  const paths = files.map(pagePath).filter((path) => path !== '' && !known.has(path) && !/^(?:decisions|reference\/api)\//.test(path));
   const pages = paths.sort().map((path) => ({ path, title: findPage(path)?.title ?? path }));
   return pages.length === 0 ? [] : [{ title: 'More', pages }];
-}
-
-/** The folder with package.json above this file: two levels further up in a built package than in the source. */
-function packageFolder(): string {
-  let folder = import.meta.dirname;
-  while (!existsSync(join(folder, 'package.json'))) {
-    const above = dirname(folder);
-    if (above === folder) throw new Error(`expected package.json above ${import.meta.dirname}, found none`);
-    folder = above;
-  }
-  return folder;
 }

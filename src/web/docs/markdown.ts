@@ -13,10 +13,19 @@ export interface Heading {
   readonly id: string;
 }
 
+export interface Section {
+  /** The anchor of its heading; '' for what stands below the title. */
+  readonly id: string;
+  readonly heading: string;
+  readonly text: string;
+}
+
 export interface RenderedDocument {
   readonly title: string;
   readonly content: Html;
   readonly headings: readonly Heading[];
+  /** The text of each part, from one heading of level 1 to 3 to the next. */
+  readonly sections: readonly Section[];
   /** Every target in the order of the document, as written, with its words and the last heading of level 2 above it. */
   readonly links: readonly { readonly target: string; readonly text: string; readonly section: string }[];
 }
@@ -38,7 +47,8 @@ export function renderDocument(text: string, resolve: Resolve): RenderedDocument
     if (token.type === 'th_open' && textOf(tokens[index + 1]) === '') renameCell(tokens, index);
   });
   const title = headings.find((heading) => heading.level === 1)?.text ?? '';
-  return { title, content: trusted(parser.renderer.render(tokens, parser.options, {})), headings, links };
+  const sections = sectionsOf(tokens);
+  return { title, content: trusted(parser.renderer.render(tokens, parser.options, {})), headings, sections, links };
 }
 
 /** The anchor GitHub makes of a heading. */
@@ -61,6 +71,21 @@ function nameHeadings(tokens: readonly Token[]): readonly Heading[] {
     token.attrSet('id', id);
     return [{ level: Number(token.tag.slice(1)), text, id }];
   });
+}
+
+const sectionTags: ReadonlySet<string> = new Set(['h1', 'h2', 'h3']);
+
+function sectionsOf(tokens: readonly Token[]): readonly Section[] {
+  const sections: { id: string; heading: string; text: string }[] = [];
+  tokens.forEach((token, index) => {
+    if (token.type === 'heading_open' && sectionTags.has(token.tag))
+      sections.push({ id: token.tag === 'h1' ? '' : String(token.attrGet('id')), heading: textOf(tokens[index + 1]), text: '' });
+    const last = sections.at(-1);
+    const isOfHeading = tokens[index - 1]?.type === 'heading_open';
+    const text = token.type === 'inline' && !isOfHeading ? textOf(token) : token.type === 'fence' ? token.content : '';
+    if (last !== undefined && text !== '') last.text = `${last.text} ${text}`.trim();
+  });
+  return sections;
 }
 
 function readLinks(inline: Token, section: string, links: { target: string; text: string; section: string }[], resolve: Resolve): void {
@@ -112,7 +137,9 @@ function renameCell(tokens: readonly Token[], at: number): void {
 }
 
 function textOf(inline: Token | undefined): string {
-  return (inline?.children ?? []).map((token) => (token.type === 'text' || token.type === 'code_inline' ? token.content : '')).join('');
+  const written = (token: Token): string =>
+    token.type === 'softbreak' ? ' ' : ['text', 'code_inline'].includes(token.type) ? token.content : '';
+  return (inline?.children ?? []).map(written).join('');
 }
 
 // Wide tables and long lines scroll within themselves, by keyboard too.

@@ -1,0 +1,141 @@
+// The answer to an authorization request once it is known who the person is: the last check of user, client and access gate,
+// the authorization code, and the response. Called by the finish of a sign-in and by requests answered from a session.
+import { hashSecret } from '../crypto/secret-hash.ts';
+import { type AuthorizationResponse, isResponseMode, type ResponseMode } from '../domain/authorization-response.ts';
+import type { Client } from '../domain/client.ts';
+import { codeLifetimeSeconds } from '../domain/fapi2.ts';
+import type { HookClaims } from '../domain/hook.ts';
+import type { ClientId, GrantId, SsoSessionId } from '../domain/ids.ts';
+import { type AuthenticationMethod, strongestMet } from '../domain/login-methods.ts';
+import { consentScope, loadRequestedClaims } from '../domain/requested-claims.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { Clock } from '../platform/clock.ts';
+import { randomSecret, uuidV7 } from '../platform/random.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { insertAuthorizationCode } from '../storage/oidc/authorization-codes.ts';
+import { insertConsent } from '../storage/oidc/consents.ts';
+import type { UserRow } from '../storage/people/user-rows.ts';
+import { isAssigned } from '../storage/registry/access-assignments.ts';
+import type { LoginTransaction } from '../storage/sign-in/login-transactions.ts';
+
+/** What an OIDC request asked for, as its login transaction stores it. */
+export type AuthorizationAsked = Pick<
+  LoginTransaction,
+  | 'client_id'
+  | 'redirect_uri'
+  | 'scope'
+  | 'resource'
+  | 'request_state'
+  | 'nonce'
+  | 'code_challenge'
+  | 'dpop_jkt'
+  | 'max_age'
+  | 'response_mode'
+  | 'claims'
+  | 'essential_acr'
+>;
+
+/** How and when the person proved who they are. */
+export interface Authentication {
+  readonly authTimeSeconds: number;
+  readonly acr: string | undefined;
+  readonly method: AuthenticationMethod;
+  readonly amr: readonly string[];
+  readonly ssoSessionId: SsoSessionId | undefined;
+  /** When a session answered instead of a fresh sign-in. */
+  readonly authorizedAtSeconds: number | undefined;
+  /** Added by the hook at sign-in. */
+  readonly hookClaims: HookClaims | undefined;
+}
+
+export type FinishRefusal =
+  | 'unknown_user'
+  | 'user_inactive'
+  | 'client_disabled'
+  | 'access_gate'
+  | 'other_account'
+  | 'acr_unmet'
+  | 'hook_denied'
+  | 'hook_failed';
+
+/** The error of RFC 6749 4.1.2.1 a client hears of a person who signed in and is refused. */
+export function refusalError(refusal: FinishRefusal): string {
+  // OpenID Connect Core 3.1.2.1: somebody else than the hint names is as if nobody had signed in.
+  if (refusal === 'other_account') return 'login_required';
+  if (refusal === 'acr_unmet') return 'unmet_authentication_requirements';
+  return refusal === 'hook_failed' ? 'temporarily_unavailable' : 'access_denied';
+}
+
+/** Why a person who signed in gets no code after all; undefined when they do. */
+export async function findClientRefusal(
+  queries: Queries,
+  tenant: Tenant,
+  client: Client | undefined,
+  user: UserRow,
+): Promise<FinishRefusal | undefined> {
+  if (user.state !== 'active') return 'user_inactive';
+  if (client === undefined || !client.enabled) return 'client_disabled';
+  const isOutside =
+    client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant.id, { kind: 'client', id: client.clientId }, user.id));
+  return isOutside ? 'access_gate' : undefined;
+}
+
+/** What the ID token says of a sign-in: of essential values the strongest it meets (OpenID Connect Core 5.5.1.1), else its own acr. */
+export const statedAcr = (
+  { essential_acr: essential }: Pick<AuthorizationAsked, 'essential_acr'>,
+  acr: string | undefined,
+): string | undefined => (essential === null ? acr : strongestMet(acr, essential));
+
+/** Makes the code and gives the response that carries it. Remembers the consent where the client asks for one. */
+export async function issueCode(
+  { queries, tenant, clock }: { readonly queries: Queries; readonly tenant: Tenant; readonly clock: Clock },
+  asked: AuthorizationAsked,
+  client: Client,
+  user: UserRow,
+  authentication: Authentication,
+): Promise<AuthorizationResponse> {
+  const code = randomSecret();
+  await insertAuthorizationCode(queries, tenant.id, {
+    codeHash: hashSecret(code),
+    redirectUri: asked.redirect_uri ?? '',
+    codeChallenge: asked.code_challenge ?? undefined,
+    dpopJkt: asked.dpop_jkt ?? undefined,
+    lifetimeSeconds: codeLifetimeSeconds(client, tenant.settings.authorization_code_lifetime_seconds),
+    grant: {
+      id: uuidV7(clock.nowMs()) as GrantId, // made here
+      clientId: client.clientId,
+      userId: user.id,
+      scope: asked.scope ?? '',
+      resource: asked.resource ?? undefined,
+      nonce: asked.nonce ?? undefined,
+      maxAgeSeconds: asked.max_age ?? undefined,
+      authTimeSeconds: authentication.authTimeSeconds,
+      acr: statedAcr(asked, authentication.acr),
+      amr: authentication.amr,
+      ssoSessionId: authentication.ssoSessionId,
+      authorizedAtSeconds: authentication.authorizedAtSeconds,
+      claims: loadRequestedClaims(asked.claims),
+      hookClaims: authentication.hookClaims,
+    },
+  });
+  if (client.requireConsent) await insertConsent(queries, tenant.id, user.id, client.clientId, consentScope(asked));
+  return authorizationResponse(tenant, asked, { code });
+}
+
+/** The answer to what was asked, with RFC 6749's `state` and RFC 9207's `iss`. */
+export function authorizationResponse(
+  tenant: Tenant,
+  asked: AuthorizationAsked,
+  answer: Readonly<Record<string, string>>,
+): AuthorizationResponse {
+  return {
+    clientId: asked.client_id ?? ('' as ClientId), // an OIDC request has one
+    redirectUri: asked.redirect_uri ?? '',
+    mode: responseModeOf(asked),
+    parameters: { ...answer, ...(asked.request_state === null ? {} : { state: asked.request_state }), iss: tenant.baseUrl },
+  };
+}
+
+/** The mode as it is stored. */
+export const responseModeOf = ({ response_mode: mode }: Pick<AuthorizationAsked, 'response_mode'>): ResponseMode =>
+  mode !== null && isResponseMode(mode) ? mode : 'query';

@@ -1,0 +1,106 @@
+// Linking a person to who they are at another provider (design 14, 2): the row, its audit record and the mail that tells them.
+// Whoever calls has had the account proven; a provider's word on an email never is that proof.
+
+import type { ExternalIdentityId, UserId } from '../domain/ids.ts';
+import { emailPinMethod, type LoginMethod, passkeyMethod, phoneMethod } from '../domain/login-methods.ts';
+import type { ExternalIdentity } from '../domain/sign-in/external-identity.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import { mails } from '../mails/registry.ts';
+import { uuidV7 } from '../platform/random.ts';
+import { listDevicesOfUser } from '../storage/device/devices.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { listUserEmails } from '../storage/people/user-lists.ts';
+import { holdActiveUser } from '../storage/people/user-writer.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
+import { findIdentityProvider } from '../storage/registry/identity-providers.ts';
+import { deleteExternalIdentity, insertExternalIdentity, listExternalIdentities } from '../storage/sign-in/external-identities.ts';
+import { listPasskeysOfUser } from '../storage/sign-in/passkeys.ts';
+import type { MailDeps } from './mail-delivery.ts';
+import { mailUser } from './user-mail.ts';
+
+/** What of a person's proves their account beyond a mailbox, as far as the tenant takes it for signing in. */
+export async function strongMethodsOf(queries: Queries, { id, settings }: Tenant, userId: UserId): Promise<readonly LoginMethod[]> {
+  const devices = await listDevicesOfUser(queries, id, userId);
+  const has: Readonly<Record<typeof phoneMethod | typeof passkeyMethod, boolean>> = {
+    [phoneMethod]: devices.some(({ state }) => state === 'active'),
+    [passkeyMethod]: (await listPasskeysOfUser(queries, id, userId)).length > 0,
+  };
+  return ([phoneMethod, passkeyMethod] as const).filter((method) => has[method] && settings.login_methods.includes(method));
+}
+
+export interface Linking {
+  readonly identity: ExternalIdentity;
+  readonly userId: UserId;
+  readonly requestId: string;
+}
+
+/** Links in the caller's transaction. Undefined when the identity is somebody's already, or its provider is gone. */
+export async function linkIdentity(
+  queries: Queries,
+  deps: MailDeps,
+  tenant: Tenant,
+  { identity, userId, requestId }: Linking,
+): Promise<ExternalIdentityId | undefined> {
+  const provider = await findIdentityProvider(queries, tenant.id, { id: identity.providerId });
+  if (provider === undefined || !provider.enabled) return undefined;
+  const { providerId, issuer, subject, email } = identity;
+  const id = uuidV7(deps.clock.nowMs()) as ExternalIdentityId; // made here
+  if (!(await insertExternalIdentity(queries, tenant.id, { id, providerId, issuer, subject, userId, email }))) return undefined;
+  await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
+    type: 'external_identity.linked',
+    requestId,
+    actor: `user:${userId}`,
+    target: `external_identity:${id}`,
+    data: { user: userId, provider: provider.alias, issuer, subject },
+  });
+  await mailUser(queries, deps, tenant, { userId, asked: undefined }, (to, language) =>
+    mails.externalIdentity.make('added', { providerName: provider.name, tenantName: tenant.name, language }, to),
+  );
+  return id;
+}
+
+export interface Unlinking {
+  readonly userId: UserId;
+  readonly id: string;
+}
+
+/** Who unlinks, for the audit record; `asked` is the Accept-Language of the person themselves. */
+export interface LinkActor {
+  readonly actor: string;
+  readonly requestId?: string | undefined;
+  readonly asked?: string | undefined;
+}
+
+/** Removes a link of a person in the caller's transaction; sessions it opened are over. `last_way`: they could not come in any more. */
+export async function unlinkIdentity(
+  queries: Queries,
+  deps: MailDeps,
+  tenant: Tenant,
+  { userId, id }: Unlinking,
+  { asked, ...by }: LinkActor,
+): Promise<'removed' | 'unknown' | 'last_way'> {
+  // Parallel removals of one person wait for each other, so that one way stays.
+  if (!(await holdActiveUser(queries, tenant.id, userId))) return 'unknown';
+  const all = await listExternalIdentities(queries, tenant.id, userId);
+  const link = all.find((one) => one.id === id);
+  if (link === undefined) return 'unknown';
+  const others = all.some((one) => one.id !== id && one.provider_enabled === 1);
+  if (!others && !(await hasOwnWay(queries, tenant, userId))) return 'last_way';
+  await deleteExternalIdentity(queries, tenant.id, userId, id);
+  await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
+    ...by,
+    type: 'external_identity.removed',
+    target: `external_identity:${id}`,
+    data: { user: userId, provider: link.provider_alias, issuer: link.issuer, subject: link.subject },
+  });
+  await mailUser(queries, deps, tenant, { userId, asked }, (to, language) =>
+    mails.externalIdentity.make('removed', { providerName: link.provider_name, tenantName: tenant.name, language }, to),
+  );
+  return 'removed';
+}
+
+/** Whether a person can sign in without any other provider. */
+async function hasOwnWay(queries: Queries, tenant: Tenant, userId: UserId): Promise<boolean> {
+  if ((await strongMethodsOf(queries, tenant, userId)).length > 0) return true;
+  return tenant.settings.login_methods.includes(emailPinMethod) && (await listUserEmails(queries, tenant.id, userId)).length > 0;
+}

@@ -1,0 +1,162 @@
+// Recovery codes (design 14, 3): ten of 50 bits that let a person in who has lost the phone, each once. Stored by an HMAC under a
+// key of the tenant, shown when they are made and never again. Attempts are counted and committed before a code is looked for;
+// for a person nobody knows the same statements run and find nothing.
+import { createHmac } from 'node:crypto';
+import { recoveryCodesMade } from '../../contract/limits.ts';
+import type { KeyEncryption } from '../../crypto/key-encryption.ts';
+import type { UserId } from '../../domain/ids.ts';
+import type { Language } from '../../domain/language.ts';
+import { fail, type Outcome } from '../../domain/outcome.ts';
+import type { Tenant } from '../../domain/tenant.ts';
+import type { Letter } from '../../mails/letter.ts';
+import type { RecoveryCodeNews } from '../../mails/recovery-code-mail.ts';
+import { mails } from '../../mails/registry.ts';
+import { takeRandom } from '../../platform/random.ts';
+import type { ConfigCache } from '../../storage/engine/config-cache.ts';
+import type { Database, Queries } from '../../storage/engine/database.ts';
+import { holdActiveUser } from '../../storage/people/user-writer.ts';
+import { insertAuditEvent } from '../../storage/records/audit-events.ts';
+import { refillFailures, takeFailure } from '../../storage/sign-in/pins.ts';
+import { countRecoveryCodes, replaceRecoveryCodes, useRecoveryCode } from '../../storage/sign-in/recovery-codes.ts';
+import { loadTenantKey } from '../../tokens/tenant-secret.ts';
+import type { MailDeps } from '../mail-delivery.ts';
+import { mailUser } from '../user-mail.ts';
+
+export interface RecoveryCodeDeps extends MailDeps {
+  readonly database: Database;
+  readonly cache: ConfigCache;
+  readonly encryption: KeyEncryption;
+}
+
+/** Who acts, for the audit record; `asked` is the Accept-Language of the request. */
+export interface RecoveryActor {
+  readonly actor: string;
+  readonly requestId: string;
+  readonly asked: string | undefined;
+}
+
+/** The key codes are hashed under; load it before a transaction, so that the transaction waits for nothing else. */
+export const loadRecoveryPepper = (deps: Pick<RecoveryCodeDeps, 'cache' | 'encryption'>, tenant: Tenant): Promise<Buffer> =>
+  loadTenantKey(deps.cache, deps.encryption, tenant.id, 'gatehouse recovery codes v1');
+
+/**
+ * Makes new codes for a person, who is told by mail; those before no longer work. `not_allowed`: `mayMake`, asked in the
+ * transaction, says no, or the person is not active. The codes are known to the caller alone.
+ */
+export async function makeRecoveryCodes(
+  deps: RecoveryCodeDeps,
+  tenant: Tenant,
+  person: { readonly userId: UserId; mayMake(queries: Queries): Promise<boolean> },
+  by: RecoveryActor,
+): Promise<Outcome<{ readonly codes: readonly string[] }, 'not_allowed'>> {
+  const { userId } = person;
+  const pepper = await loadRecoveryPepper(deps, tenant);
+  const codes = Array.from({ length: recoveryCodesMade }, newCode);
+  return deps.database.write(tenant.id, async (queries) => {
+    if (!(await holdActiveUser(queries, tenant.id, userId)) || !(await person.mayMake(queries))) return fail('not_allowed');
+    const hmacs = codes.map((code) => hmacOf(pepper, userId, code));
+    await replaceRecoveryCodes(queries, tenant.id, userId, hmacs);
+    const { actor, requestId, asked } = by;
+    await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
+      actor,
+      requestId,
+      type: 'recovery_codes.made',
+      target: `user:${userId}`,
+      data: { codes: codes.length },
+    });
+    await tell(queries, deps, tenant, { userId, asked }, { news: 'made', remaining: codes.length });
+    return { ok: true, codes };
+  });
+}
+
+/** What an attempt is counted by: the sign-in, and a browser the person is known in, else the person or the identifier nobody has. */
+export interface RecoveryAttempt {
+  readonly loginId: string;
+  readonly budget: string;
+}
+
+/** Counts one attempt, in a transaction of its own. Gives how many are left; undefined when none was. */
+export async function takeRecoveryAttempt(
+  { database }: Pick<RecoveryCodeDeps, 'database'>,
+  tenant: Tenant,
+  { loginId, budget }: RecoveryAttempt,
+): Promise<number | undefined> {
+  const { attempts_max: attemptsMax, failures_per_day_max: failuresMax } = tenant.settings.pin;
+  return database.write(tenant.id, async (queries) => {
+    const attempts = await takeFailure(queries, tenant.id, keyOfLogin(loginId), attemptsMax);
+    if (attempts === undefined) return undefined;
+    const failures = await takeFailure(queries, tenant.id, keyOfDay(budget), failuresMax);
+    return failures === undefined ? undefined : Math.min(attemptsMax - attempts, failuresMax - failures);
+  });
+}
+
+/** Budgets of their own beside those of mailed codes, so that guessing one kind spends nothing of the other. */
+const keyOfLogin = (loginId: string): string => `recovery-login:${loginId}`;
+const keyOfDay = (budget: string): string => `recovery:${budget}`;
+
+export interface PresentedCode {
+  /** Undefined: nobody. */
+  readonly userId: UserId | undefined;
+  readonly budget: string;
+  readonly code: string;
+  readonly requestId: string;
+  /** The languages the browser asks for. */
+  readonly asked: string | undefined;
+}
+
+/**
+ * Uses a code up in the transaction of its effect and tells the person by mail. False: not a code of theirs that still works.
+ * `userId` undefined: nobody, at the same cost.
+ */
+export async function redeemRecoveryCode(
+  queries: Queries,
+  deps: MailDeps,
+  tenant: Tenant,
+  pepper: Buffer,
+  presented: PresentedCode,
+): Promise<boolean> {
+  const userId = presented.userId ?? nobody;
+  if (!(await useRecoveryCode(queries, tenant.id, userId, hmacOf(pepper, userId, presented.code)))) return false;
+  await refillFailures(queries, tenant.id, keyOfDay(presented.budget));
+  const { remaining } = await countRecoveryCodes(queries, tenant.id, userId);
+  await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
+    actor: `user:${userId}`,
+    requestId: presented.requestId,
+    type: 'recovery_code.used',
+    target: `user:${userId}`,
+    data: { remaining },
+  });
+  await tell(queries, deps, tenant, { userId, asked: presented.asked }, { news: 'used', remaining });
+  return true;
+}
+
+/** Nobody's id: the statement runs and finds nothing. */
+const nobody = 'nobody' as UserId;
+
+async function tell(
+  queries: Queries,
+  deps: MailDeps,
+  tenant: Tenant,
+  whom: { readonly userId: UserId; readonly asked: string | undefined },
+  facts: { readonly news: RecoveryCodeNews; readonly remaining: number },
+): Promise<void> {
+  const accountUrl = `${tenant.baseUrl}/account`;
+  const mail = (to: string, language: Language): Letter =>
+    mails.recoveryCode.make({ ...facts, tenantName: tenant.name, accountUrl, language }, to);
+  await mailUser(queries, deps, tenant, whom, mail);
+}
+
+/** Crockford's base 32: no letter that looks like a digit. */
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const codeChars = 10; // of five bits each
+
+function newCode(): string {
+  const chars = [...takeRandom(codeChars)].map((byte) => alphabet[byte % alphabet.length]!).join('');
+  return `${chars.slice(0, codeChars / 2)}-${chars.slice(codeChars / 2)}`;
+}
+
+/** As people type it: in either case, with or without the dash, an O for the zero, an I or L for the one. */
+function hmacOf(pepper: Buffer, userId: UserId, typed: string): string {
+  const code = typed.normalize('NFKC').toUpperCase().replace(/[\s-]/gu, '').replaceAll('O', '0').replace(/[IL]/g, '1');
+  return createHmac('sha256', pepper).update(`${userId}\0${code}`).digest('base64url');
+}

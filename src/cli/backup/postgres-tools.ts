@@ -1,0 +1,50 @@
+// pg_dump and pg_restore as `backup` and `restore` use them. The password goes by environment, never by argument.
+import { spawn } from 'node:child_process';
+import { CommandFailure } from '../failure.ts';
+
+/** Writes the database to a file in the custom format, one consistent snapshot. @throws CommandFailure */
+export function dumpPostgres(url: string, file: string): Promise<void> {
+  return runTool('pg_dump', ['--format=custom', '--no-owner', '--no-privileges', `--file=${file}`], url);
+}
+
+/** Fills an empty database from such a file. @throws CommandFailure */
+export function restorePostgres(url: string, file: string): Promise<void> {
+  const database = decodeURIComponent(new URL(url).pathname.slice(1));
+  return runTool('pg_restore', ['--no-owner', '--no-privileges', '--exit-on-error', `--dbname=${database}`, file], url);
+}
+
+async function runTool(tool: string, args: readonly string[], url: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ readonly code: number | null; readonly words: string }>();
+  const child = spawn(tool, args, { env: { ...process.env, ...connection(url) }, stdio: ['ignore', 'ignore', 'pipe'] });
+  let words = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    words += chunk.toString();
+  });
+  child.on('error', reject);
+  child.on('close', (code) => resolve({ code, words }));
+  const ended = await promise.catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    throw new CommandFailure(
+      `expected ${tool} of PostgreSQL's client programs on the PATH, found none. Install them (Debian: apt-get install postgresql-client), in the server's version or newer`,
+    );
+  });
+  if (ended.code === 0) return;
+  const advice = /row-level security|row security/i.test(ended.words)
+    ? '. Row-level security hides rows from this login: give one with BYPASSRLS or a superuser by --database-url'
+    : '';
+  throw new CommandFailure(`${tool}: expected success, found exit code ${ended.code}: ${ended.words.trim()}${advice}`);
+}
+
+function connection(text: string): Readonly<Record<string, string>> {
+  const url = new URL(text);
+  const entries: readonly (readonly [string, string | null])[] = [
+    ['PGHOST', url.hostname === '' ? url.searchParams.get('host') : url.hostname.replace(/^\[|\]$/g, '')],
+    ['PGPORT', url.port],
+    ['PGUSER', decodeURIComponent(url.username)],
+    ['PGPASSWORD', decodeURIComponent(url.password)],
+    ['PGDATABASE', decodeURIComponent(url.pathname.slice(1))],
+    ['PGSSLMODE', url.searchParams.get('sslmode')],
+    ['PGSSLROOTCERT', url.searchParams.get('sslrootcert')],
+  ];
+  return Object.fromEntries(entries.filter((entry): entry is readonly [string, string] => entry[1] !== null && entry[1] !== ''));
+}

@@ -1,0 +1,137 @@
+// `gatehouse export --complete`: a whole tenant, sealed to the deployment it moves to. It is closed first and stays closed, so that what
+// is acknowledged is in the bundle or was refused; `gatehouse tenant reopen` is the way back.
+import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { recordAct } from '../../administration/administration.ts';
+import { type BundleHead, sealBundle } from '../../administration/moving/bundle.ts';
+import { writeTenant } from '../../administration/moving/export-tenant.ts';
+import { parseImportKey } from '../../crypto/bundle-seal.ts';
+import { rootTenantSlug, type Tenant } from '../../domain/tenant.ts';
+import { randomId } from '../../platform/random.ts';
+import { readLedger } from '../../storage/engine/migrations/ledger.ts';
+import { findTenantById } from '../../storage/registry/tenants.ts';
+import { closeTenant, moveOf, openTenant } from '../../storage/tenant-moves.ts';
+import { CommandFailure, usage } from '../failure.ts';
+import { createProgress } from '../progress.ts';
+import { type Administrator, administer, by, loadTenant, type Options } from '../registry/administrator.ts';
+
+interface Recipient {
+  readonly key: NonNullable<ReturnType<typeof parseImportKey>>;
+  readonly text: string;
+}
+
+export async function exportComplete(options: Options, newFile: (file: string) => number): Promise<void> {
+  if (options['out'] === undefined) throw usage('--complete: expected --out <file>, found none');
+  const recipient = recipientOf(options['for']);
+  const file = String(options['out']);
+  await administer(options, async (administrator) => {
+    const tenant = await loadTenant(administrator, options);
+    const wasClosed = await requireMovable(administrator, tenant);
+    const descriptor = newFile(file);
+    const progress = createProgress(options);
+    const id = randomId();
+    try {
+      await closeFor(administrator, tenant, id);
+      const written = await writeBundle(administrator, await headOf(administrator, tenant, id), recipient, descriptor, progress.step);
+      progress.end();
+      tell(administrator, tenant, file, written);
+    } catch (error) {
+      rmSync(file, { force: true });
+      if (!wasClosed) await reopen(administrator, tenant);
+      throw error;
+    } finally {
+      closeSync(descriptor);
+    }
+  });
+}
+
+/** Opens a tenant again whose move was given up. */
+export async function reopen(administrator: Administrator, tenant: Tenant): Promise<void> {
+  await openTenant(administrator.database, tenant.id, (queries) =>
+    recordAct(queries, administrator, tenant.id, by, { type: 'tenant.reopened', target: `tenant:${tenant.id}` }),
+  );
+}
+
+function recipientOf(given: unknown): Recipient {
+  const text = given === undefined ? '' : String(given);
+  const key = parseImportKey(text);
+  if (key === undefined)
+    throw usage(
+      `--for: expected the import key of the deployment the tenant moves to, found ${text === '' ? 'none' : text}. Print it there with: gatehouse tenant import-key`,
+    );
+  return { key, text };
+}
+
+/** Gives whether it is closed already. */
+async function requireMovable({ database }: Administrator, tenant: Tenant): Promise<boolean> {
+  if (tenant.slug === rootTenantSlug)
+    throw new CommandFailure(
+      `--tenant: expected a tenant that can move, found ${rootTenantSlug}: every deployment has its own. Name another; see: gatehouse tenant list`,
+    );
+  const row = await database.systemRead((queries) => findTenantById(queries, tenant.id));
+  if (typeof row?.moving !== 'string') return false;
+  if (moveOf(row.moving).way === 'from')
+    throw new CommandFailure(
+      `--tenant: expected a whole tenant, found ${tenant.slug}, whose import did not get to its end. Repeat the import first`,
+    );
+  return true;
+}
+
+async function closeFor(administrator: Administrator, tenant: Tenant, id: string): Promise<void> {
+  await closeTenant(administrator.database, tenant.id, id, (queries) =>
+    recordAct(queries, administrator, tenant.id, by, { type: 'tenant.closed', target: `tenant:${tenant.id}`, data: { bundle: id } }),
+  );
+}
+
+async function headOf({ database, clock }: Administrator, tenant: Tenant, id: string): Promise<BundleHead> {
+  const ledger = await database.systemRead((queries) => readLedger(queries, database.dialect));
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', '..', 'package.json'), 'utf8')) as { version: string };
+  return {
+    id,
+    created: new Date(clock.nowMs()).toISOString(),
+    release: version,
+    migrations: [...ledger.applied].sort((left, right) => left - right),
+    tenant_id: tenant.id,
+    slug: tenant.slug,
+    domain: tenant.domain ?? null,
+    base_url: tenant.baseUrl,
+  };
+}
+
+interface Written {
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+async function writeBundle(
+  administrator: Administrator,
+  head: BundleHead,
+  recipient: Recipient,
+  descriptor: number,
+  step: (table: string) => void,
+): Promise<Written> {
+  const counts = new Map<string, number>();
+  const lines = writeTenant(administrator, head, (table) => {
+    counts.set(table, (counts.get(table) ?? 0) + 1);
+    step(table);
+  });
+  const digest = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of sealBundle(lines, recipient)) {
+    writeSync(descriptor, piece);
+    digest.update(piece);
+    bytes += piece.length;
+  }
+  fsyncSync(descriptor); // the source may be deleted for its sake
+  return { bytes, sha256: digest.digest('hex'), counts };
+}
+
+function tell(administrator: Administrator, { slug, id }: Tenant, file: string, { bytes, sha256, counts }: Written): void {
+  administrator.print({ file, bytes, sha256, tenant: { id, slug }, rows: Object.fromEntries(counts) }, [
+    `Tenant ${slug} is in ${file}, ${bytes} bytes, SHA-256 ${sha256}.`,
+    `It is closed here: it answers 503 until it is deleted, or opened again with: gatehouse tenant reopen ${slug}`,
+    `Now, where it moves to: gatehouse import ${file}`,
+  ]);
+}

@@ -1,0 +1,50 @@
+// How strong a sign-in a request asks for: by acr values in OIDC, by authentication context classes in SAML. The one question
+// for methods that are offered and for sessions that are there already.
+
+import {
+  type AuthenticationMethod,
+  authenticationContexts,
+  type LoginMethod,
+  loginMethodNames,
+  meetsAcrValues,
+  passkeyMethod,
+  phoneMethod,
+  recoveryMethod,
+  satisfiesAcrValues,
+} from '../login-methods.ts';
+import { meetsOneOf, statedClass } from '../saml/authn-context-class.ts';
+
+/** As a login transaction stores it: `acr_values` holds the classes of a SAML request. */
+export interface StrengthAsked {
+  readonly kind: string;
+  readonly acr_values: string | null;
+}
+
+/** What a sign-in offers: the same for everybody, so that nobody learns who exists or what they have. */
+export function offeredMethods(allowed: readonly string[], { kind, acr_values: asked }: StrengthAsked): readonly LoginMethod[] {
+  const meets = (method: LoginMethod): boolean =>
+    kind === 'saml' && asked !== null ? meetsOneOf(asked.split(' '), method) : satisfiesAcrValues(method, asked ?? undefined);
+  return loginMethodNames.filter((method) => allowed.includes(method) && meets(method));
+}
+
+/**
+ * Whether a recovery code may stand in for what was lost: where people have something to lose, nothing stronger is asked for, and
+ * nobody is to prove whose account another provider's is. The same for everybody.
+ */
+export function offersRecovery(
+  { recovery_codes: isOn, login_methods: methods }: { readonly recovery_codes: boolean; readonly login_methods: readonly string[] },
+  asked: StrengthAsked & { readonly external_identity: string | null },
+): boolean {
+  const hasWhatIsLost = methods.includes(phoneMethod) || methods.includes(passkeyMethod);
+  const { acr } = authenticationContexts[recoveryMethod];
+  return isOn && hasWhatIsLost && asked.external_identity === null && isStrongEnough(asked, { acr, method: recoveryMethod });
+}
+
+/** Whether a sign-in that was done is strong enough. */
+export function isStrongEnough(
+  { kind, acr_values: asked }: StrengthAsked,
+  done: { readonly acr: string | undefined; readonly method: AuthenticationMethod },
+): boolean {
+  if (kind === 'saml') return asked === null || statedClass(asked.split(' '), done.method) !== undefined;
+  return meetsAcrValues(done.acr, asked ?? undefined);
+}

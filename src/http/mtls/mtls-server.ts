@@ -1,0 +1,50 @@
+// Where clients with certificates come (GATEHOUSE_MTLS_LISTEN): TLS that asks for one, in front of the same HTTP server with all
+// its limits. A certificate of no known authority ends no handshake: a client may have registered that very one.
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type TlsOptions } from 'node:tls';
+import type { FastifyInstance } from 'fastify';
+import { type Config, ConfigError, type MtlsFiles } from '../../config.ts';
+
+export interface MtlsServer {
+  readonly port: number;
+  readonly close: () => Promise<void>;
+}
+
+const handshakeTimeoutMs = 10_000;
+
+/** Starts to listen. @throws ConfigError for files that are no key and certificate */
+export async function startMtlsServer(
+  app: FastifyInstance,
+  { host, port }: NonNullable<Config['mtlsListen']>,
+  files: MtlsFiles,
+): Promise<MtlsServer> {
+  const server = serverWith(app, files);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port, // listens on TCP
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+function serverWith(app: FastifyInstance, { key, certificate, authorities }: MtlsFiles): Server {
+  const options: TlsOptions = {
+    key,
+    cert: certificate,
+    // Without authorities nobody's are trusted: the machine's own vouch for web sites, not for our clients.
+    ca: authorities ?? [],
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.2',
+    ALPNProtocols: ['http/1.1'],
+    handshakeTimeout: handshakeTimeoutMs,
+  };
+  try {
+    return createServer(options, (socket) => app.server.emit('connection', socket));
+  } catch (error) {
+    const { message } = error as Error; // OpenSSL throws Errors
+    throw new ConfigError(`mtls_tls: expected PEM files of a private key and its certificate, found what OpenSSL calls ${message}`);
+  }
+}

@@ -1,0 +1,27 @@
+// Nobody changes, enrols, recovers, invites or signs out a person who holds a capability they lack (design 13, 4). Dispatch asks before
+// every call that writes, so that no endpoint can forget it: about the user of a path below `/users/:id`, and whoever `actsOn` names.
+import { reject } from '../contract/contract-error.ts';
+import { capabilitiesOfTenant } from '../domain/capabilities.ts';
+import { capabilitiesOfRoles } from '../domain/role.ts';
+import { listHeldRoles } from '../storage/people/user-roles.ts';
+import type { Call, Endpoint } from './endpoint.ts';
+
+/** @throws management.forbidden */
+export async function requireOver(endpoint: Endpoint, call: Call<unknown, unknown>): Promise<void> {
+  const { services, tenant, params, scopes } = call;
+  const ofPath = /^\/users\/:id(?:\/|$)/.test(endpoint.path) ? [params['id']!] : [];
+  const { actsOn } = endpoint;
+  if (endpoint.method === 'GET' || (ofPath.length === 0 && actsOn === undefined)) return;
+  const held = await services.database.read(tenant.id, async (queries) => {
+    const people = [...ofPath, ...((await actsOn?.(queries, call)) ?? [])];
+    return [...(await listHeldRoles(queries, tenant.id, people)).values()].flat();
+  });
+  const known: ReadonlySet<string> = new Set(capabilitiesOfTenant(tenant));
+  const missing = capabilitiesOfRoles(held).find((capability) => known.has(capability) && !scopes.includes(capability));
+  if (missing !== undefined)
+    throw reject(
+      'management.forbidden',
+      { reason: 'person_holds_more', expected: missing, received: scopes.join(' ') },
+      { text: `The token lacks the capability ${missing}.` },
+    );
+}

@@ -1,0 +1,121 @@
+// `/clients/{id}/assignments` and `/service-providers/{id}/assignments`: who passes the access gate when the policy is `assigned`.
+import Type from 'typebox';
+import type { Capability } from '../../domain/capabilities.ts';
+import type { GroupId, TenantId, UserId } from '../../domain/ids.ts';
+import { uuidV7 } from '../../platform/random.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { findGroup } from '../../storage/people/groups.ts';
+import { findLiveUser } from '../../storage/people/users.ts';
+import {
+  type AccessAssignment,
+  type AccessTarget,
+  deleteAssignment,
+  insertAssignment,
+  listAssignments,
+} from '../../storage/registry/access-assignments.ts';
+import { audit, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
+import { listOf, pageOf } from '../paging.ts';
+import { closed, dateTime, listAnswer, nullable, pageQuery } from '../schemas.ts';
+
+const assignmentAnswer = Type.Object({
+  id: Type.String(),
+  user_id: nullable(Type.String()),
+  group_id: nullable(Type.String()),
+  created_at: dateTime,
+});
+const assignmentBody = closed({ user_id: Type.Optional(Type.String()), group_id: Type.Optional(Type.String()) });
+
+interface Target {
+  readonly kind: AccessTarget['kind'];
+  /** e.g. `/clients`. */
+  readonly path: string;
+  readonly read: Capability;
+  readonly write: Capability;
+  readonly exists: (queries: Queries, tenant: TenantId, id: string) => Promise<boolean>;
+}
+
+/** The three endpoints of the assignments of one kind of target. */
+export function assignmentEndpoints(target: Target): readonly Endpoint[] {
+  const { kind, path, read, write, exists } = target;
+  const requireTarget = async (queries: Queries, tenant: TenantId, id: string): Promise<AccessTarget> => {
+    if (!(await exists(queries, tenant, id))) throw notFound(`unknown_${kind}`);
+    return { kind, id };
+  };
+  return [
+    endpoint({
+      method: 'GET',
+      path: `${path}/:id/assignments`,
+      capability: read,
+      summary: 'List who is assigned',
+      query: pageQuery,
+      answer: listAnswer(assignmentAnswer),
+      status: 200,
+      handle: async ({ services, tenant, params, query }) => {
+        const page = pageOf(query);
+        const rows = await services.database.read(tenant.id, async (queries) => {
+          const of = await requireTarget(queries, tenant.id, params['id']!);
+          return listAssignments(queries, tenant.id, of, { ...page, limit: page.limit + 1 });
+        });
+        return listOf(page, rows, (row) => row.id, toJson);
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${path}/:id/assignments`,
+      capability: write,
+      summary: 'Assign a user or a group',
+      body: assignmentBody,
+      answer: assignmentAnswer,
+      status: 201,
+      handle: async (call) => {
+        const { services, tenant, params, body } = call;
+        if ((body.user_id === undefined) === (body.group_id === undefined))
+          throw invalidField(body.user_id === undefined ? 'user_id' : 'group_id', 'Expected one of user_id and group_id.');
+        return services.database.write(tenant.id, async (queries) => {
+          const of = await requireTarget(queries, tenant.id, params['id']!);
+          const who = await findWho(queries, tenant.id, body);
+          const row = await insertAssignment(queries, tenant.id, of, { id: uuidV7(services.clock.nowMs()), ...who });
+          if (row === undefined) throw conflict(who.user === null ? 'group_id' : 'user_id', 'This is assigned already.');
+          await audit(call, queries, { type: `${kind}.assigned`, target: `${kind}:${of.id}`, data: { ...body, assignment: row.id } });
+          return toJson(row);
+        });
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${path}/:id/assignments/:assignment_id`,
+      capability: write,
+      summary: 'Take an assignment away',
+      answer: undefined,
+      status: 204,
+      handle: async (call) => {
+        const { services, tenant, params } = call;
+        await services.database.write(tenant.id, async (queries) => {
+          const of = await requireTarget(queries, tenant.id, params['id']!);
+          const assignment = params['assignment_id']!;
+          if (!(await deleteAssignment(queries, tenant.id, of, assignment))) throw notFound('unknown_assignment');
+          await audit(call, queries, { type: `${kind}.unassigned`, target: `${kind}:${of.id}`, data: { assignment } });
+        });
+      },
+    }),
+  ];
+}
+
+async function findWho(
+  queries: Queries,
+  tenant: TenantId,
+  body: { readonly user_id?: string | undefined; readonly group_id?: string | undefined },
+): Promise<{ readonly user: UserId | null; readonly group: GroupId | null }> {
+  if (body.user_id !== undefined) {
+    const user = await findLiveUser(queries, tenant, body.user_id);
+    if (user === undefined) throw invalidField('user_id', 'No such user.');
+    return { user: user.id, group: null };
+  }
+  const group = await findGroup(queries, tenant, body.group_id ?? '');
+  if (group === undefined) throw invalidField('group_id', 'No such group.');
+  return { user: null, group: group.id };
+}
+
+function toJson({ id, user_id: userId, group_id: groupId, created_at: createdAt }: AccessAssignment): Json {
+  return { id, user_id: userId, group_id: groupId, created_at: isoTime(createdAt) };
+}

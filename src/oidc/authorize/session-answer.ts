@@ -1,0 +1,120 @@
+// What a browser's single sign-on session does for an authorization request (design 14, 1): the answer at once, or what the
+// sign-in that starts instead must know. Called by authorize.ts for tenants that have sessions.
+import type { FastifyRequest } from 'fastify';
+import { ssoBrowserHash } from '../../approvals/sso-cookie.ts';
+import { answerFromSession, considerSessions, knownSubject, needsConsent } from '../../approvals/sso-session.ts';
+import { columnsOf, type OidcLoginRequest } from '../../approvals/start-login.ts';
+import { reject } from '../../contract/contract-error.ts';
+import type { AuthorizationResponse } from '../../domain/authorization-response.ts';
+import type { Client } from '../../domain/client.ts';
+import type { TransactionId } from '../../domain/ids.ts';
+import { offeredMethods } from '../../domain/sign-in/sign-in-strength.ts';
+import type { LiveSsoSession } from '../../domain/sign-in/sso-session.ts';
+import type { Tenant } from '../../domain/tenant.ts';
+import type { Parts } from '../../http/services.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { identifyLogin, setLoginSession } from '../../storage/sign-in/login-transactions.ts';
+import { verifyIdTokenHint } from '../../tokens/id-token.ts';
+import type { RequestParameters } from '../parameters.ts';
+
+export type SessionAnswerDeps = Parts<'activity' | 'clock' | 'database' | 'hooks'>;
+
+/** The user an id_token_hint names (OpenID Connect Core 3.1.2.1): one of our ID tokens for this client, an expired one too. */
+export async function readIdTokenHint(
+  { keyRings }: Parts<'keyRings'>,
+  tenant: Tenant,
+  client: Client,
+  parameters: RequestParameters,
+): Promise<string | undefined> {
+  const text = parameters.get('id_token_hint');
+  if (text === undefined) return undefined;
+  const verified = verifyIdTokenHint(tenant, await keyRings.of(tenant.id), text);
+  const reason = verified.ok ? (verified.hint.clientId === client.clientId ? undefined : 'wrong_audience') : verified.reason;
+  if (!verified.ok || reason !== undefined)
+    throw reject('authorize.invalid_request', `id_token_hint_${reason}`, { text: 'id_token_hint is not an ID token of this client.' });
+  return verified.hint.sub;
+}
+
+export interface SessionAnswer {
+  /** What the browser is answered at once. */
+  readonly response?: AuthorizationResponse | undefined;
+  /** Else what the sign-in is told besides the request. */
+  readonly start?: Partial<OidcLoginRequest>;
+  /** Runs in the transaction that starts the sign-in. */
+  readonly prepare?: (queries: Queries, transaction: TransactionId) => Promise<void>;
+}
+
+/** Looks at the sessions the request's cookie names. Throws what `prompt=none` must not ask for. */
+export async function answerBySession(
+  services: SessionAnswerDeps,
+  request: FastifyRequest,
+  client: Client,
+  login: OidcLoginRequest,
+  alongside: (queries: Queries) => Promise<void>,
+): Promise<SessionAnswer> {
+  const { tenant } = request;
+  const { cookie: cookies } = request.headers;
+  // A post from another site carries no Lax cookie: the sign-in page, which the browser opens next, sees the sessions.
+  if (request.method === 'POST' && ssoBrowserHash(cookies, tenant) === undefined) return {};
+  const asked = columnsOf(login);
+  const considered = await considerSessions(services, tenant, cookies, asked);
+  const isSilent = login.prompt?.split(' ').includes('none') === true;
+  switch (considered?.decision.kind) {
+    case 'choose':
+      if (isSilent) throw reject('authorize.account_selection_required', 'prompt_none');
+      return {};
+    case 'step_up':
+      if (isSilent) throw reject('authorize.interaction_required', 'prompt_none');
+      return raise(tenant, login, considered.decision.session);
+    case 'continue':
+      return continueSession(services, request, client, login, { session: considered.decision.session, alongside, isSilent });
+    default: {
+      if (isSilent) throw reject('authorize.login_required', 'prompt_none');
+      const known = considered?.decision.kind === 'sign_in' ? considered.decision.session : undefined;
+      return { start: { loginHint: login.loginHint ?? known?.email } };
+    }
+  }
+}
+
+interface Continuing {
+  readonly session: LiveSsoSession;
+  readonly alongside: (queries: Queries) => Promise<void>;
+  readonly isSilent: boolean;
+}
+
+async function continueSession(
+  services: SessionAnswerDeps,
+  request: FastifyRequest,
+  client: Client,
+  login: OidcLoginRequest,
+  { session, alongside, isSilent }: Continuing,
+): Promise<SessionAnswer> {
+  const { tenant } = request;
+  const asked = columnsOf(login);
+  if (await needsConsent(services.database, tenant, client, session.userId, asked)) {
+    if (isSilent) throw reject('authorize.consent_required', 'prompt_none');
+    return { prepare: async (queries, id) => void (await setLoginSession(queries, tenant.id, id, session)) };
+  }
+  const response = await answerFromSession(services, tenant, {
+    client,
+    asked,
+    session,
+    cookies: request.headers.cookie,
+    requestId: request.id,
+    ip: request.clientAddress,
+    alongside,
+  });
+  if (response === undefined && isSilent) throw reject('authorize.login_required', 'session_ended');
+  if (response?.parameters['code'] !== undefined)
+    services.activity.countSignIn(tenant.id, { userId: session.userId, application: ['client', client.clientId] });
+  return { response };
+}
+
+/** A step-up: the person is known, and only the methods strong enough are offered. */
+function raise(tenant: Tenant, login: OidcLoginRequest, session: LiveSsoSession): SessionAnswer {
+  const subject = { ...knownSubject(session), methods: offeredMethods(tenant.settings.login_methods, columnsOf(login)) };
+  return {
+    start: { idTokenHintUser: session.userId },
+    prepare: async (queries, id) => void (await identifyLogin(queries, tenant.id, id, subject)),
+  };
+}

@@ -1,0 +1,153 @@
+// Starting a CIBA request for an eligible user: active, inside the client's access gate, and able to decide on a phone or, where
+// the tenant allows it, on a page linked from a mail. Everybody else is `unknown_user_id`, whatever the cause.
+// The approval, the request, its delivery row, its mail and its audit record are one transaction.
+
+import type { FastifyRequest } from 'fastify';
+import { createApproval, subjectKeyOf } from '../../approvals/approval.ts';
+import { queueMail } from '../../approvals/mail-delivery.ts';
+import { type Cause, reject } from '../../contract/contract-error.ts';
+import { hashSecret } from '../../crypto/secret-hash.ts';
+import type { Client } from '../../domain/client.ts';
+import { emailPinMethod } from '../../domain/login-methods.ts';
+import { fail, type Outcome } from '../../domain/outcome.ts';
+import { enforceRateLimit } from '../../http/rate-limits.ts';
+import type { Parts } from '../../http/services.ts';
+import { mails } from '../../mails/registry.ts';
+import { randomSecret, uuidV7 } from '../../platform/random.ts';
+import { countActiveDevices } from '../../storage/device/devices.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { scheduleCibaExpiry } from '../../storage/oidc/ciba-deliveries.ts';
+import { insertCibaRequest } from '../../storage/oidc/ciba-requests.ts';
+import { listUserEmails } from '../../storage/people/user-lists.ts';
+import type { UserRow } from '../../storage/people/user-rows.ts';
+import { insertAuditEvent } from '../../storage/records/audit-events.ts';
+import { isAssigned } from '../../storage/registry/access-assignments.ts';
+import type { RequestParameters } from '../parameters.ts';
+import { parseScopes, requestedAudiences } from '../scopes.ts';
+import { findNamedUser, type HintDeps, readHint, type UserName } from './ciba-hints.ts';
+import { sealNotification } from './ciba-notification.ts';
+
+export type CibaStartDeps = HintDeps & Parts<'mail' | 'rateLimiter'>;
+
+/** A user who may be asked, and the mailbox when a mail is the way to ask. */
+interface Eligible {
+  readonly user: UserRow;
+  readonly mailTo: string | undefined;
+}
+
+/** Starts the request and gives its auth_req_id. Throws `unknown_user_id`, or 429 when the user is asked too often. */
+export async function startCibaRequest(
+  services: CibaStartDeps,
+  request: FastifyRequest,
+  client: Client,
+  parameters: RequestParameters,
+  lifetimeSeconds: number,
+): Promise<string> {
+  const { tenant } = request;
+  const name = await readHint(services, tenant, client, parameters);
+  if ('reason' in name) throw reject('ciba.unknown_user_id', name);
+  const found = await services.database.read(tenant.id, (queries) => findEligible(queries, request, client, name));
+  if (!found.ok) throw reject('ciba.unknown_user_id', found.cause);
+  const subjectKey = subjectKeyOf(found.user.id, '');
+  await enforceRateLimit(services.rateLimiter, tenant, 'oauth', 'approvals_per_user', subjectKey);
+  const authReqId = randomSecret();
+  const outcome = await services.database.write(tenant.id, (queries) =>
+    insertRequest(queries, services, request, { ...found, client, parameters, authReqId, lifetimeSeconds, subjectKey }),
+  );
+  if (!outcome.ok) {
+    const waitSeconds = tenant.settings.rate_limits.approvals_pending_per_user?.period_seconds ?? 1;
+    throw reject(
+      'oauth.rate_limited',
+      { reason: outcome.reason, expected: 'approvals_pending_per_user' },
+      { retryAfterSeconds: waitSeconds, fields: { retry_after_seconds: waitSeconds } },
+    );
+  }
+  return authReqId;
+}
+
+async function findEligible(
+  queries: Queries,
+  { tenant }: FastifyRequest,
+  client: Client,
+  name: UserName,
+): Promise<({ readonly ok: true } & Eligible) | { readonly ok: false; readonly cause: Cause }> {
+  const user = await findNamedUser(queries, tenant, name);
+  if (user === undefined) return { ok: false, cause: { reason: 'user_unknown' } };
+  const received = user.id;
+  if (user.state !== 'active') return { ok: false, cause: { reason: 'user_inactive', received } };
+  const target = { kind: 'client', id: client.clientId } as const;
+  if (client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant.id, target, user.id)))
+    return { ok: false, cause: { reason: 'access_gate', received } };
+  if ((await countActiveDevices(queries, tenant.id, user.id)) > 0) return { ok: true, user, mailTo: undefined };
+  const emails = tenant.settings.login_methods.includes(emailPinMethod) ? await listUserEmails(queries, tenant.id, user.id) : [];
+  const mailTo = (emails.find((email) => email.is_primary === 1) ?? emails[0])?.value;
+  return mailTo === undefined ? { ok: false, cause: { reason: 'no_way_to_decide', received } } : { ok: true, user, mailTo };
+}
+
+interface Start extends Eligible {
+  readonly client: Client;
+  readonly parameters: RequestParameters;
+  readonly authReqId: string;
+  readonly lifetimeSeconds: number;
+  readonly subjectKey: string;
+}
+
+async function insertRequest(
+  queries: Queries,
+  services: Parts<'clock' | 'encryption' | 'mail'>,
+  request: FastifyRequest,
+  { client, parameters, user, mailTo, authReqId, lifetimeSeconds, subjectKey }: Start,
+): Promise<Outcome<object, 'too_many_pending'>> {
+  const { tenant } = request;
+  const scope = (parseScopes(parameters.get('scope')) ?? []).join(' ');
+  const bindingMessage = parameters.get('binding_message');
+  const created = await createApproval(queries, tenant, {
+    kind: 'ciba',
+    userId: user.id,
+    subjectKey,
+    onDevices: true,
+    withNumber: false,
+    clientId: client.clientId,
+    scope,
+    bindingMessage,
+    initiatedIp: request.clientAddress,
+    lifetimeSeconds,
+  });
+  if (!created.ok) return fail('too_many_pending');
+  const id = uuidV7(services.clock.nowMs());
+  const deliveryMode = client.backchannelTokenDeliveryMode ?? 'poll';
+  const token = parameters.get('client_notification_token');
+  const mailToken = mailTo === undefined ? undefined : randomSecret();
+  const stored = {
+    auth_req_id_hash: hashSecret(authReqId),
+    id,
+    client_id: client.clientId,
+    user_id: user.id,
+    approval_id: created.approvalId,
+    scope,
+    resource: requestedAudiences(parameters)[0] ?? null,
+    delivery_mode: deliveryMode,
+    notification_encrypted:
+      deliveryMode === 'poll' || token === undefined ? null : sealNotification(services.encryption, tenant.id, id, { authReqId, token }),
+    interval_seconds: tenant.settings.ciba_interval_seconds,
+    mail_token_hash: mailToken === undefined ? null : hashSecret(mailToken),
+  };
+  await insertCibaRequest(queries, tenant.id, stored, lifetimeSeconds);
+  if (deliveryMode === 'push')
+    await scheduleCibaExpiry(queries, tenant.id, id, client.backchannelClientNotificationEndpoint ?? '', lifetimeSeconds);
+  if (mailTo !== undefined && mailToken !== undefined)
+    await queueMail(
+      queries,
+      services,
+      tenant,
+      mails.approval.make({ tenant, client, user, bindingMessage, lifetimeSeconds, mailToken }, mailTo),
+    );
+  await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
+    type: 'ciba.started',
+    requestId: request.id,
+    actor: `client:${client.clientId}`,
+    target: `ciba_request:${id}`,
+    data: { user: user.id, approval: created.approvalId, mode: deliveryMode, scope, by_mail: mailTo !== undefined },
+  });
+  return { ok: true };
+}

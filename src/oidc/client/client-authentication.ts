@@ -1,0 +1,157 @@
+// Client authentication of /token, /par, /introspect, /revoke and /bc-authorize (contract 5 and 7.11): exactly one mechanism,
+// the one the client is registered for. Every failure is one answer; its reason goes to the audit record.
+// Unknown and disabled clients cost the same work as known ones.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Cause, reject } from '../../contract/contract-error.ts';
+import { verifySecret } from '../../crypto/secret-hash.ts';
+import { acceptsAuthMethod, type Client, type RegisteredAuthMethod, type TokenEndpointAuthMethod } from '../../domain/client.ts';
+import { isCertificateMethod } from '../../domain/tls-client-auth.ts';
+import { repeatedCredentials } from '../../http/request-sanity.ts';
+import type { Parts } from '../../http/services.ts';
+import { findCachedClient, peekClient, touchClient } from '../../storage/registry/clients.ts';
+import { decodeFormText, type RequestParameters } from '../parameters.ts';
+import { findCertificateFault } from './certificate-authentication.ts';
+import { type AssertionDeps, type PresentedAssertion, readAssertion, verifyAssertion } from './client-assertion.ts';
+import { countFailure } from './client-failures.ts';
+
+export type ClientAuthDeps = AssertionDeps & Parts<'cache' | 'rateLimiter'>;
+
+/** What a request presents to authenticate its client, before anything is checked. */
+type Presented =
+  | {
+      readonly ok: true;
+      readonly mechanism: 'secret';
+      readonly method: TokenEndpointAuthMethod;
+      readonly clientId: string;
+      readonly secret: string;
+    }
+  | { readonly ok: true; readonly mechanism: 'none'; readonly clientId: string }
+  | ({ readonly ok: true; readonly mechanism: 'assertion' } & PresentedAssertion)
+  | ({ readonly ok: false } & Cause);
+
+/** Value of WWW-Authenticate, sent only in answer to an Authorization header (RFC 6749 5.2). */
+const challenge = 'Basic realm="gatehouse"';
+
+/**
+ * Authenticates the client of a request and makes it the actor of the audit trail. `confidentialOnly` refuses public clients.
+ * @throws client.invalid_client for every failure, oauth.rate_limited when the address failed too often.
+ */
+export async function authenticateClient(
+  services: ClientAuthDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parameters: RequestParameters,
+  requirement: { readonly confidentialOnly: boolean } = { confidentialOnly: false },
+): Promise<Client> {
+  const { tenant } = request;
+  const presented = readPresented(request, parameters);
+  if (!presented.ok) return refuse(services, request, reply, { client: undefined, cause: presented });
+  const known = peekClient(services.cache, tenant.id, presented.clientId);
+  const client = known === undefined ? await findCachedClient(services.cache, tenant.id, presented.clientId) : known.value;
+  const finding = findFault(services, request, client, presented);
+  const fault = (finding instanceof Promise ? await finding : finding) ?? findPublic(client, requirement.confidentialOnly);
+  if (client === undefined || fault !== undefined) {
+    // A cached look-up reads the database all the same: a refusal costs the same for known, unknown, cached and new ids.
+    if (known !== undefined) await services.database.read(tenant.id, (queries) => touchClient(queries, tenant.id, presented.clientId));
+    return refuse(services, request, reply, { client, cause: fault ?? { reason: 'unknown_client', received: presented.clientId } });
+  }
+  request.auditActor = `client:${client.clientId}`;
+  return client;
+}
+
+/** True when the request carries any credential: an Authorization header, a client_secret or a client_assertion, empty ones too. */
+export function presentsCredential(request: FastifyRequest, parameters: RequestParameters): boolean {
+  return request.headers.authorization !== undefined || presentsSecret(parameters) || presentsAssertion(parameters);
+}
+
+const presentsSecret = (parameters: RequestParameters): boolean => parameters.has('client_secret');
+const presentsAssertion = (parameters: RequestParameters): boolean =>
+  parameters.has('client_assertion') || parameters.has('client_assertion_type');
+
+function readPresented(request: FastifyRequest, parameters: RequestParameters): Presented {
+  const { authorization } = request.headers;
+  const clientId = parameters.get('client_id');
+  const mechanisms = Number(authorization !== undefined) + Number(presentsSecret(parameters)) + Number(presentsAssertion(parameters));
+  if (mechanisms > 1) return { ok: false, reason: 'multiple_mechanisms', received: clientId };
+  if (authorization !== undefined) return readBasic(authorization, clientId);
+  if (presentsAssertion(parameters)) {
+    const assertion = readAssertion(parameters);
+    return 'jwt' in assertion ? { ok: true, mechanism: 'assertion', ...assertion } : { ok: false, ...assertion };
+  }
+  if (clientId === undefined) return { ok: false, reason: 'client_id_missing' };
+  if (!presentsSecret(parameters)) return { ok: true, mechanism: 'none', clientId };
+  return { ok: true, mechanism: 'secret', method: 'client_secret_post', clientId, secret: parameters.get('client_secret') ?? '' };
+}
+
+const basicSyntax = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
+
+/** RFC 6749 2.3.1: both halves are form-encoded before they are joined and encoded in base64. */
+function readBasic(authorization: string, bodyClientId: string | undefined): Presented {
+  if (authorization === repeatedCredentials) return { ok: false, reason: 'multiple_mechanisms', received: 'Authorization twice' };
+  const encoded = basicSyntax.exec(authorization)?.[1];
+  if (encoded === undefined) return { ok: false, reason: 'malformed_authorization' };
+  const joined = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = joined.indexOf(':');
+  const clientId = colon === -1 ? undefined : decodeFormText(joined.slice(0, colon));
+  const secret = colon === -1 ? undefined : decodeFormText(joined.slice(colon + 1));
+  if (clientId === undefined || clientId === '' || secret === undefined) return { ok: false, reason: 'malformed_authorization' };
+  if (bodyClientId !== undefined && bodyClientId !== clientId)
+    return { ok: false, reason: 'client_id_mismatch', received: bodyClientId, expected: clientId };
+  return { ok: true, mechanism: 'secret', method: 'client_secret_basic', clientId, secret };
+}
+
+/** Why a client may not pass with what it presented; undefined when it may. The work does not depend on who the client is. */
+function findFault(
+  services: AssertionDeps,
+  request: FastifyRequest,
+  client: Client | undefined,
+  presented: Presented & { ok: true },
+): Promise<Cause | undefined> | Cause | undefined {
+  const mismatch = findMismatch(client, presented);
+  switch (presented.mechanism) {
+    case 'none':
+      return mismatch === undefined && client !== undefined && isCertificateMethod(client.tokenEndpointAuthMethod)
+        ? findCertificateFault(services, client, request.clientCertificate)
+        : mismatch;
+    case 'secret': {
+      const verified = verifySecret(presented.secret, client?.secretHash);
+      return mismatch ?? (verified ? undefined : { reason: 'wrong_secret', received: presented.clientId });
+    }
+    case 'assertion': {
+      const calledEndpoint = `${request.tenant.baseUrl}${request.url.split('?', 1)[0]}`;
+      const usable = mismatch === undefined ? client : undefined;
+      return verifyAssertion(services, request.tenant, calledEndpoint, usable, presented).then((fault) => mismatch ?? fault);
+    }
+    default:
+      return presented satisfies never;
+  }
+}
+
+/** Why the registration does not admit the mechanism at all. */
+function findMismatch(client: Client | undefined, presented: Presented & { ok: true }): Cause | undefined {
+  if (client === undefined) return { reason: 'unknown_client', received: presented.clientId };
+  if (!client.enabled) return { reason: 'client_disabled', received: client.clientId };
+  const registered = client.tokenEndpointAuthMethod;
+  const received = presented.mechanism === 'secret' ? presented.method : presented.mechanism;
+  if (registered === 'none' && received !== 'none') return { reason: 'public_client_with_credential', received };
+  if (received === 'none' && isCertificateMethod(registered)) return undefined; // the connection is the credential
+  const admitted = received === 'assertion' ? isAssertionMethod(registered) : acceptsAuthMethod(registered, received);
+  return admitted ? undefined : { reason: 'method_not_registered', received, expected: registered };
+}
+
+const findPublic = (client: Client | undefined, confidentialOnly: boolean): Cause | undefined =>
+  confidentialOnly && client?.type === 'public' ? { reason: 'public_client', received: client.clientId } : undefined;
+
+const isAssertionMethod = (method: RegisteredAuthMethod): boolean => method === 'client_secret_jwt' || method === 'private_key_jwt';
+
+async function refuse(
+  { rateLimiter }: Parts<'rateLimiter'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { client, cause }: { readonly client: Client | undefined; readonly cause: Cause },
+): Promise<never> {
+  await countFailure(rateLimiter, request.tenant, client?.clientId, request.clientAddress);
+  if (request.headers.authorization !== undefined) reply.header('www-authenticate', challenge);
+  throw reject('client.invalid_client', { reason: cause.reason, received: cause.received, expected: cause.expected });
+}

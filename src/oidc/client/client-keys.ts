@@ -1,0 +1,111 @@
+// Public keys of private_key_jwt clients: inline `jwks`, or `jwks_uri` fetched through the guarded way out and kept for a
+// while. A signature by a key not seen yet asks for a new fetch, never more often than the pause, so that nobody can make us
+// hammer somebody's server. Called by client authentication only.
+import type { KeyObject } from 'node:crypto';
+import { jwksBytesMax, jwksKeysMax } from '../../contract/limits.ts';
+import { publicKeyFor } from '../../crypto/assertion-algorithms.ts';
+import type { Client } from '../../domain/client.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Outbound } from '../../platform/outbound.ts';
+
+export interface ClientKeysDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly outbound: Outbound;
+}
+
+type Jwk = Readonly<Record<string, unknown>>;
+
+interface Fetched {
+  keys: readonly Jwk[];
+  fetchedAtMs: number;
+  /** When the last attempt to fetch was made, successful or not. */
+  attemptedAtMs: number;
+  running: Promise<void> | undefined;
+}
+
+const freshMs = 600_000;
+/** Keys are used that long when their server stops answering. */
+const staleMs = 3_600_000;
+const pauseMs = 10_000;
+const timeoutMs = 5000;
+const urisMax = 2000;
+
+const fetchedBy = new WeakMap<Outbound, Map<string, Fetched>>();
+
+/** Keys of the client that may have made a signature of `alg` under `kid` (undefined: any). `again` asks for keys newer than known. */
+export async function clientKeys(
+  services: ClientKeysDeps,
+  client: Client,
+  alg: string,
+  kid: string | undefined,
+  again: boolean,
+): Promise<readonly KeyObject[]> {
+  return candidates(await clientJwks(services, client, again), alg, kid);
+}
+
+/** The keys as they are registered, for what else they carry. */
+export async function clientJwks(services: ClientKeysDeps, client: Client, again: boolean): Promise<readonly Jwk[]> {
+  if (client.jwks !== undefined) return again ? [] : client.jwks.keys;
+  return client.jwksUri === undefined ? [] : fetchedKeys(services, client.jwksUri, again);
+}
+
+function candidates(keys: readonly Jwk[], alg: string, kid: string | undefined): readonly KeyObject[] {
+  const named = kid === undefined ? keys : keys.filter((key) => key['kid'] === kid || key['kid'] === undefined);
+  return named.flatMap((key) => publicKeyFor(alg, key) ?? []);
+}
+
+async function fetchedKeys(services: ClientKeysDeps, uri: string, again: boolean): Promise<readonly Jwk[]> {
+  const known = fetchedOf(services, uri);
+  const nowMs = services.clock.nowMs();
+  const wanted = again || nowMs - known.fetchedAtMs >= freshMs;
+  if (wanted && known.running === undefined && nowMs - known.attemptedAtMs >= pauseMs) {
+    known.attemptedAtMs = nowMs;
+    known.running = fetchKeys(services, uri, known).finally(() => {
+      known.running = undefined;
+    });
+  }
+  if (wanted && known.running !== undefined) await known.running;
+  return services.clock.nowMs() - known.fetchedAtMs < staleMs ? known.keys : [];
+}
+
+function fetchedOf(services: ClientKeysDeps, uri: string): Fetched {
+  let entries = fetchedBy.get(services.outbound);
+  if (entries === undefined) {
+    entries = new Map();
+    fetchedBy.set(services.outbound, entries);
+  }
+  let entry = entries.get(uri);
+  if (entry === undefined) {
+    if (entries.size >= urisMax) entries.delete(entries.keys().next().value!);
+    entry = { keys: [], fetchedAtMs: Number.NEGATIVE_INFINITY, attemptedAtMs: Number.NEGATIVE_INFINITY, running: undefined };
+    entries.set(uri, entry);
+  }
+  return entry;
+}
+
+async function fetchKeys(services: ClientKeysDeps, uri: string, known: Fetched): Promise<void> {
+  const result = await services.outbound.fetch({ url: uri, method: 'GET', timeoutMs, responseBytesMax: jwksBytesMax });
+  const keys = result.ok && result.status === 200 ? parseJwks(result.body) : undefined;
+  if (keys === undefined) {
+    services.log.warn(
+      { jwks_uri: uri, cause: result.ok ? `status ${result.status}` : result.reason },
+      'the keys of a client could not be fetched',
+    );
+    return;
+  }
+  known.keys = keys;
+  known.fetchedAtMs = services.clock.nowMs();
+}
+
+/** The public keys of a JWK set (RFC 7517 5), or undefined when the text is none. Members that are no objects are skipped. */
+function parseJwks(text: string): readonly Jwk[] | undefined {
+  try {
+    const { keys } = JSON.parse(text) as { keys?: unknown }; // checked below
+    if (!Array.isArray(keys)) return undefined;
+    return keys.slice(0, jwksKeysMax).filter((key): key is Jwk => typeof key === 'object' && key !== null && !Array.isArray(key));
+  } catch {
+    return undefined;
+  }
+}

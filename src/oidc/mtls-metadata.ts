@@ -1,0 +1,38 @@
+// What discovery says of clients with certificates (RFC 8705 3.3, 5), where this server can see certificates at all.
+import { rootTenantSlug, type Tenant } from '../domain/tenant.ts';
+import { isCertificateMethod } from '../domain/tls-client-auth.ts';
+import type { Parts } from '../http/services.ts';
+
+type MtlsConfig = Pick<Parts<'config'>['config'], 'mtlsHeader' | 'mtlsListen' | 'mtlsUrl'>;
+type Metadata = Readonly<Record<string, unknown>>;
+
+const seesCertificates = ({ mtlsHeader, mtlsListen }: MtlsConfig): boolean => (mtlsHeader ?? mtlsListen) !== undefined;
+
+/** Methods this server can take. */
+export const offeredAuthMethods = (config: MtlsConfig, methods: readonly string[]): readonly string[] =>
+  seesCertificates(config) ? methods : methods.filter((method) => !isCertificateMethod(method));
+
+/** Endpoints a client calls itself. */
+const aliased = [
+  'token_endpoint',
+  'userinfo_endpoint',
+  'introspection_endpoint',
+  'revocation_endpoint',
+  'pushed_authorization_request_endpoint',
+  'backchannel_authentication_endpoint',
+  'device_authorization_endpoint',
+  'registration_endpoint',
+] as const;
+
+/** That tokens can be bound to certificates, and where clients come with theirs. */
+export function mtlsMetadata(config: MtlsConfig, tenant: Tenant, metadata: Metadata): Metadata {
+  if (!seesCertificates(config)) return {};
+  const { mtlsUrl } = config;
+  if (mtlsUrl === undefined) return { tls_client_certificate_bound_access_tokens: true };
+  const base = tenant.slug === rootTenantSlug ? mtlsUrl : `${mtlsUrl}/t/${tenant.slug}`;
+  const aliases = aliased.flatMap((name) => {
+    const endpoint = metadata[name];
+    return typeof endpoint === 'string' ? [[name, `${base}${endpoint.slice(tenant.baseUrl.length)}`] as const] : [];
+  });
+  return { tls_client_certificate_bound_access_tokens: true, mtls_endpoint_aliases: Object.fromEntries(aliases) };
+}

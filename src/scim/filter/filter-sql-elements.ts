@@ -1,0 +1,57 @@
+// The rows of each multi-valued attribute as a source `e` with the columns the schema table names.
+// Called by filter-sql.ts. Console-managed groups never appear in it (07-scim).
+import { type RawBuilder, sql } from 'kysely';
+import type { TenantId } from '../../domain/ids.ts';
+import type { Dialect } from '../../storage/engine/database.ts';
+import type { Plural } from '../schema/schema-lookup.ts';
+
+export interface ElementSource {
+  readonly from: RawBuilder<unknown>;
+  /** The column that names the resource the element belongs to. */
+  readonly owner: 'e.user_id' | 'e.group_id';
+  /** Restricts the source to the tenant and attribute. */
+  readonly inTenant: RawBuilder<boolean>;
+}
+
+/** The element rows of a multi-valued attribute. */
+export function elementSource({ dialect, tenant }: { dialect: Dialect; tenant: TenantId }, plural: Plural): ElementSource {
+  const inTenant = sql<boolean>`e.tenant_id = ${tenant}`;
+  const word = (text: string): RawBuilder<string> =>
+    dialect === 'postgres' ? sql`${sql.lit(text)}::text COLLATE "C"` : sql`${sql.lit(text)}`;
+  switch (plural.attribute.elements) {
+    case 'emails':
+      return { from: sql`user_emails e`, owner: 'e.user_id', inTenant };
+    case 'values':
+      return {
+        from: sql`user_values e`,
+        owner: 'e.user_id',
+        inTenant: sql`${inTenant} AND e.attribute = ${sql.lit(plural.key)}`,
+      };
+    case 'addresses':
+      return { from: sql`user_addresses e`, owner: 'e.user_id', inTenant };
+    case 'custom':
+      return {
+        from: sql`user_custom_values e`,
+        owner: 'e.user_id',
+        inTenant: sql`${inTenant} AND e.attribute = ${plural.attribute.custom!.id}`,
+      };
+    case 'groups':
+      return {
+        from: sql`(SELECT gm.tenant_id, gm.user_id, gr.id AS value, gr.display_name AS display, gr.display_name_key AS display_key,
+            ${word('direct')} AS type, ${word('direct')} AS type_key
+          FROM group_members gm JOIN groups gr ON gr.tenant_id = gm.tenant_id AND gr.id = gm.group_id WHERE gr.origin = 'scim') e`,
+        owner: 'e.user_id',
+        inTenant,
+      };
+    case 'members':
+      return {
+        from: sql`(SELECT gm.tenant_id, gm.group_id, us.id AS value, coalesce(us.display_name, us.user_name) AS display,
+            coalesce(us.display_name_key, us.user_name_key) AS display_key, ${word('User')} AS type, ${word('user')} AS type_key
+          FROM group_members gm JOIN users us ON us.tenant_id = gm.tenant_id AND us.id = gm.user_id) e`,
+        owner: 'e.group_id',
+        inTenant,
+      };
+    default:
+      throw new Error(`${plural.key} has no element rows`);
+  }
+}

@@ -1,0 +1,234 @@
+// A grant is one authorization of one client by one user: the `sid` of its tokens and the family of its refresh tokens.
+// Revoking it ends every token issued from it, at once and on every node.
+import { sql } from 'kysely';
+import { type HookClaims, loadHookClaims, storeHookClaims } from '../../domain/hook.ts';
+import type { ClientId, GrantId, SsoSessionId, TenantId, UserId } from '../../domain/ids.ts';
+import { loadRequestedClaims, type RequestedClaims, storeRequestedClaims } from '../../domain/requested-claims.ts';
+import type { Queries } from '../engine/database.ts';
+import { databaseNowMs } from '../engine/instance.ts';
+import { type Row, statement } from '../engine/statement.ts';
+import { markSsoSessionsEnded } from '../sign-in/sso-sessions.ts';
+import { queueLogoutNotices } from './logout-notices.ts';
+
+/** What a grant says of its authorization; a code that becomes one has the same columns. */
+export interface GrantColumns {
+  client_id: ClientId;
+  user_id: UserId;
+  scope: string;
+  /** The resource audience of the grant, or null for the issuer alone. */
+  resource: string | null;
+  /** Seconds since the epoch. */
+  auth_time: number;
+  acr: string | null;
+  /** JSON list. */
+  amr: string;
+  nonce: string | null;
+  /** Seconds, as requested at authorize. */
+  max_age: number | null;
+  /** RFC 7638 thumbprint its refresh tokens are bound to (RFC 9449 5), for public clients that used DPoP. */
+  dpop_jkt: string | null;
+  /** `x5t#S256` its refresh tokens are bound to (RFC 8705 4), for public clients with certificates. */
+  certificate_thumbprint: string | null;
+  /** The browser's session it was made from. */
+  sso_session_id: SsoSessionId | null;
+  /** Seconds since the epoch: when a request was answered from a session; null for a fresh sign-in, where it is auth_time. */
+  authorized_at: number | null;
+  /** JSON of domain/requested-claims. */
+  claims: string | null;
+  /** JSON of the claims a hook added at sign-in. */
+  hook_claims: string | null;
+}
+
+export interface GrantTable extends GrantColumns {
+  tenant_id: TenantId;
+  id: GrantId;
+  created_at: number;
+  /** When no token of this grant can be alive any more; the row is purged after it. */
+  expires_at: number;
+  revoked_at: number | null;
+  revoked_reason: string | null;
+}
+
+export type StoredGrant = Readonly<GrantTable>;
+
+/** What a user authorized, as codes and approvals hand it over to a grant. */
+export interface Grant {
+  readonly id: GrantId;
+  readonly clientId: ClientId;
+  readonly userId: UserId;
+  readonly scope: string;
+  readonly resource: string | undefined;
+  readonly authTimeSeconds: number;
+  readonly acr: string | undefined;
+  readonly amr: readonly string[];
+  readonly nonce: string | undefined;
+  readonly maxAgeSeconds: number | undefined;
+  readonly dpopJkt: string | undefined;
+  readonly ssoSessionId?: SsoSessionId | undefined;
+  /** When the request was answered, where that was later than the sign-in (design 14, 1). */
+  readonly authorizedAtSeconds?: number | undefined;
+  readonly claims?: RequestedClaims | undefined;
+  /** Added to its tokens by the hook at sign-in. */
+  readonly hookClaims?: HookClaims | undefined;
+  readonly certificateThumbprint?: string | undefined;
+}
+
+/** Why a grant ended; goes into its row and the audit trail. */
+export type GrantRevocation =
+  | 'code_reuse'
+  | 'refresh_reuse'
+  | 'revoked_by_client'
+  | 'logout'
+  | 'user_state'
+  | 'administrator'
+  | 'delivery_failed';
+
+/** Inserts a grant whose last possible token lives for `lifetimeSeconds`. */
+export async function insertGrant(queries: Queries, tenant: TenantId, grant: Grant, lifetimeSeconds: number): Promise<void> {
+  await insertStatement(queries, { tenant_id: tenant, id: grant.id, ...grantToColumns(grant), lifetime_ms: lifetimeSeconds * 1000 });
+}
+
+type InsertedGrant = Pick<GrantTable, 'tenant_id' | 'id'> & GrantColumns & { lifetime_ms: number };
+
+const insertStatement = statement((queries, { lifetime_ms, ...row }: Row<InsertedGrant>) =>
+  queries.insertInto('grants').values({
+    ...row,
+    created_at: databaseNowMs,
+    expires_at: sql<number>`${databaseNowMs} + ${lifetime_ms}`,
+    revoked_at: null,
+    revoked_reason: null,
+  }),
+);
+
+export async function findGrant(queries: Queries, tenant: TenantId, id: string): Promise<StoredGrant | undefined> {
+  return queries
+    .selectFrom('grants')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id as GrantId) // a look-up key, not yet known to be an id
+    .executeTakeFirst();
+}
+
+/** The columns a grant is stored in. */
+export const grantToColumns = (grant: Grant): GrantColumns => ({
+  client_id: grant.clientId,
+  user_id: grant.userId,
+  scope: grant.scope,
+  resource: grant.resource ?? null,
+  auth_time: grant.authTimeSeconds,
+  acr: grant.acr ?? null,
+  amr: JSON.stringify(grant.amr),
+  nonce: grant.nonce ?? null,
+  max_age: grant.maxAgeSeconds ?? null,
+  dpop_jkt: grant.dpopJkt ?? null,
+  certificate_thumbprint: grant.certificateThumbprint ?? null,
+  sso_session_id: grant.ssoSessionId ?? null,
+  authorized_at: grant.authorizedAtSeconds ?? null,
+  claims: storeRequestedClaims(grant.claims),
+  hook_claims: storeHookClaims(grant.hookClaims),
+});
+
+/** The grant its columns stand for. */
+export const grantFromColumns = (id: GrantId, row: Readonly<GrantColumns>): Grant => ({
+  id,
+  clientId: row.client_id,
+  userId: row.user_id,
+  scope: row.scope,
+  resource: row.resource ?? undefined,
+  authTimeSeconds: row.auth_time,
+  acr: row.acr ?? undefined,
+  amr: JSON.parse(row.amr),
+  nonce: row.nonce ?? undefined,
+  maxAgeSeconds: row.max_age ?? undefined,
+  dpopJkt: row.dpop_jkt ?? undefined,
+  certificateThumbprint: row.certificate_thumbprint ?? undefined,
+  ssoSessionId: row.sso_session_id ?? undefined,
+  authorizedAtSeconds: row.authorized_at ?? undefined,
+  claims: loadRequestedClaims(row.claims),
+  hookClaims: loadHookClaims(row.hook_claims),
+});
+
+/** Ends of a session that a client hears of by back-channel logout; the others are the client's own doing or a theft. */
+const toldToClients: ReadonlySet<GrantRevocation> = new Set(['logout', 'user_state', 'administrator']);
+
+/** Ends a grant with its refresh family and access tokens. Gives false when it was ended before or never was. */
+export async function revokeGrant(queries: Queries, tenant: TenantId, id: GrantId, reason: GrantRevocation): Promise<boolean> {
+  if (toldToClients.has(reason)) await queueLogoutNotices(queries, tenant, { grantId: id });
+  const rows = await queries
+    .updateTable('grants')
+    .set({ revoked_at: databaseNowMs, revoked_reason: reason })
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .execute();
+  return rows.length === 1;
+}
+
+/** Ends a user's sessions in every browser and every grant, and drops the codes not yet redeemed. Gives how many grants ended. */
+export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, userId: UserId, reason: GrantRevocation): Promise<number> {
+  await markSsoSessionsEnded(queries, tenant, { userId });
+  if (toldToClients.has(reason)) await queueLogoutNotices(queries, tenant, { userId });
+  await queries
+    .deleteFrom('authorization_codes')
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', userId)
+    .where('used_at', 'is', null)
+    .execute();
+  const rows = await queries
+    .updateTable('grants')
+    .set({ revoked_at: databaseNowMs, revoked_reason: reason })
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .execute();
+  return rows.length;
+}
+
+/**
+ * Ends sessions of browsers with what was made from them: codes not yet redeemed, and grants without offline_access, whose
+ * clients are told. A request being answered from one commits before or gets nothing. Gives the ids of the sessions ended.
+ */
+export async function endSsoSessions(
+  queries: Queries,
+  tenant: TenantId,
+  meant: Parameters<typeof markSsoSessionsEnded>[2],
+  reason: 'logout' | 'administrator',
+): Promise<readonly SsoSessionId[]> {
+  const ended = await markSsoSessionsEnded(queries, tenant, meant);
+  if (ended.length === 0) return ended;
+  await queries
+    .deleteFrom('authorization_codes')
+    .where('tenant_id', '=', tenant)
+    .where('sso_session_id', 'in', ended)
+    .where('used_at', 'is', null)
+    .execute();
+  await queueLogoutNotices(queries, tenant, { ssoSessionIds: ended });
+  await queries
+    .updateTable('grants')
+    .set({ revoked_at: databaseNowMs, revoked_reason: reason })
+    .where('tenant_id', '=', tenant)
+    .where('sso_session_id', 'in', ended)
+    .where('revoked_at', 'is', null)
+    .where(isOnlineOnly)
+    .execute();
+  return ended;
+}
+
+/** Grants that end with their session: those nobody was promised offline access for. */
+export const isOnlineOnly = sql<boolean>`' ' || scope || ' ' NOT LIKE '% offline_access %'`;
+
+/** The live grants of a user, newest first: their sessions. */
+export async function listGrantsOfUser(queries: Queries, tenant: TenantId, userId: UserId): Promise<readonly StoredGrant[]> {
+  return queries
+    .selectFrom('grants')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', databaseNowMs)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+}

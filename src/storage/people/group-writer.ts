@@ -1,0 +1,222 @@
+// The one writer of `groups` and their members. Membership changes are set-based and touch only what changes; the members of a
+// group are never loaded to change it. A taken name throws ValueTaken. The caller owns the transaction.
+import { sql } from 'kysely';
+import { foldKey } from '../../domain/fold.ts';
+import type { groupFields } from '../../domain/group.ts';
+import type { GroupId, TenantId, UserId } from '../../domain/ids.ts';
+import { fail, type Outcome } from '../../domain/outcome.ts';
+import type { Dialect, Queries } from '../engine/database.ts';
+import { idIn } from '../engine/id-list.ts';
+import { databaseNowMs } from '../engine/instance.ts';
+import type { RowOf } from '../engine/row-codec.ts';
+import { takenAs } from '../engine/unique-violation.ts';
+import type { GroupRow } from './groups.ts';
+import { reverseText } from './user-search.ts';
+
+/** What callers write; search keys are made here. */
+export type GroupColumns = Readonly<RowOf<typeof groupFields>>;
+export type NewGroup = GroupColumns & { readonly id: GroupId };
+
+const nextVersion = { version: sql<number>`version + 1`, updated_at: databaseNowMs };
+
+/** The columns with their search companions. */
+function withKeys(columns: Partial<GroupColumns>) {
+  const { display_name: name, external_id: externalId } = columns;
+  return {
+    ...columns,
+    ...(name === undefined ? {} : { display_name_key: foldKey(name), display_name_reversed: reverseText(foldKey(name)) }),
+    ...(externalId === undefined ? {} : { external_id_reversed: externalId === null ? null : reverseText(externalId) }),
+  };
+}
+
+/** Inserts groups; gives their rows. */
+export async function insertGroups(queries: Queries, tenant: TenantId, groups: readonly NewGroup[]): Promise<readonly GroupRow[]> {
+  if (groups.length === 0) return [];
+  const times = { version: 1, created_at: databaseNowMs, updated_at: databaseNowMs };
+  const rows = groups.map((group) => ({ ...withKeys(group), tenant_id: tenant, ...times }));
+  return takenAs('display_name', () =>
+    queries
+      .insertInto('groups')
+      .values(rows as never) // every column has a value
+      .returningAll()
+      .execute(),
+  );
+}
+
+/** Writes columns of a group and raises its version; undefined when there is no such group. */
+export async function changeGroup(
+  queries: Queries,
+  tenant: TenantId,
+  id: string,
+  columns: Partial<GroupColumns>,
+): Promise<GroupRow | undefined> {
+  return takenAs('display_name', () =>
+    queries
+      .updateTable('groups')
+      .set({ ...withKeys(columns), ...nextVersion })
+      .where('tenant_id', '=', tenant)
+      .where('id', '=', id as GroupId) // a look-up key, not yet known to be an id
+      .returningAll()
+      .executeTakeFirst(),
+  );
+}
+
+/** Deletes a group with its memberships and assignments. */
+export async function deleteGroup(queries: Queries, tenant: TenantId, id: string): Promise<boolean> {
+  const rows = await queries
+    .deleteFrom('groups')
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id as GroupId) // a look-up key, not yet known to be an id
+    .returning('id')
+    .execute();
+  return rows.length === 1;
+}
+
+const memberRow = (tenant: TenantId, group: GroupId, user: UserId) => ({
+  tenant_id: tenant,
+  group_id: group,
+  user_id: user,
+  created_at: databaseNowMs,
+  user_created_at: sql<number>`(SELECT created_at FROM users WHERE tenant_id = ${tenant} AND id = ${user})`,
+});
+
+/** Adds a live user to a group and raises the group's version. */
+export async function insertGroupMember(
+  queries: Queries,
+  tenant: TenantId,
+  group: GroupId,
+  user: UserId,
+): Promise<Outcome<{ readonly createdAt: number }, 'member_already'>> {
+  const row = await queries
+    .insertInto('group_members')
+    .values(memberRow(tenant, group, user))
+    .onConflict((on) => on.doNothing())
+    .returning('created_at')
+    .executeTakeFirst();
+  if (row === undefined) return fail('member_already');
+  await changeGroup(queries, tenant, group, {});
+  return { ok: true, createdAt: row.created_at };
+}
+
+/** Takes a user out of a group; false when they were not in it. */
+export async function deleteGroupMember(queries: Queries, tenant: TenantId, group: GroupId, user: string): Promise<boolean> {
+  const rows = await queries
+    .deleteFrom('group_members')
+    .where('tenant_id', '=', tenant)
+    .where('group_id', '=', group)
+    .where('user_id', '=', user as UserId) // a look-up key, not yet known to be an id
+    .returning('user_id')
+    .execute();
+  if (rows.length === 0) return false;
+  await changeGroup(queries, tenant, group, {});
+  return true;
+}
+
+/** Gives the groups a user is in a new version: the user is about to leave them all. */
+export async function touchGroupsOfUser(queries: Queries, tenant: TenantId, user: UserId): Promise<void> {
+  await queries
+    .updateTable('groups')
+    .set(nextVersion)
+    .where('tenant_id', '=', tenant)
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('group_members').select('group_id').where('tenant_id', '=', tenant).where('user_id', '=', user),
+    )
+    .execute();
+}
+
+/** How many of these distinct ids are live users; on PostgreSQL they stay so until the transaction ends. */
+async function countLiveUsers(queries: Queries, dialect: Dialect, tenant: TenantId, ids: readonly string[]): Promise<number> {
+  const lock = dialect === 'postgres' ? sql` FOR KEY SHARE` : sql``;
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM
+    (SELECT id FROM users WHERE tenant_id = ${tenant} AND ${idIn(dialect, 'id', ids)} AND state <> 'deleted'${lock}) live`.execute(queries);
+  return rows[0]?.n ?? 0;
+}
+
+export type MemberChange = { readonly ok: true; readonly changed: number } | { readonly ok: false; readonly reason: 'unknown_member' };
+
+/** Adds distinct users to a group; those already in it do not count as changed. */
+export async function addMembers(
+  queries: Queries,
+  dialect: Dialect,
+  tenant: TenantId,
+  group: GroupId,
+  ids: readonly string[],
+): Promise<MemberChange> {
+  if (ids.length === 0) return { ok: true, changed: 0 };
+  if ((await countLiveUsers(queries, dialect, tenant, ids)) < ids.length) return fail('unknown_member');
+  const { rows } = await sql`INSERT INTO group_members (tenant_id, group_id, user_id, created_at, user_created_at)
+    SELECT ${tenant}, ${group}, id, gatehouse_now_ms(), created_at FROM users WHERE tenant_id = ${tenant} AND ${idIn(dialect, 'id', ids)} AND state <> 'deleted'
+    ON CONFLICT DO NOTHING RETURNING user_id`.execute(queries);
+  return { ok: true, changed: rows.length };
+}
+
+/** Removes users from a group and gives how many were in it. */
+export async function removeMembers(
+  queries: Queries,
+  dialect: Dialect,
+  tenant: TenantId,
+  group: GroupId,
+  ids: readonly string[],
+): Promise<number> {
+  if (ids.length === 0) return 0;
+  const { rows } =
+    await sql`DELETE FROM group_members WHERE tenant_id = ${tenant} AND group_id = ${group} AND ${idIn(dialect, 'user_id', ids)}
+    RETURNING user_id`.execute(queries);
+  return rows.length;
+}
+
+/** Makes exactly these distinct users the members. */
+export async function replaceMembers(
+  queries: Queries,
+  dialect: Dialect,
+  tenant: TenantId,
+  group: GroupId,
+  ids: readonly string[],
+): Promise<MemberChange> {
+  const removed =
+    await sql`DELETE FROM group_members WHERE tenant_id = ${tenant} AND group_id = ${group} AND NOT (${idIn(dialect, 'user_id', ids)})
+    RETURNING user_id`.execute(queries);
+  const added = await addMembers(queries, dialect, tenant, group, ids);
+  return added.ok ? { ok: true, changed: added.changed + removed.rows.length } : added;
+}
+
+export interface MembershipChange {
+  readonly user: UserId;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** Adds users to groups and takes them out; each group that changed has one new version. */
+export async function changeMemberships(
+  queries: Queries,
+  dialect: Dialect,
+  tenant: TenantId,
+  changes: readonly MembershipChange[],
+): Promise<void> {
+  const rows = changes.flatMap(
+    ({ user, added }) => added.map((group) => memberRow(tenant, group as GroupId, user)), // ids of known groups
+  );
+  if (rows.length > 0)
+    await queries
+      .insertInto('group_members')
+      .values(rows)
+      .onConflict((on) => on.doNothing())
+      .execute();
+  for (const { user, removed } of changes) {
+    if (removed.length === 0) continue;
+    await queries
+      .deleteFrom('group_members')
+      .where('tenant_id', '=', tenant)
+      .where('user_id', '=', user)
+      .where(idIn(dialect, 'group_id', removed))
+      .execute();
+  }
+  const touched = [...new Set(changes.flatMap(({ added, removed }) => [...added, ...removed]))].sort();
+  if (touched.length === 0) return;
+  await queries
+    .updateTable('groups')
+    .set(nextVersion)
+    .where('tenant_id', '=', tenant)
+    .where(idIn(dialect, 'id', touched))
+    .execute();
+}

@@ -1,0 +1,182 @@
+// Groups and their members (users only). `origin` tells who manages a group: the console's are invisible to SCIM.
+import { type Generated, sql } from 'kysely';
+import { foldKey } from '../../domain/fold.ts';
+import { type Group, groupFields } from '../../domain/group.ts';
+import type { GroupId, TenantId, UserId } from '../../domain/ids.ts';
+import type { Dialect, Queries } from '../engine/database.ts';
+import { idIn } from '../engine/id-list.ts';
+import type { Page, SearchedPage } from '../engine/matching-rows.ts';
+import { fromRow, type RowOf } from '../engine/row-codec.ts';
+
+export interface GroupTable extends RowOf<typeof groupFields> {
+  tenant_id: TenantId;
+  id: GroupId;
+  display_name_key: string;
+  display_name_reversed: string | null;
+  external_id_reversed: string | null;
+  version: number;
+  created_at: number;
+  updated_at: number;
+}
+export type GroupRow = Readonly<GroupTable>;
+
+export const groupFromRow = (row: GroupRow): Group => ({
+  id: row.id,
+  ...fromRow(groupFields, row),
+  version: row.version,
+  createdAtMs: row.created_at,
+  updatedAtMs: row.updated_at,
+});
+
+export interface GroupMemberTable {
+  tenant_id: TenantId;
+  group_id: GroupId;
+  user_id: UserId;
+  created_at: number;
+  /** Of the user, which never changes: with its id the order of a group's members. */
+  user_created_at: Generated<number>;
+}
+
+/** The groups a user is in, in no order. */
+export async function listGroupsOfUser(
+  queries: Queries,
+  tenant: TenantId,
+  user: UserId,
+): Promise<readonly Pick<GroupRow, 'id' | 'display_name'>[]> {
+  return queries
+    .selectFrom('group_members as m')
+    .innerJoin('groups as g', (join) => join.onRef('g.tenant_id', '=', 'm.tenant_id').onRef('g.id', '=', 'm.group_id'))
+    .select(['g.id', 'g.display_name'])
+    .where('m.tenant_id', '=', tenant)
+    .where('m.user_id', '=', user)
+    .execute();
+}
+
+export async function findGroup(queries: Queries, tenant: TenantId, id: string): Promise<GroupRow | undefined> {
+  return queries
+    .selectFrom('groups')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id as GroupId) // a look-up key, not yet known to be an id
+    .executeTakeFirst();
+}
+
+/** A SCIM-managed group. */
+export async function findProvisionedGroup(queries: Queries, tenant: TenantId, id: string): Promise<GroupRow | undefined> {
+  return scimGroup(queries, tenant, id).executeTakeFirst();
+}
+
+/** A SCIM-managed group, its row locked until the transaction ends. */
+export async function lockGroup(queries: Queries, dialect: Dialect, tenant: TenantId, id: string): Promise<GroupRow | undefined> {
+  const query = scimGroup(queries, tenant, id);
+  return (dialect === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+}
+
+function scimGroup(queries: Queries, tenant: TenantId, id: string) {
+  return queries
+    .selectFrom('groups')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id as GroupId) // a look-up key, not yet known to be an id
+    .where('origin', '=', 'scim');
+}
+
+/** A page of groups, console-managed and SCIM-managed, in order of their ids. */
+export async function listGroups(queries: Queries, tenant: TenantId, page: SearchedPage): Promise<readonly GroupRow[]> {
+  const query = queries
+    .selectFrom('groups')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('id', '>', page.after as GroupId)
+    .orderBy('id')
+    .limit(page.limit);
+  if (page.search === undefined) return query.execute();
+  const from = foldKey(page.search);
+  return query.where('display_name_key', '>=', from).where('display_name_key', '<', `${from}\u{10ffff}`).execute();
+}
+
+/** The rows of these groups, in no order. */
+export async function listGroupsById(
+  queries: Queries,
+  dialect: Dialect,
+  tenant: TenantId,
+  ids: readonly string[],
+): Promise<readonly GroupRow[]> {
+  return queries
+    .selectFrom('groups')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where(idIn(dialect, 'id', ids))
+    .execute();
+}
+
+/** The groups with one of these ids or display names. */
+export async function listGroupsByIdOrName(
+  queries: Queries,
+  tenant: TenantId,
+  wanted: { readonly ids: readonly string[]; readonly names: readonly string[] },
+): Promise<readonly GroupRow[]> {
+  const keys = wanted.names.map(foldKey);
+  return queries
+    .selectFrom('groups')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where((eb) =>
+      eb.or([
+        ...(keys.length > 0 ? [eb('display_name_key', 'in', keys)] : []),
+        ...(wanted.ids.length > 0 ? [eb('id', 'in', wanted.ids as readonly GroupId[])] : []), // look-up keys, not yet known to be ids
+      ]),
+    )
+    .execute();
+}
+
+export interface GroupMember {
+  readonly user_id: UserId;
+  readonly user_name: string | null;
+  readonly display_name: string | null;
+  readonly created_at: number;
+}
+
+/** A page of the members of a group in order of their ids. */
+export async function listGroupMembers(queries: Queries, tenant: TenantId, group: GroupId, page: Page): Promise<readonly GroupMember[]> {
+  return queries
+    .selectFrom('group_members as m')
+    .innerJoin('users as u', (join) => join.onRef('u.tenant_id', '=', 'm.tenant_id').onRef('u.id', '=', 'm.user_id'))
+    .select(['m.user_id', 'u.user_name', 'u.display_name', 'm.created_at'])
+    .where('m.tenant_id', '=', tenant)
+    .where('m.group_id', '=', group)
+    .where('m.user_id', '>', page.after as UserId)
+    .orderBy('m.user_id')
+    .limit(page.limit)
+    .execute();
+}
+
+export interface MemberRow {
+  readonly user_id: UserId;
+  readonly display: string | null;
+}
+
+/** A page of members in id order, after the given id. */
+export async function listMembers(queries: Queries, tenant: TenantId, group: string, page: Page): Promise<readonly MemberRow[]> {
+  const { rows } = await sql<MemberRow>`SELECT m.user_id, coalesce(u.display_name, u.user_name) AS display FROM group_members m
+    JOIN users u ON u.tenant_id = m.tenant_id AND u.id = m.user_id
+    WHERE m.tenant_id = ${tenant} AND m.group_id = ${group} AND m.user_id > ${page.after} ORDER BY m.user_id LIMIT ${page.limit}`.execute(
+    queries,
+  );
+  return rows;
+}
+
+/** The memberships of these users. */
+export async function listMembershipsOfUsers(
+  queries: Queries,
+  dialect: Dialect,
+  tenant: TenantId,
+  ids: readonly string[],
+): Promise<readonly Pick<GroupMemberTable, 'user_id' | 'group_id'>[]> {
+  return queries
+    .selectFrom('group_members')
+    .select(['user_id', 'group_id'])
+    .where('tenant_id', '=', tenant)
+    .where(idIn(dialect, 'user_id', ids))
+    .execute();
+}

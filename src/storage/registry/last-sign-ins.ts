@@ -1,0 +1,70 @@
+// When somebody last signed in, per person and per application: what lists show. Written a moment after the sign-in by the recorder in
+// src/audit/activity.ts, so that no sign-in waits for it; to the minute, because who opens ten applications in one is one write.
+import { sql } from 'kysely';
+import type { TenantId, UserId } from '../../domain/ids.ts';
+import type { Dialect, Queries } from '../engine/database.ts';
+import { idIn } from '../engine/id-list.ts';
+
+export type SignedInKind = 'user' | 'client' | 'service_provider';
+
+export interface LastSignInTable {
+  tenant_id: TenantId;
+  /** A SignedInKind. */
+  kind: string;
+  id: string;
+  /** Epoch milliseconds. */
+  at: number;
+}
+
+export interface LastSignIn {
+  readonly kind: SignedInKind;
+  readonly id: string;
+  readonly atMs: number;
+}
+
+/** Who signed in, and to what. */
+export interface SignIn {
+  readonly userId: UserId;
+  readonly application: readonly [kind: Exclude<SignedInKind, 'user'>, id: string];
+}
+
+/** A time stored less than this before stays. */
+const exactMs = 60_000;
+const rowsPerStatement = 1_000;
+
+/** Remembers the later of each; rows are written in one order everywhere, so that parallel writers cannot wait for each other in a circle. */
+export async function noteSignIns(queries: Queries, tenant: TenantId, signIns: readonly LastSignIn[]): Promise<void> {
+  const keyOf = ({ kind, id }: LastSignIn): string => `${kind}:${id}`;
+  const rows = signIns
+    .toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
+    .map(({ kind, id, atMs }) => ({ tenant_id: tenant, kind, id, at: atMs }));
+  for (let from = 0; from < rows.length; from += rowsPerStatement)
+    await queries
+      .insertInto('last_sign_ins')
+      .values(rows.slice(from, from + rowsPerStatement))
+      .onConflict((on) =>
+        on
+          .columns(['tenant_id', 'kind', 'id'])
+          .doUpdateSet({ at: sql`excluded.at` })
+          .where(sql<boolean>`last_sign_ins.at <= excluded.at - ${sql.lit(exactMs)}`),
+      )
+      .execute();
+}
+
+/** When somebody last signed in, of those of these ids where it is known. */
+export async function listLastSignIns(
+  queries: Queries,
+  dialect: Dialect,
+  tenant: TenantId,
+  { kind, ids }: { readonly kind: SignedInKind; readonly ids: readonly string[] },
+): Promise<ReadonlyMap<string, number>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<{ id: string; at: number | string }>`SELECT id, at FROM last_sign_ins
+    WHERE tenant_id = ${tenant} AND kind = ${kind} AND ${idIn(dialect, 'id', ids)}`.execute(queries);
+  return new Map(rows.map(({ id, at }) => [id, Number(at)]));
+}
+
+/** What is gone was signed in to by nobody. */
+export async function forgetSignIns(queries: Queries, tenant: TenantId, kind: SignedInKind, id: string): Promise<void> {
+  await queries.deleteFrom('last_sign_ins').where('tenant_id', '=', tenant).where('kind', '=', kind).where('id', '=', id).execute();
+}

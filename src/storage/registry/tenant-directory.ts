@@ -1,0 +1,130 @@
+// Which tenant a request belongs to (design 02, "Tenants and base_url"): by custom domain, else by slug. Cached like
+// configuration; unknown names are remembered too, apart and bounded (unknown-names.ts).
+
+import { unknownTenantNameBytesMax, unknownTenantNamesMax } from '../../contract/limits.ts';
+import { readLoginTexts } from '../../domain/appearance/login-texts.ts';
+import type { TenantId } from '../../domain/ids.ts';
+import { noMappings } from '../../domain/mappings/rule.ts';
+import { mergeSettings } from '../../domain/settings.ts';
+import { baseUrlOf, type Tenant, tenantFields } from '../../domain/tenant.ts';
+import type { ConfigCache } from '../engine/config-cache.ts';
+import type { Database, Queries } from '../engine/database.ts';
+import { fromRow } from '../engine/row-codec.ts';
+import { listCustomAttributes } from './custom-attributes.ts';
+import { listCustomizations } from './customizations.ts';
+import { findTenantHooks } from './hooks.ts';
+import { readMappings } from './mapping-tables.ts';
+import { findTenantByDomain, findTenantById, findTenantBySlug, type StoredTenant } from './tenants.ts';
+import { createUnknownNames } from './unknown-names.ts';
+
+export interface LookUp {
+  /** How old memory may be while the database is away, as of ConfigCache.get. */
+  readonly ageMsMax?: number | undefined;
+  /** Called before the database is asked; throws to refuse. What it gives is called when the name turns out to have a tenant. */
+  readonly admit?: () => () => void;
+}
+
+export interface TenantDirectory {
+  readonly bySlug: (slug: string, lookUp?: LookUp) => Promise<Tenant | undefined>;
+  /** `origin` is a scheme and host, e.g. `https://login.acme.example`. */
+  readonly byDomain: (origin: string, lookUp?: LookUp) => Promise<Tenant | undefined>;
+  readonly byId: (id: TenantId) => Promise<Tenant | undefined>;
+  /** What bySlug and byDomain would give, if it is known without waiting. */
+  readonly peekSlug: (slug: string) => { readonly tenant: Tenant | undefined } | undefined;
+  readonly peekDomain: (origin: string) => { readonly tenant: Tenant | undefined } | undefined;
+}
+
+/** What a tenant depends on beside its own row. */
+export interface Deployment {
+  readonly publicUrl: string;
+  /** Whether a mail reaches somebody. */
+  readonly canMail: boolean;
+}
+
+const namesMax = 20_000;
+
+export function createTenantDirectory(database: Database, cache: ConfigCache, at: Deployment): TenantDirectory {
+  const names = new Map<string, { readonly tenant: Tenant }>();
+  const unknown = createUnknownNames(unknownTenantNamesMax, unknownTenantNameBytesMax);
+  const asked = new Map<string, Promise<Tenant | undefined>>();
+  let forgotten = 0;
+  // A new or renamed tenant may turn any unknown name into a known one, and any change may be of this tenant.
+  cache.onForget((changed) => {
+    forgotten += 1;
+    unknown.clear();
+    asked.clear();
+    if (changed === undefined) names.clear();
+    for (const [name, { tenant }] of names) if (tenant.id === changed) names.delete(name);
+  });
+  const known = (name: string): { readonly tenant: Tenant | undefined } | undefined =>
+    names.get(name) ?? (unknown.has(name) ? { tenant: undefined } : undefined);
+  type Load = (queries: Queries) => Promise<StoredTenant | undefined>;
+  const load = async (name: string, read: Load): Promise<Tenant | undefined> => {
+    const before = forgotten;
+    const row = await database.systemRead(read);
+    const tenant = row === undefined ? undefined : await loadTenant(database, row, at);
+    if (forgotten !== before) return tenant; // a row read before a change must not be kept after it
+    if (tenant === undefined) unknown.add(name);
+    else {
+      if (names.size >= namesMax) names.delete(names.keys().next().value!);
+      names.set(name, { tenant });
+    }
+    return tenant;
+  };
+  const find = async (name: string, read: Load, { ageMsMax, admit }: LookUp = {}): Promise<Tenant | undefined> => {
+    if (!cache.isFresh()) await cache.settle(ageMsMax);
+    const found = known(name);
+    if (found !== undefined) return found.tenant;
+    // Requests that come together for one name ask once.
+    const before = asked.get(name);
+    if (before !== undefined) return before;
+    const giveBack = admit?.();
+    const asking = load(name, read).finally(() => asked.get(name) === asking && asked.delete(name));
+    asked.set(name, asking);
+    // A look-up that failed says nothing of the name.
+    const isUnknown = await asking.then(
+      (tenant) => tenant === undefined,
+      () => false,
+    );
+    if (!isUnknown) giveBack?.();
+    return asking;
+  };
+  const peek = (name: string): { readonly tenant: Tenant | undefined } | undefined => (cache.isFresh() ? known(name) : undefined);
+  return {
+    bySlug: (slug, lookUp) => find(`slug:${slug}`, (queries) => findTenantBySlug(queries, slug), lookUp),
+    byDomain: (origin, lookUp) => find(`domain:${origin}`, (queries) => findTenantByDomain(queries, origin), lookUp),
+    byId: (id) => find(`id:${id}`, (queries) => findTenantById(queries, id)),
+    peekSlug: (slug) => peek(`slug:${slug}`),
+    peekDomain: (origin) => peek(`domain:${origin}`),
+  };
+}
+
+/** The tenant of a row, with its custom attributes, mappings, hooks and texts. */
+export async function loadTenant(database: Database, row: StoredTenant, at: Deployment): Promise<Tenant> {
+  const { tenant_id: id } = row;
+  const { worded, ...own } = await database.read(id, async (queries) => ({
+    customAttributes: await listCustomAttributes(queries, id),
+    mappings: await readMappings(queries, id),
+    hooks: await findTenantHooks(queries, id),
+    worded: await listCustomizations(queries, id, 'texts'),
+  }));
+  const texts = worded.flatMap(({ name, published }) => (published === null ? [] : [[name, readLoginTexts(JSON.parse(published))]]));
+  return { ...tenantFromRow(row, at), ...own, texts: Object.fromEntries(texts) };
+}
+
+/** The tenant of a row alone, for those who need no person of it. */
+export function tenantFromRow(row: StoredTenant, { publicUrl, canMail }: Deployment): Tenant {
+  const baseUrl = baseUrlOf(publicUrl, row.slug, row.domain);
+  return {
+    id: row.tenant_id,
+    ...fromRow(tenantFields, row),
+    baseUrl,
+    managementApi: `${baseUrl}/v1/management`,
+    settings: mergeSettings(JSON.parse(row.settings), canMail),
+    isMoving: row.moving !== null,
+    customAttributes: [],
+    mappings: noMappings,
+    hooks: {},
+    texts: {},
+  };
+}

@@ -1,0 +1,312 @@
+// Login transactions: one browser on its way through the sign-in pages (design 04), bound to it by the hash of a cookie.
+// Steps move by conditional UPDATEs; the finish is one of them (R1). A finished row stays until it is purged.
+import { sql } from 'kysely';
+import type {
+  ApprovalId,
+  ClientId,
+  IdentityProviderId,
+  ServiceProviderId,
+  SsoSessionId,
+  TenantId,
+  TransactionId,
+  UserId,
+} from '../../domain/ids.ts';
+import type { LoginMethod } from '../../domain/login-methods.ts';
+import type { Queries } from '../engine/database.ts';
+import { databaseNowMs } from '../engine/instance.ts';
+import { type Row, statement } from '../engine/statement.ts';
+
+export interface LoginTransactionTable {
+  tenant_id: TenantId;
+  id: TransactionId;
+  /** oidc | saml */
+  kind: string;
+  binding_hash: string;
+  step: string;
+  client_id: ClientId | null;
+  service_provider_id: ServiceProviderId | null;
+  /** Name of the service provider; a client's is read from its row. */
+  display_name: string | null;
+  redirect_uri: string | null;
+  scope: string | null;
+  resource: string | null;
+  /** The `state` parameter. */
+  request_state: string | null;
+  nonce: string | null;
+  code_challenge: string | null;
+  dpop_jkt: string | null;
+  /** Seconds. */
+  max_age: number | null;
+  acr_values: string | null;
+  prompt: string | null;
+  login_hint: string | null;
+  ui_locales: string | null;
+  /** domain/authorization-response; null is `query`. */
+  response_mode: string | null;
+  /** JSON of domain/requested-claims. */
+  claims: string | null;
+  /** acr values, one of which the sign-in must meet; joined by spaces. */
+  essential_acr: string | null;
+  /** approvals/saml-sign-in: the session's id under the master key. */
+  saml_session_sealed: string | null;
+  /** As typed, for the page to show. */
+  identifier: string | null;
+  /** Null before identification, and for an identifier nobody has. */
+  user_id: UserId | null;
+  /** See Approval.subject_key. Null before identification. */
+  subject_key: string | null;
+  /** The mailbox PINs are counted by; see PinTable.mail_key. */
+  mail_key: string | null;
+  /** JSON list of LoginMethod, what was offered. */
+  methods: string;
+  approval_id: ApprovalId | null;
+  initiated_ip: string | null;
+  initiated_user_agent: string | null;
+  lifetime_seconds: number;
+  created_at: number;
+  expires_at: number;
+  finished_at: number | null;
+  /** `sub` of the request's id_token_hint, or whose session is too old or too weak: nobody else may finish. */
+  id_token_hint_user: string | null;
+  /** The session of this browser that answers instead of a sign-in. */
+  sso_session_id: SsoSessionId | null;
+  /** 1: the person chose to sign in as somebody else. */
+  sso_declined: number;
+  /** 0: not the person's own computer, so the sign-in opens no session. */
+  keeps_session: number;
+  /** JSON of an ExternalIdentity that came to this sign-in. */
+  external_identity: string | null;
+  /** The provider that answers for the address that was typed. */
+  provider_id: IdentityProviderId | null;
+  /** completed | refused | cancelled */
+  outcome: string | null;
+}
+
+export type LoginTransaction = Readonly<LoginTransactionTable>;
+
+export type NewLoginTransaction = Omit<
+  LoginTransaction,
+  | 'tenant_id'
+  | 'step'
+  | 'identifier'
+  | 'user_id'
+  | 'subject_key'
+  | 'mail_key'
+  | 'methods'
+  | 'approval_id'
+  | 'created_at'
+  | 'expires_at'
+  | 'finished_at'
+  | 'sso_session_id'
+  | 'sso_declined'
+  | 'keeps_session'
+  | 'external_identity'
+  | 'provider_id'
+  | 'outcome'
+>;
+
+const insertStatement = statement(
+  (queries, { lifetime_ms, ...row }: Row<NewLoginTransaction & { tenant_id: TenantId; lifetime_ms: number }>) =>
+    queries.insertInto('login_transactions').values({
+      ...row,
+      step: 'identify',
+      sso_declined: 0,
+      keeps_session: 1,
+      methods: '[]',
+      created_at: databaseNowMs,
+      expires_at: sql<number>`${databaseNowMs} + ${lifetime_ms}`,
+    }),
+);
+
+export async function insertLoginTransaction(queries: Queries, tenant: TenantId, transaction: NewLoginTransaction): Promise<void> {
+  await insertStatement(queries, { ...transaction, tenant_id: tenant, lifetime_ms: transaction.lifetime_seconds * 1000 });
+}
+
+/** A transaction with its approval and the database's time. */
+export type LoginTransactionNow = LoginTransaction & {
+  readonly now_ms: number;
+  readonly approval_state: string | null;
+  readonly approval_number: string | null;
+  /** The device that scanned the code. */
+  readonly approval_claimed_by: string | null;
+  /** How it did: app | same_browser | browser, which still asks for the number. */
+  readonly approval_claimed_as: string | null;
+};
+
+const findStatement = statement((queries, { tenant, id }: { tenant: TenantId; id: TransactionId }) =>
+  queries
+    .selectFrom('login_transactions as t')
+    .leftJoin('approvals as a', (join) => join.onRef('a.tenant_id', '=', 't.tenant_id').onRef('a.id', '=', 't.approval_id'))
+    .selectAll('t')
+    .select(['a.state as approval_state', 'a.number as approval_number', databaseNowMs.as('now_ms')])
+    .select(['a.claimed_by as approval_claimed_by', 'a.claimed_as as approval_claimed_as'])
+    .where('t.tenant_id', '=', tenant)
+    .where('t.id', '=', id),
+);
+
+/** Finds a transaction that is not purged yet, expired and finished ones included. */
+export async function findLoginTransaction(queries: Queries, tenant: TenantId, id: string): Promise<LoginTransactionNow | undefined> {
+  const { rows } = await findStatement(queries, { tenant, id: id as TransactionId }); // a look-up key, not yet known to be an id
+  return rows[0];
+}
+
+/** Records who somebody says they are and what is offered to them. False when the sign-in is over. */
+export async function identifyLogin(
+  queries: Queries,
+  tenant: TenantId,
+  id: TransactionId,
+  subject: {
+    readonly identifier: string;
+    readonly userId: UserId | undefined;
+    readonly subjectKey: string;
+    readonly mailKey: string;
+    readonly methods: readonly LoginMethod[];
+    /** False: no session is opened in this browser. */
+    readonly keepsSession?: boolean;
+    /** Who came from another provider; absent: nobody did, and whoever did before is forgotten. */
+    readonly externalIdentity?: string;
+    /** The provider that answers for the identifier; absent: none does. */
+    readonly providerId?: IdentityProviderId | undefined;
+  },
+): Promise<boolean> {
+  const { rows } = await identifyStatement(queries, {
+    tenant,
+    id,
+    identifier: subject.identifier,
+    userId: subject.userId ?? null,
+    subjectKey: subject.subjectKey,
+    mailKey: subject.mailKey,
+    methods: JSON.stringify(subject.methods),
+    keepsSession: subject.keepsSession === false ? 0 : 1,
+    externalIdentity: subject.externalIdentity ?? null,
+    providerId: subject.providerId ?? null,
+  });
+  return rows.length === 1;
+}
+
+/** Moves to the step of a chosen method. False when the sign-in is over. */
+export async function setLoginStep(
+  queries: Queries,
+  tenant: TenantId,
+  id: TransactionId,
+  step: 'waiting' | 'pin' | 'passkey' | 'choose',
+  approvalId: ApprovalId | null,
+): Promise<boolean> {
+  return (await stepStatement(queries, { tenant, id, step, approvalId })).rows.length === 1;
+}
+
+type TransactionKey = {
+  readonly tenant: TenantId;
+  readonly id: TransactionId;
+};
+
+type Identified = TransactionKey & {
+  readonly identifier: string;
+  readonly userId: UserId | null;
+  readonly subjectKey: string;
+  readonly mailKey: string;
+  readonly methods: string;
+  readonly keepsSession: number;
+  readonly externalIdentity: string | null;
+  readonly providerId: IdentityProviderId | null;
+};
+
+/** An update of a sign-in that is neither finished nor expired. */
+const updateOpen = (queries: Queries, { tenant, id }: TransactionKey) =>
+  queries
+    .updateTable('login_transactions')
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .where('finished_at', 'is', null)
+    .where('expires_at', '>', databaseNowMs);
+
+const identifyStatement = statement((queries, values: Identified) =>
+  updateOpen(queries, values)
+    .set({
+      step: 'choose',
+      identifier: values.identifier,
+      user_id: values.userId,
+      subject_key: values.subjectKey,
+      mail_key: values.mailKey,
+      methods: values.methods,
+      keeps_session: values.keepsSession,
+      external_identity: values.externalIdentity,
+      provider_id: values.providerId,
+      approval_id: null,
+    })
+    .returning('id'),
+);
+
+const stepStatement = statement((queries, values: TransactionKey & { readonly step: string; readonly approvalId: ApprovalId | null }) =>
+  updateOpen(queries, values).set({ step: values.step, approval_id: values.approvalId }).returning('id'),
+);
+
+const completeStatement = statement((queries, values: TransactionKey) =>
+  updateOpen(queries, values)
+    .set({ finished_at: databaseNowMs, outcome: 'completed' })
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('approvals as a')
+          .select('a.id')
+          .whereRef('a.tenant_id', '=', 'login_transactions.tenant_id')
+          .whereRef('a.id', '=', 'login_transactions.approval_id')
+          .where('a.state', '=', 'approved'),
+      ),
+    )
+    .returningAll(),
+);
+
+/** Ends a transaction whose approval is approved, once (compare-and-set). Undefined for every caller but the first. */
+export async function completeLogin(queries: Queries, tenant: TenantId, id: TransactionId): Promise<LoginTransaction | undefined> {
+  return (await completeStatement(queries, { tenant, id })).rows[0];
+}
+
+const completeBySessionStatement = statement((queries, values: TransactionKey) =>
+  updateOpen(queries, values)
+    .set({ finished_at: databaseNowMs, outcome: 'completed' })
+    .where('sso_session_id', 'is not', null)
+    .returningAll(),
+);
+
+/** Ends a transaction that a session answers, once; the caller uses the session up in the same database transaction. */
+export async function completeLoginBySession(queries: Queries, tenant: TenantId, id: TransactionId): Promise<LoginTransaction | undefined> {
+  return (await completeBySessionStatement(queries, { tenant, id })).rows[0];
+}
+
+/** Answers a sign-in from a session, or (undefined) has the person sign in; nobody has been identified yet. */
+export async function setLoginSession(
+  queries: Queries,
+  tenant: TenantId,
+  id: TransactionId,
+  session: { readonly id: SsoSessionId; readonly userId: UserId } | undefined,
+): Promise<boolean> {
+  const rows = await updateOpen(queries, { tenant, id })
+    .set({ sso_session_id: session?.id ?? null, user_id: session?.userId ?? null, sso_declined: session === undefined ? 1 : 0 })
+    .where('step', '=', 'identify')
+    .returning('id')
+    .execute();
+  return rows.length === 1;
+}
+
+/** Ends a transaction without a sign-in, once, also after it expired. Undefined for every caller but the first. */
+export async function cancelLogin(queries: Queries, tenant: TenantId, id: TransactionId): Promise<LoginTransaction | undefined> {
+  return queries
+    .updateTable('login_transactions')
+    .set({ finished_at: databaseNowMs, outcome: 'cancelled' })
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .where('finished_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Notes that a completed sign-in was refused at the last check. */
+export async function markLoginRefused(queries: Queries, tenant: TenantId, id: TransactionId): Promise<void> {
+  await queries
+    .updateTable('login_transactions')
+    .set({ outcome: 'refused' })
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .execute();
+}

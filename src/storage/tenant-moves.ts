@@ -1,0 +1,106 @@
+// A tenant that moves to another deployment: closed at the source before it is read, built closed at the target and opened whole.
+// While it is closed its deliveries are held: the queues are read across tenants, and none of its may be sent from two places.
+import { sql } from 'kysely';
+import type { TenantId } from '../domain/ids.ts';
+import { deliveryQueues } from './deliveries.ts';
+import { bumpConfigEpoch } from './engine/config-changes.ts';
+import type { Database, Queries } from './engine/database.ts';
+import { findInstanceValue, insertInstanceValue } from './engine/instance.ts';
+import { lockTenant } from './engine/tenant-closed.ts';
+
+export interface HeldDeliveryTable {
+  tenant_id: TenantId;
+  id: string;
+  /** The table it was taken from. */
+  queue: string;
+  /** Its row, JSON. */
+  delivery: string;
+}
+
+export type Cells = Readonly<Record<string, string | number | null>>;
+
+export interface Move {
+  readonly way: 'to' | 'from';
+  /** Of the bundle. */
+  readonly id: string;
+}
+
+export const moveOf = (moving: string): Move => {
+  const [way, id] = moving.split(':', 2) as ['to' | 'from', string]; // written below
+  return { way, id };
+};
+
+const textOf = ({ way, id }: Move): string => `${way}:${id}`;
+
+/**
+ * Closes a tenant: waits for those who write to it, and from the commit on nobody does. `record` writes the audit record into
+ * the same transaction. A tenant that is closed already takes the new id.
+ */
+export async function closeTenant(
+  database: Database,
+  tenant: TenantId,
+  id: string,
+  record: (queries: Queries) => Promise<void>,
+): Promise<void> {
+  await database.writeClosed(tenant, async (queries) => {
+    await lockTenant(queries, database.dialect, tenant);
+    await record(queries);
+    for (const queue of deliveryQueues) await hold(queries, tenant, queue);
+    await setMoving(queries, tenant, { way: 'to', id });
+  });
+}
+
+/** Opens a tenant that was closed or imported, and gives its deliveries back to their queues. */
+export async function openTenant(database: Database, tenant: TenantId, record: (queries: Queries) => Promise<void>): Promise<void> {
+  await database.writeClosed(tenant, async (queries) => {
+    await record(queries);
+    const held = await queries.selectFrom('held_deliveries').selectAll().where('tenant_id', '=', tenant).execute();
+    for (const { queue, delivery } of held) {
+      // What hold() wrote, here or at the deployment the tenant comes from, which must not queue for others.
+      const known = deliveryQueues.find(({ table }) => table === queue);
+      if (known === undefined) throw new Error(`a delivery of a queue there is not: ${queue}`);
+      await insertRows(queries, queue, [{ ...(JSON.parse(delivery) as Cells), [known.tenant]: tenant }]);
+    }
+    await queries.deleteFrom('held_deliveries').where('tenant_id', '=', tenant).execute();
+    await setMoving(queries, tenant, undefined);
+  });
+}
+
+/** Inserts rows, all of the same columns, as another deployment had them. */
+export async function insertRows(queries: Queries, table: string, rows: readonly Cells[]): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {});
+  if (columns.length === 0) return;
+  const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
+  await sql`INSERT INTO ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))}) VALUES ${sql.join(values)}`.execute(
+    queries,
+  );
+}
+
+async function hold(queries: Queries, tenant: TenantId, { table, tenant: owner, key }: (typeof deliveryQueues)[number]): Promise<void> {
+  const { rows } = await sql<Cells>`DELETE FROM ${sql.table(table)} WHERE ${sql.ref(owner)} = ${tenant} RETURNING *`.execute(queries);
+  for (const row of rows)
+    await queries
+      .insertInto('held_deliveries')
+      .values({ tenant_id: tenant, id: `${table}:${row[key]}`, queue: table, delivery: JSON.stringify(row) })
+      .execute();
+}
+
+async function setMoving(queries: Queries, tenant: TenantId, move: Move | undefined): Promise<void> {
+  await queries
+    .updateTable('tenants')
+    .set({ moving: move === undefined ? null : textOf(move) })
+    .where('tenant_id', '=', tenant)
+    .execute();
+  await bumpConfigEpoch(queries, tenant);
+}
+
+const importedKey = (id: string): string => `imported_bundle:${id}`;
+
+/** Remembers for good that a bundle was imported here; false when it was before. Call in the transaction that opens the tenant. */
+export const rememberImport = (queries: Queries, id: string): Promise<boolean> => insertInstanceValue(queries, importedKey(id), '1');
+
+export const wasImported = async (queries: Queries, id: string): Promise<boolean> =>
+  (await findInstanceValue(queries, importedKey(id))) !== undefined;
+
+/** A tenant that is being built: closed from its first row on. */
+export const movingFrom = (id: string): string => textOf({ way: 'from', id });

@@ -1,0 +1,70 @@
+// What another provider says of whoever comes back, made attributes by the mapping rules (design 16, section 1), and written to the person
+// those rules are for.
+import type { FastifyRequest } from 'fastify';
+import { tellSpills } from '../../audit/mapping-spills.ts';
+import { fromCustomCell, toCustomCells } from '../../domain/custom-attributes.ts';
+import type { UserId } from '../../domain/ids.ts';
+import {
+  type InboundValues,
+  inboundColumns,
+  inboundCustom,
+  inboundOf,
+  inboundRoom,
+  inboundRulesOf,
+} from '../../domain/mappings/inbound.ts';
+import type { ExternalIdentity } from '../../domain/sign-in/external-identity.ts';
+import type { IdentityProvider } from '../../domain/sign-in/identity-provider.ts';
+import type { Tenant } from '../../domain/tenant.ts';
+import type { Identified } from '../../federation/upstream.ts';
+import type { Parts } from '../../http/services.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { changeUser, type NewUser } from '../../storage/people/user-writer.ts';
+import { findUser } from '../../storage/people/users.ts';
+import { insertAuditEvent } from '../../storage/records/audit-events.ts';
+
+/** The identity with what rules give it; a rule that would give too much gives nothing and is told of. */
+export async function mapInbound(
+  services: Parts<'clock' | 'database'>,
+  request: FastifyRequest,
+  tenant: Tenant,
+  provider: IdentityProvider,
+  { identity, claims }: Identified,
+): Promise<ExternalIdentity> {
+  const rules = inboundRulesOf(tenant.mappings.inbound, provider);
+  const facts = { person: undefined, clientId: '', tenantSlug: tenant.slug, acr: undefined, upstream: claims };
+  const { create, always, spilled } = inboundOf(rules, facts);
+  const { bytesMax } = inboundRoom;
+  const target = `identity_provider:${provider.id}`;
+  await tellSpills(services, tenant, { target, place: 'sign_in', bytesMax, userId: undefined, requestId: request.id, spilled });
+  return { ...identity, create, always };
+}
+
+/** What a new account starts with, beside its name and email. */
+export function newFrom({ customAttributes }: Tenant, given: InboundValues): Pick<NewUser, 'profile' | 'custom'> {
+  return { profile: inboundColumns(given), custom: toCustomCells(customAttributes, inboundCustom(customAttributes, given, {})) };
+}
+
+/** Writes what is given at every sign-in, where it differs from what the person has. @throws ValueTaken */
+export async function writeAlways(
+  queries: Queries,
+  { clock }: Parts<'clock'>,
+  tenant: Tenant,
+  identity: ExternalIdentity,
+  { userId, requestId }: { readonly userId: UserId; readonly requestId: string },
+): Promise<void> {
+  const row = Object.keys(identity.always).length === 0 ? undefined : await findUser(queries, tenant.id, userId);
+  if (row === undefined) return;
+  const columns = Object.entries(inboundColumns(identity.always)).filter(([name, text]) => row[name as keyof typeof row] !== text); // columns of the row
+  const before = fromCustomCell(tenant.customAttributes, row.custom);
+  const custom = toCustomCells(tenant.customAttributes, inboundCustom(tenant.customAttributes, identity.always, before));
+  const isOther = custom.cell !== toCustomCells(tenant.customAttributes, before).cell;
+  if (columns.length === 0 && !isOther) return;
+  await changeUser(queries, tenant.id, userId, { profile: Object.fromEntries(columns), ...(isOther && { custom }) });
+  await insertAuditEvent(queries, tenant.id, clock.nowMs(), {
+    type: 'user.updated',
+    requestId,
+    actor: `provider:${identity.providerId}`,
+    target: `user:${userId}`,
+    data: { fields: [...columns.map(([name]) => name), ...(isOther ? ['custom'] : [])] },
+  });
+}

@@ -1,0 +1,205 @@
+// Whom somebody from another provider is here (design 14, 2, Linking). Known by a link: signed in. Unknown: an email never links by
+// itself. Nobody has it: an account is made where the provider may. Somebody has it: they prove that account, and the finish links.
+// An email nobody vouches for is proven first, by the PIN that is mailed to it, whoever has it; so nobody learns who exists.
+import type { FastifyRequest } from 'fastify';
+import { createApproval, subjectKeyOf } from '../../approvals/approval.ts';
+import { linkIdentity, strongMethodsOf } from '../../approvals/link-identity.ts';
+import type { MailDeps } from '../../approvals/mail-delivery.ts';
+import { resolveApproval } from '../../approvals/resolve-approval.ts';
+import { foldKey } from '../../domain/fold.ts';
+import type { ApprovalId, ExternalIdentityId, UserId } from '../../domain/ids.ts';
+import { emailPinMethod, externalMethod, type LoginMethod } from '../../domain/login-methods.ts';
+import { fail, type Outcome } from '../../domain/outcome.ts';
+import type { ExternalIdentity } from '../../domain/sign-in/external-identity.ts';
+import { isStrongEnough, offeredMethods } from '../../domain/sign-in/sign-in-strength.ts';
+import type { Parts } from '../../http/services.ts';
+import { uuidV7 } from '../../platform/random.ts';
+import { listDevicesOfUser } from '../../storage/device/devices.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { holdActiveUser, insertUser } from '../../storage/people/user-writer.ts';
+import { findUser, findUserOfEmail } from '../../storage/people/users.ts';
+import { insertAuditEvent } from '../../storage/records/audit-events.ts';
+import { findIdentityProvider } from '../../storage/registry/identity-providers.ts';
+import { isProvenDomain } from '../../storage/registry/provider-domains.ts';
+import { touchExternalIdentity } from '../../storage/sign-in/external-identities.ts';
+import { identifyLogin, setLoginStep } from '../../storage/sign-in/login-transactions.ts';
+import { listPasskeysOfUser } from '../../storage/sign-in/passkeys.ts';
+import { approvalFacts, rollback, type StepAnswer, withdrawEarlier } from '../login-step.ts';
+import type { LoginNow } from '../login-view.ts';
+import { type PinSent, primaryEmail, startPin } from '../pin-mail.ts';
+import { newFrom, writeAlways } from './inbound.ts';
+
+export interface Arrival {
+  readonly identity: ExternalIdentity;
+  readonly keepsSession: boolean;
+  /** True: the PIN mailed to the identity's email was right, a moment ago. */
+  readonly byPin: boolean;
+  readonly pepper: Buffer;
+}
+
+export type Settled = Outcome<
+  { readonly answer: StepAnswer; readonly sent?: PinSent },
+  'provider_gone' | 'inactive' | 'unknown_person' | 'no_mail' | 'value_taken'
+>;
+
+type SettleDeps = MailDeps & Parts<'canMail'>;
+
+interface Settling extends Arrival {
+  readonly queries: Queries;
+  readonly deps: SettleDeps;
+  readonly request: FastifyRequest;
+  readonly login: LoginNow;
+}
+
+/** Decides in the caller's transaction; throws `rollback` when the sign-in is not open any more. */
+export async function settleIdentity(
+  queries: Queries,
+  deps: SettleDeps,
+  request: FastifyRequest,
+  login: LoginNow,
+  arrival: Arrival,
+): Promise<Settled> {
+  const settling: Settling = { ...arrival, queries, deps, request, login };
+  const { identity } = arrival;
+  const { id: tenant } = login.tenant;
+  const provider = await findIdentityProvider(queries, tenant, { id: identity.providerId });
+  if (provider === undefined || !provider.enabled) return fail('provider_gone');
+  if (!(await withdrawEarlier(queries, login))) throw rollback;
+  // The email's owner first: whoever came with this identity a moment ago made person and link in one transaction, so that the link
+  // of an owner that is seen is seen too.
+  const owner = identity.email === undefined ? undefined : await findUserOfEmail(queries, tenant, foldKey(identity.email));
+  const link = await touchExternalIdentity(queries, tenant, identity);
+  if (link !== undefined) return admit(settling, link.user_id, link.id);
+  if (identity.email === undefined) return fail('unknown_person');
+  if (!identity.emailCounts) return askForPin(settling, identity.email);
+  if (owner !== undefined) {
+    if (owner.state !== 'active') return fail('inactive');
+    if (!(await speaksForOwner(settling, owner.id))) return askForProof(settling, owner.id);
+    // Another sign-in of the same person may have linked while this one waited for the account.
+    const since = await touchExternalIdentity(queries, tenant, identity);
+    if (since !== undefined) return admit(settling, since.user_id, since.id);
+    const spoken = await linkIdentity(queries, deps, login.tenant, { identity, userId: owner.id, requestId: request.id });
+    return spoken === undefined ? fail('provider_gone') : admit(settling, owner.id, spoken);
+  }
+  if (!provider.createUsers) return fail('unknown_person');
+  const userId = await createPerson(settling, identity.email);
+  const linked = await linkIdentity(queries, deps, login.tenant, { identity, userId, requestId: request.id });
+  return linked === undefined ? fail('provider_gone') : admit(settling, userId, linked);
+}
+
+/**
+ * The one provider whose word links (design 14, 2): the email's domain is proven to be its own, it says so itself, and the account has
+ * neither phone nor passkey nor the role admin. Whoever has the domain reads the PIN that would be asked for.
+ */
+async function speaksForOwner({ queries, login, identity }: Settling, userId: UserId): Promise<boolean> {
+  const { id: tenant } = login.tenant;
+  const { providerId, ownDomain } = identity;
+  if (ownDomain === undefined || !(await isProvenDomain(queries, tenant, ownDomain, providerId))) return false;
+  // Held, so that no phone is added meanwhile.
+  if (!(await holdActiveUser(queries, tenant, userId))) return false;
+  const isPlain = (await findUser(queries, tenant, userId))?.role === 'user';
+  const devices = await listDevicesOfUser(queries, tenant, userId);
+  return isPlain && devices.length === 0 && (await listPasskeysOfUser(queries, tenant, userId)).length === 0;
+}
+
+/** Signs a linked person in, as far as the provider's word goes; the rest is proven here by the same person. */
+async function admit(settling: Settling, userId: UserId, link: ExternalIdentityId): Promise<Settled> {
+  const { queries, identity, login, request, deps } = settling;
+  const { tenant, row } = login;
+  if ((await findUser(queries, tenant.id, userId))?.state !== 'active') return fail('inactive');
+  await writeAlways(queries, deps, tenant, identity, { userId, requestId: request.id });
+  if (!isStrongEnough(row, { acr: identity.acr, method: externalMethod }))
+    return identified(settling, userId, offeredMethods(tenant.settings.login_methods, row));
+  const { approvalId } = await identifiedWithApproval(settling, userId, 'choose');
+  const context = { nowMs: deps.clock.nowMs(), requestId: request.id };
+  const decision = { verdict: 'approve', method: externalMethod, acr: identity.acr, externalIdentityId: link } as const;
+  if (!(await resolveApproval(queries, tenant, approvalId, decision, context)).ok) throw rollback;
+  return { ok: true, answer: { state: 'approved' } };
+}
+
+/** Somebody has the email: they prove their account by the strongest they have, here and now; a mailbox is the last resort. */
+async function askForProof(settling: Settling, userId: UserId): Promise<Settled> {
+  const { queries, login, byPin, request, deps } = settling;
+  const { tenant, row } = login;
+  const strong = await strongMethodsOf(queries, tenant, userId);
+  if (strong.length === 0 && !deps.canMail) return fail('no_mail');
+  const proofs: readonly LoginMethod[] = strong.length > 0 ? strong : [emailPinMethod];
+  const offered = offeredMethods(proofs, row);
+  if (!byPin || !offered.includes(emailPinMethod)) return identified(settling, userId, offered);
+  const { approvalId } = await identifiedWithApproval(settling, userId, 'pin');
+  const context = { nowMs: deps.clock.nowMs(), requestId: request.id };
+  if (!(await resolveApproval(queries, tenant, approvalId, { verdict: 'approve', method: emailPinMethod }, context)).ok) throw rollback;
+  return { ok: true, answer: { state: 'approved' } };
+}
+
+/** The same for every address, whether somebody here has it or nobody. */
+async function askForPin(settling: Settling, email: string): Promise<Settled> {
+  const { queries, deps, request, pepper } = settling;
+  if (!deps.canMail) return fail('no_mail');
+  const key = foldKey(email);
+  const subject = { identifier: email, userId: undefined, subjectKey: subjectKeyOf(undefined, key), mailKey: key };
+  const then = await identify(settling, subject, []);
+  const sent = await startPin(queries, deps, request, then, pepper);
+  return { ok: true, answer: { state: 'pin' }, sent };
+}
+
+async function identified(settling: Settling, userId: UserId, methods: readonly LoginMethod[]): Promise<Settled> {
+  await identify(settling, await subjectOf(settling, userId), methods);
+  return { ok: true, answer: { state: 'choose', methods } };
+}
+
+async function identifiedWithApproval(
+  settling: Settling,
+  userId: UserId,
+  step: 'choose' | 'pin',
+): Promise<{ readonly approvalId: ApprovalId }> {
+  const { queries, login } = settling;
+  const { tenant, row } = login;
+  const then = await identify(settling, await subjectOf(settling, userId), []);
+  const created = await createApproval(queries, tenant, { ...approvalFacts(then), onDevices: false, withNumber: false });
+  if (!created.ok || !(await setLoginStep(queries, tenant.id, row.id, step, created.approvalId))) throw rollback;
+  return created;
+}
+
+type Subject = Omit<Parameters<typeof identifyLogin>[3], 'methods' | 'keepsSession' | 'externalIdentity'>;
+
+async function subjectOf({ queries, login, identity }: Settling, userId: UserId): Promise<Subject> {
+  const email = await primaryEmail(queries, login, userId);
+  const identifier = email?.value ?? identity.email ?? '';
+  const key = email?.key ?? foldKey(identifier);
+  return { identifier, userId, subjectKey: subjectKeyOf(userId, key), mailKey: key };
+}
+
+/** Writes who it is into the sign-in, with whom they came as; gives the sign-in as it is then. */
+async function identify(settling: Settling, subject: Subject, methods: readonly LoginMethod[]): Promise<LoginNow> {
+  const { queries, login, identity, keepsSession } = settling;
+  const { tenant, row } = login;
+  const externalIdentity = JSON.stringify(identity);
+  if (!(await identifyLogin(queries, tenant.id, row.id, { ...subject, methods, keepsSession, externalIdentity }))) throw rollback;
+  const { identifier, userId, subjectKey, mailKey } = subject;
+  const now = { ...row, identifier, user_id: userId ?? null, subject_key: subjectKey, mail_key: mailKey, approval_id: null };
+  return { ...login, methods, row: { ...now, external_identity: externalIdentity } };
+}
+
+/** Throws ValueTaken when somebody got the email or user name a moment ago. */
+async function createPerson({ queries, deps, request, login, identity }: Settling, email: string): Promise<UserId> {
+  const { tenant } = login;
+  const id = uuidV7(deps.clock.nowMs()) as UserId; // made here
+  const { profile, custom } = newFrom(tenant, identity.create);
+  await insertUser(queries, tenant.id, {
+    id,
+    state: 'active',
+    origin: 'signup',
+    profile: { ...profile, user_name: email },
+    custom,
+    lists: { emails: [{ value: email, type: null, display: null, is_primary: 1 }] },
+  });
+  await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
+    type: 'user.created',
+    requestId: request.id,
+    actor: `provider:${identity.providerId}`,
+    target: `user:${id}`,
+    data: { role: 'user', issuer: identity.issuer, subject: identity.subject },
+  });
+  return id;
+}

@@ -1,0 +1,34 @@
+// A webhook that we disable: it says it is gone, or nothing arrives there. The administrators are mailed; what waits goes on waiting.
+import type { MailDeps } from '../approvals/mail-delivery.ts';
+import { mailUser } from '../approvals/user-mail.ts';
+import { administratorsMailedMax } from '../contract/limits.ts';
+import type { Tenant } from '../domain/tenant.ts';
+import type { DisabledReason, Webhook } from '../domain/webhook.ts';
+import { mails } from '../mails/registry.ts';
+import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import { listAdministrators } from '../storage/people/users.ts';
+import { insertAuditEvent } from '../storage/records/audit-events.ts';
+import { disableWebhook } from '../storage/registry/webhooks.ts';
+
+/** Disables a webhook and mails the administrators, once. */
+export async function turnOff(
+  { cache, clock, mail }: MailDeps & { readonly cache: ConfigCache },
+  tenant: Tenant,
+  { id, url }: Webhook,
+  reason: DisabledReason,
+): Promise<void> {
+  await cache.write(tenant.id, async (queries) => {
+    if (!(await disableWebhook(queries, tenant.id, id, reason))) return;
+    await insertAuditEvent(queries, tenant.id, clock.nowMs(), {
+      type: 'webhook.disabled',
+      actor: 'system',
+      target: `webhook:${id}`,
+      reason,
+      data: { url },
+    });
+    for (const userId of await listAdministrators(queries, tenant.id, administratorsMailedMax))
+      await mailUser(queries, { clock, mail }, tenant, { userId, asked: undefined }, (to, language) =>
+        mails.webhookDisabled.make({ tenantName: tenant.name, language, url, reason }, to),
+      );
+  });
+}
