@@ -1,124 +1,230 @@
-// The device SDK's front: one object per phone, made of the parts beside it. Imports nothing of the server.
-import { randomUUID } from 'node:crypto';
+// The device SDK's front: one object per phone and tenant, made of the parts beside it. Web APIs only; imports nothing of the
+// server. What changes the state runs while the store is held, so that tabs and processes take turns.
+import { type Approval, claimApproval, type DenyReason, decide, listActivity, listApprovals } from './approvals.ts';
+import { isRefusal } from './device-error.ts';
 import {
   type Attestor,
   type DeviceDescription,
-  type EnrollmentOptions,
+  type EnrollOutcome,
   enroll,
+  learnWhetherVerified,
   type Person,
   resendPin,
+  type StartPath,
+  sendStart,
   startEnrollment,
   verifyPin,
 } from './enrollment.ts';
-import type { KeyAlgorithm, KeyVault } from './key-vault.ts';
-import { completeRotation, rotateKeys } from './rotation.ts';
-import { createSignedChannel } from './signed-channel.ts';
-import type { DeviceState, StateStore } from './state.ts';
+import type { KeyVault } from './key-vault.ts';
+import { parseSignInLink } from './links.ts';
+import { callAs, dropDraft, type Phone, postCall, removeOrphans } from './phone.ts';
+import { type Platform, webPlatform } from './platform.ts';
+import { finishRotation, rotateKeys } from './rotation.ts';
+import { type Call, createSignedChannel } from './signed-channel.ts';
+import {
+  type Account,
+  type Draft,
+  type DraftStatus,
+  type Memory,
+  memoryOf,
+  type PhoneState,
+  type StateStore,
+  type UpgradeNotice,
+  withAccount,
+} from './state.ts';
 
-export { DeviceError } from './device-error.ts';
+export type { Approval, Decided, DenyReason, PastDecision } from './approvals.ts';
+export { DeviceError, isRefusal, NoAnswerError } from './device-error.ts';
 export type { Attestor, DeviceDescription, EnrollOutcome, Person } from './enrollment.ts';
-export { createSoftwareVault, type KeyAlgorithm, type KeyVault, signText, type VaultKey } from './key-vault.ts';
+export type { KeyPurpose, KeyVault, VaultKey } from './key-vault.ts';
+export { parseEnrollmentLink, parseSignInLink } from './links.ts';
+export type { Platform } from './platform.ts';
 export { attestationText, enrollText, requestText, rotateText } from './signing.ts';
-export { type DeviceState, fileStore, type KeySlot, memoryStore, type StateStore } from './state.ts';
+export { type Account, type Draft, memoryStore, type PhoneState, type StateStore } from './state.ts';
 
 export interface DeviceOptions {
   /** The tenant's issuer, byte for byte, without a trailing slash. */
   readonly baseUrl: string;
-  readonly store: StateStore<DeviceState>;
+  /** Shared by all tenants and persons of this phone. */
+  readonly store: StateStore<PhoneState>;
   readonly vault: KeyVault;
+  readonly attestor?: Attestor;
   readonly fetch?: typeof globalThis.fetch;
   /** Phone time in milliseconds since the epoch. */
   readonly now?: () => number;
-  readonly algorithms?: Readonly<Record<'pop' | 'uv', KeyAlgorithm>>;
+  /** The device id of the account to act for; else the tenant's newest. */
+  readonly account?: string;
+  readonly pause?: (milliseconds: number) => Promise<void>;
+  readonly platform?: Platform;
 }
 
-export interface Approval {
-  readonly id: string;
-  readonly type: 'oidc_login' | 'saml_login' | 'ciba' | 'device_add';
-  readonly client: Readonly<Record<string, unknown>> | null;
-  readonly binding_message: string | null;
-  readonly scopes: readonly string[];
-  readonly initiated: Readonly<Record<string, unknown>>;
-  readonly match: { readonly required: boolean; readonly digits: number };
-  readonly expires_at: string;
-  readonly context_sha256: string;
+export type DeviceStatus = 'none' | DraftStatus | Account['phase'];
+
+/** What this phone is to the tenant. A draft stands beside the account and does not touch it. */
+export interface DeviceView {
+  readonly status: DeviceStatus;
+  readonly account: Account | undefined;
+  readonly draft: Draft | undefined;
+  readonly notice: UpgradeNotice | undefined;
+  readonly clockOffsetMs: number;
 }
 
-export type DenyReason = 'not_me' | 'mistake' | 'other';
 export type Device = ReturnType<typeof createDevice>;
 
 /** One phone over its stored state. */
 export function createDevice(options: DeviceOptions) {
-  const { baseUrl, vault } = options;
-  const fresh = (): DeviceState => ({ phase: 'new', deviceId: randomUUID(), slots: [], clockOffsetMs: 0 });
-  const channel = createSignedChannel(
-    { baseUrl, store: options.store, vault, fetch: options.fetch ?? fetch, now: options.now ?? Date.now },
-    fresh,
-  );
-  const enrollment: EnrollmentOptions = {
+  const { baseUrl, store, vault, attestor } = options;
+  const platform = options.platform ?? webPlatform;
+  const send = createSignedChannel({
     baseUrl,
     vault,
-    algorithms: options.algorithms ?? { pop: 'ES256', uv: 'ES256' },
+    platform,
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    now: options.now ?? Date.now,
+    pause: options.pause ?? ((milliseconds) => new Promise((done) => setTimeout(done, milliseconds))),
+  });
+  const phone: Phone = { baseUrl, vault, platform, send };
+  const open = memoryOf(store, false);
+  let chosen = options.account;
+  let swept = false;
+  const transition: Transition = (work) =>
+    store.exclusive(async () => {
+      const held = memoryOf(store, true);
+      if (!swept) await removeOrphans(phone, held);
+      swept = true;
+      return work(held);
+    });
+  const state = async (): Promise<DeviceView> => viewOf(await open.load(), baseUrl, chosen);
+  const account = async (): Promise<Account> => {
+    const found = (await state()).account;
+    if (found === undefined) throw new Error(`expected an enrolled phone of ${baseUrl}, found none`);
+    if (found.phase === 'revoked') throw new Error('this device is revoked: enrol again');
+    return found;
   };
-  const post = (path: string, fields: object, purpose: 'pop' | 'uv' = 'pop') =>
-    channel.send({ method: 'POST', path: `/v1/device${path}`, body: JSON.stringify(fields), purpose });
-
+  const finishEnrollment = async (memory: Memory): Promise<EnrollOutcome> => {
+    const outcome = await enroll(phone, memory, attestor);
+    if (outcome.status === 'enrolled') chosen = outcome.deviceId;
+    return outcome;
+  };
   return {
-    state: channel.state,
-    send: channel.send,
-    startRegistration: (person: Person) => startEnrollment(enrollment, channel, '/v1/device/registration/start', { ...person }),
-    startSignup: (person: Person) => startEnrollment(enrollment, channel, '/v1/device/signup/start', { ...person }),
-    /** Takes the token of an enrolment link or QR code: `<base_url>/enroll#v=1&t=<token>`. */
-    redeemEnrollment: (token: string, device: DeviceDescription) =>
-      startEnrollment(enrollment, channel, '/v1/device/enrollment/redeem', { enrollment_token: token, device }),
-    verifyPin: (pin: string) => verifyPin(channel, pin),
-    resendPin: () => resendPin(channel),
-    enroll: (attestor?: Attestor) => enroll(enrollment, channel, attestor),
-    self: async () => (await channel.send({ method: 'GET', path: '/v1/device/self' })).body,
-    setPushToken: (provider: 'apns' | 'fcm' | 'none', token: string) =>
-      channel.send({ method: 'PUT', path: '/v1/device/push-token', body: JSON.stringify({ provider, token }) }),
-    /** Pending approvals; with `waitSeconds` the server holds the answer until one appears. */
-    listApprovals: async (waitSeconds?: number): Promise<readonly Approval[]> => {
-      const query = waitSeconds === undefined ? 'state=pending' : `state=pending&wait=${waitSeconds}`;
-      const { body } = await channel.send({ method: 'GET', path: '/v1/device/approvals', query });
-      return body['items'] as readonly Approval[]; // the 200 shape of the endpoint
+    state,
+    ...enrolmentOf(phone, transition, finishEnrollment),
+    ...approvalsOf(phone, open, account),
+    ...ownDeviceOf(phone, open, transition, account),
+    /** Finishes what a process left that died: a start, a PIN, an enrolment, a rotation, keys nobody uses. */
+    resume: async (): Promise<DeviceView> => {
+      await transition(async (memory) => {
+        await resumeDraft(phone, memory, finishEnrollment);
+        const current = viewOf(await memory.load(), baseUrl, chosen).account;
+        if (current?.phase === 'enrolled') await finishRotation(phone, memory, current);
+      });
+      return state();
     },
+  };
+}
+
+type Transition = <Result>(work: (memory: Memory) => Promise<Result>) => Promise<Result>;
+
+function enrolmentOf(phone: Phone, transition: Transition, finishEnrollment: (memory: Memory) => Promise<EnrollOutcome>) {
+  const start = (path: StartPath, fields: Readonly<Record<string, unknown>>) =>
+    transition((memory) => startEnrollment(phone, memory, path, fields));
+  return {
+    startRegistration: (person: Person) => start('/registration/start', { ...person }),
+    startSignup: (person: Person) => start('/signup/start', { ...person }),
+    /** Takes the token of an enrolment link or QR code: `<base_url>/enroll#v=1&t=<token>`. */
+    redeemEnrollment: (token: string, device: DeviceDescription) => start('/enrollment/redeem', { enrollment_token: token, device }),
+    verifyPin: (pin: string) => transition((memory) => verifyPin(phone, memory, pin)),
+    resendPin: () => transition((memory) => resendPin(phone, memory)),
+    /** Proves the keys. While another device decides, calling it again asks how it went: every 3 s is enough. */
+    enroll: () => transition(finishEnrollment),
+    /** Gives up an enrolment on its way. */
+    cancelEnrollment: () => transition((memory) => dropDraft(phone, memory)),
+  };
+}
+
+function approvalsOf(phone: Phone, memory: Memory, account: () => Promise<Account>) {
+  return {
+    /** Pending approvals; with `waitSeconds` the server holds the answer until one appears. */
+    listApprovals: async (waitSeconds?: number, signal?: AbortSignal) =>
+      listApprovals(phone, memory, await account(), { seconds: waitSeconds, signal }),
     /**
      * Takes the code of a sign-in page: the link of its QR code, or the one the app was opened with. The approval is this
      * device's alone from then on and needs no number. Throws for a link of another tenant without sending anything.
      */
-    claim: async (link: string): Promise<Approval> => {
-      const { body } = await post('/approvals/claim', { code: codeOf(link, baseUrl) });
-      return body as unknown as Approval; // the 200 shape of the endpoint
+    claim: async (link: string) => {
+      const parsed = parseSignInLink(link);
+      if (parsed?.baseUrl !== phone.baseUrl) throw new Error(`expected the code of a sign-in page of ${phone.baseUrl}, found ${link}`);
+      return claimApproval(phone, memory, await account(), parsed.code);
     },
-    approve: (approval: Approval, match?: string) =>
-      post(
-        `/approvals/${approval.id}/approve`,
-        { context_sha256: approval.context_sha256, ...(match === undefined ? {} : { match }) },
-        'uv',
-      ),
-    deny: (approval: Approval, reason: DenyReason) => post(`/approvals/${approval.id}/deny`, { reason }),
-    rotateKeys: () => rotateKeys(baseUrl, vault, channel),
-    completeRotation: (rotationId: string) => completeRotation(channel, rotationId),
-    revokeOtherDevice: (id: string) => post(`/devices/${id}/revoke`, {}, 'uv'),
-    revokeSelf: () => channel.send({ method: 'DELETE', path: '/v1/device/self' }),
+    approve: async (approval: Approval, match?: string) => decide(phone, memory, await account(), { approval, match }),
+    deny: async (approval: Approval, reason: DenyReason) => decide(phone, memory, await account(), { approval, deny: reason }),
+    /** What the person decided in the last 30 days, on any device. */
+    activity: async (limit = 20) => listActivity(phone, memory, await account(), limit),
   };
 }
 
-/** The code inside the link of a sign-in page, or undefined when the text is none. */
-export function parseSignInLink(text: string): { readonly baseUrl: string; readonly code: string } | undefined {
-  const match = /^(https?:\/\/[^#?\s]+)\/scan#v=1&c=([A-Za-z0-9._-]+)$/.exec(text);
-  return match?.[1] !== undefined && match[2] !== undefined ? { baseUrl: match[1], code: match[2] } : undefined;
+function ownDeviceOf(phone: Phone, open: Memory, transition: Transition, account: () => Promise<Account>) {
+  const call = async (made: Call) => callAs(phone, open, await account(), made);
+  return {
+    send: call,
+    self: async () => (await call({ method: 'GET', path: '/v1/device/self' })).body,
+    rename: (name: string) => call({ method: 'PATCH', path: '/v1/device/self', body: JSON.stringify({ name }) }),
+    setPushToken: (provider: 'apns' | 'fcm' | 'web' | 'none', token: string) =>
+      call({ method: 'PUT', path: '/v1/device/push-token', body: JSON.stringify({ provider, token }) }),
+    /** The key a browser subscribes to pushes with (RFC 8292), base64url. */
+    pushKey: async () => String((await call({ method: 'GET', path: '/v1/device/push-token' })).body['vapid_public_key']),
+    rotateKeys: () => transition(async (memory) => rotateKeys(phone, memory, await account())),
+    completeRotation: (rotationId: string) => call(postCall('/keys/rotate/complete', { rotation_id: rotationId })),
+    revokeOtherDevice: async (id: string): Promise<void> => {
+      await call(postCall(`/devices/${id}/revoke`, {}, { purpose: 'uv' })).catch((error: unknown) => {
+        if (!isRefusal(error, 'not_found') || !error.repeated) throw error;
+      });
+    },
+    /** Revokes this device and forgets its keys; a device the server has revoked already is forgotten as well. */
+    revokeSelf: () =>
+      transition(async (memory) => {
+        const { rotation: _ended, ...current } = await account();
+        await callAs(phone, memory, current, { method: 'DELETE', path: '/v1/device/self' }).catch((error: unknown) => {
+          if (!isRefusal(error, 'device_key_revoked')) throw error;
+        });
+        await memory.update((state) => withAccount(state, { ...current, phase: 'revoked', slots: [] }));
+        await removeOrphans(phone, memory);
+      }),
+    /** Forgets the revoked accounts of this tenant. */
+    forget: () =>
+      transition((memory) =>
+        memory.update((state) => ({
+          ...state,
+          accounts: state.accounts.filter((other) => other.baseUrl !== phone.baseUrl || other.phase !== 'revoked'),
+        })),
+      ),
+  };
 }
 
-function codeOf(link: string, baseUrl: string): string {
-  const parsed = parseSignInLink(link);
-  if (parsed?.baseUrl !== baseUrl) throw new Error(`expected the code of a sign-in page of ${baseUrl}, found ${link}`);
-  return parsed.code;
+/** Every account of a phone, oldest first. */
+export async function listAccounts(store: StateStore<PhoneState>): Promise<readonly Account[]> {
+  return (await memoryOf(store, false).load()).accounts;
 }
 
-/** The token inside an enrolment link, or undefined when the text is none. */
-export function parseEnrollmentLink(text: string): { readonly baseUrl: string; readonly token: string } | undefined {
-  const match = /^(https?:\/\/[^#?\s]+)\/enroll#v=1&t=([A-Za-z0-9_-]+)$/.exec(text);
-  return match?.[1] !== undefined && match[2] !== undefined ? { baseUrl: match[1], token: match[2] } : undefined;
+async function resumeDraft(phone: Phone, memory: Memory, finishEnrollment: (memory: Memory) => Promise<unknown>): Promise<void> {
+  const { draft } = await memory.load();
+  if (draft?.baseUrl !== phone.baseUrl) return;
+  if (draft.status === 'starting') await sendStart(phone, memory, draft);
+  if (draft.status === 'verifying') await learnWhetherVerified(phone, memory, draft);
+  if (draft.status === 'enrolling' || draft.status === 'pending_approval') await finishEnrollment(memory);
+}
+
+function viewOf(state: PhoneState, baseUrl: string, chosen: string | undefined): DeviceView {
+  const own = state.accounts.filter((candidate) => candidate.baseUrl === baseUrl);
+  const newest = own.findLast((candidate) => candidate.phase === 'enrolled') ?? own.at(-1);
+  const account = chosen === undefined ? newest : own.find((candidate) => candidate.deviceId === chosen);
+  const draft = state.draft?.baseUrl === baseUrl ? state.draft : undefined;
+  const server = state.servers[baseUrl];
+  return {
+    status: draft?.status ?? account?.phase ?? 'none',
+    account,
+    draft,
+    notice: server?.notice,
+    clockOffsetMs: server?.clockOffsetMs ?? 0,
+  };
 }

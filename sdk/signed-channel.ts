@@ -1,17 +1,21 @@
-// Sends signed requests and reacts to what concerns every call: corrects the clock once, wipes on a revoked key, stops on
-// a forced update. Called by device.ts and its parts; knows no endpoint.
-import { DeviceError } from './device-error.ts';
-import type { KeyVault } from './key-vault.ts';
+// Sends signed requests and reacts to what concerns every call: repeats what was not answered, corrects the clock once, keeps
+// the notice of a forced update. Knows no endpoint.
+import { DeviceError, NoAnswerError } from './device-error.ts';
+import type { KeyPurpose, KeyVault } from './key-vault.ts';
+import { encodeText, type Platform, sha256Hex, toBase64 } from './platform.ts';
 import { protocolVersion, requestText } from './signing.ts';
-import type { DeviceState, KeyPurpose, KeySlot, StateStore } from './state.ts';
+import { type KeySlot, type Memory, withServer } from './state.ts';
+
+export const sdkVersion = '0.2.0';
 
 export interface ChannelOptions {
   readonly baseUrl: string;
-  readonly store: StateStore<DeviceState>;
   readonly vault: KeyVault;
   readonly fetch: typeof globalThis.fetch;
   /** Phone time in milliseconds since the epoch. */
   readonly now: () => number;
+  readonly pause: (milliseconds: number) => Promise<void>;
+  readonly platform: Platform;
 }
 
 export interface Answer {
@@ -29,72 +33,133 @@ export interface Call {
   /** Signs with this slot instead of the stored one of the purpose. */
   readonly slot?: KeySlot;
   readonly signal?: AbortSignal;
+  /** Never repeated: what it asks for may not happen twice. */
+  readonly once?: boolean;
 }
 
-export interface SignedChannel {
-  readonly state: () => Promise<DeviceState>;
-  readonly save: (change: Partial<DeviceState>) => Promise<DeviceState>;
-  readonly replace: (change: (state: DeviceState) => DeviceState) => Promise<void>;
-  /** The answer of a success; throws DeviceError for a refusal and what `fetch` throws when nothing was answered. */
-  readonly send: (call: Call) => Promise<Answer>;
+/** Whose keys sign: an account, or an enrolment on its way. */
+export interface Signer {
+  readonly deviceId: string;
+  readonly slots: readonly KeySlot[];
 }
 
-/** A channel over one stored device. */
-export function createSignedChannel(options: ChannelOptions, initial: () => DeviceState): SignedChannel {
+/** The answer of a success; throws DeviceError for a refusal and NoAnswerError for silence. */
+export type Send = (memory: Memory, signer: Signer, call: Call) => Promise<Answer>;
+
+const repetitionsMax = 4;
+const firstPauseMs = 500;
+const retryAfterSecondsMax = 30;
+const upgradeQuietMs = 60_000;
+
+export function createSignedChannel(options: ChannelOptions): Send {
   let lastTimestamp = 0;
-  const state = async () => (await options.store.load()) ?? initial();
-  const save = async (change: Partial<DeviceState>) => {
-    const next = { ...(await state()), ...change };
-    await options.store.save(next);
-    return next;
-  };
+  const { baseUrl } = options;
 
-  const sendOnce = async (call: Call): Promise<Answer> => {
-    const current = await state();
+  const sendOnce = async (memory: Memory, signer: Signer, call: Call): Promise<Answer> => {
+    const { clockOffsetMs } = await serverOf(memory, baseUrl);
     // Two equal requests in one millisecond would be one request to the replay check.
-    lastTimestamp = Math.max(Math.trunc(options.now() + current.clockOffsetMs), lastTimestamp + 1);
-    const { url, init } = await signCall(options, current, call, String(lastTimestamp));
-    const response = await options.fetch(url, init);
-    const body = parseBody(await response.text());
-    if (!response.ok) throw new DeviceError(response.status, body);
-    return { status: response.status, body };
+    lastTimestamp = Math.max(Math.trunc(options.now() + clockOffsetMs), lastTimestamp + 1);
+    const { url, init } = await signCall(options, signer, call, String(lastTimestamp));
+    const { response, text } = await exchange(options, url, init, call.signal);
+    const body = parseBody(text, response.headers.get('retry-after'));
+    await keepNotice(memory, options, response.status, body);
+    if (response.ok) return { status: response.status, body };
+    // The network sent it twice, as browsers do when a kept connection ends: the answer to the first is lost.
+    if (body['kind'] === 'replayed_request') throw new NoAnswerError('the answer went to a twin of the request');
+    if (body['kind'] !== 'clock_skew' || typeof body['server_time'] !== 'number') throw new DeviceError(response.status, body);
+    return correctClock(memory, body['server_time'], new DeviceError(response.status, body));
   };
 
-  const send = async (call: Call): Promise<Answer> => {
-    const { phase } = await state();
-    if (phase === 'wiped' || phase === 'update_required') throw new Error(`this device is ${phase}`);
-    try {
-      return await sendOnce(call);
-    } catch (error) {
-      if (!(error instanceof DeviceError)) throw error;
-      if (error.kind === 'clock_skew' && typeof error.body['server_time'] === 'number') {
-        lastTimestamp = 0;
-        await save({ clockOffsetMs: error.body['server_time'] - options.now() });
-        return await sendOnce(call);
+  const correctClock = async (memory: Memory, serverTime: number, refusal: DeviceError): Promise<never> => {
+    lastTimestamp = 0;
+    const clockOffsetMs = serverTime - options.now();
+    await memory.update((state) => withServer(state, baseUrl, { ...state.servers[baseUrl], clockOffsetMs }));
+    throw refusal;
+  };
+
+  return async (memory, signer, call) => {
+    await demandNoNotice(memory, options);
+    let unknown = false;
+    let corrected = false;
+    for (let repetition = 0; ; ) {
+      try {
+        return await sendOnce(memory, signer, call);
+      } catch (error) {
+        if (!corrected && error instanceof DeviceError && error.kind === 'clock_skew') {
+          corrected = true;
+          continue; // refused before anything was looked at: no repetition of an effect
+        }
+        const waitMs = call.once === true || repetition === repetitionsMax ? undefined : pauseBefore(error, repetition);
+        if (waitMs === undefined) throw error instanceof DeviceError ? new DeviceError(error.status, error.body, unknown) : error;
+        unknown ||= !(error instanceof DeviceError) || error.status >= 500;
+        await options.pause(waitMs);
+        repetition += 1;
       }
-      if (error.kind === 'device_key_revoked') await wipe(options, await state());
-      if (error.status === 426) await save({ phase: 'update_required' });
-      throw error;
     }
   };
-  const replace = async (change: (state: DeviceState) => DeviceState) => options.store.save(change(await state()));
-  return { state, save, replace, send };
 }
 
-/** The stored slot of a purpose; a device without it cannot make that call. */
-export function slotOf(state: DeviceState, purpose: KeyPurpose): KeySlot {
-  const slot = state.slots.find((candidate) => candidate.purpose === purpose);
+/** The slot of a purpose; a device without it cannot make that call. */
+export function slotOf(signer: Signer, purpose: KeyPurpose): KeySlot {
+  const slot = signer.slots.find((candidate) => candidate.purpose === purpose);
   if (slot === undefined) throw new Error(`expected a ${purpose} key on this device, found none`);
   return slot;
 }
 
+/** One signature; a uv key is told which silent key stands beside it. */
+export function signWith(vault: KeyVault, signer: Signer, slot: KeySlot, text: string): Promise<Uint8Array> {
+  const pop = slot.purpose === 'uv' ? slotOf(signer, 'pop').handle : undefined;
+  return vault.sign(slot.handle, encodeText(text), pop);
+}
+
+async function serverOf(memory: Memory, baseUrl: string) {
+  return (await memory.load()).servers[baseUrl] ?? { clockOffsetMs: 0 };
+}
+
+async function demandNoNotice(memory: Memory, options: ChannelOptions): Promise<void> {
+  const { notice } = await serverOf(memory, options.baseUrl);
+  if (notice === undefined || notice.sdkVersion !== sdkVersion) return;
+  const ageMs = options.now() - notice.at;
+  if (ageMs < 0 || ageMs >= upgradeQuietMs) return;
+  throw new DeviceError(426, { error: 'upgrade_required', min_supported: notice.minSupported, current: notice.current });
+}
+
+async function keepNotice(memory: Memory, options: ChannelOptions, status: number, body: Readonly<Record<string, unknown>>): Promise<void> {
+  const { baseUrl } = options;
+  const { clockOffsetMs, notice } = await serverOf(memory, baseUrl);
+  if (status !== 426 && notice === undefined) return;
+  const made = { minSupported: Number(body['min_supported']), current: Number(body['current']), sdkVersion, at: options.now() };
+  await memory.update((state) => withServer(state, baseUrl, status === 426 ? { clockOffsetMs, notice: made } : { clockOffsetMs }));
+}
+
+// How long to wait before a repetition; undefined: there is none.
+function pauseBefore(error: unknown, repetition: number): number | undefined {
+  const backoffMs = firstPauseMs * 2 ** repetition;
+  if (error instanceof NoAnswerError) return backoffMs;
+  if (!(error instanceof DeviceError)) return undefined;
+  if (error.status >= 500) return backoffMs;
+  if (error.status !== 429) return undefined;
+  const retryAfterSeconds = Number(error.body['retry_after_seconds'] ?? 0);
+  return retryAfterSeconds > retryAfterSecondsMax ? undefined : Math.max(backoffMs, retryAfterSeconds * 1000);
+}
+
+async function exchange(options: ChannelOptions, url: string, init: RequestInit, signal: AbortSignal | undefined) {
+  try {
+    const response = await options.fetch(url, init);
+    return { response, text: await response.text() };
+  } catch (cause) {
+    if (signal?.aborted === true) throw cause; // the caller's own wish
+    throw new NoAnswerError('the server did not answer', { cause });
+  }
+}
+
 async function signCall(
   options: ChannelOptions,
-  state: DeviceState,
+  signer: Signer,
   call: Call,
   timestamp: string,
 ): Promise<{ readonly url: string; readonly init: RequestInit }> {
-  const slot = call.slot ?? slotOf(state, call.purpose ?? 'pop');
+  const slot = call.slot ?? slotOf(signer, call.purpose ?? 'pop');
   const query = call.query ?? '';
   const text = requestText({
     protocolVersion,
@@ -103,17 +168,16 @@ async function signCall(
     path: call.path,
     query,
     timestamp,
-    deviceId: state.deviceId,
+    deviceId: signer.deviceId,
     keyId: slot.keyId,
-    body: Buffer.from(call.body ?? '', 'utf8'),
+    bodySha256: await sha256Hex(options.platform, encodeText(call.body ?? '')),
   });
-  const signature = await options.vault.sign(slot.handle, slot.alg, text);
   const headers: Record<string, string> = {
     'X-Protocol-Version': protocolVersion,
-    'X-Device-Id': state.deviceId,
+    'X-Device-Id': signer.deviceId,
     'X-Device-Key-Id': slot.keyId,
     'X-Timestamp': timestamp,
-    'X-Signature': Buffer.from(signature).toString('base64'),
+    'X-Signature': toBase64(await signWith(options.vault, signer, slot, text)),
   };
   if (call.body !== undefined) headers['Content-Type'] = 'application/json';
   return {
@@ -128,20 +192,12 @@ async function signCall(
   };
 }
 
-// The server's word is final: keys and registration go, only the fact stays.
-async function wipe(options: ChannelOptions, state: DeviceState): Promise<void> {
-  const { registration: _registration, rotation, ...kept } = state;
-  const handles = [...state.slots, ...(rotation?.newSlots ?? [])].map((slot) => slot.handle);
-  await options.store.save({ ...kept, phase: 'wiped', slots: [] });
-  for (const handle of handles) await options.vault.remove(handle);
-}
-
-function parseBody(text: string): Readonly<Record<string, unknown>> {
-  if (text === '') return {};
+function parseBody(text: string, retryAfter: string | null): Readonly<Record<string, unknown>> {
+  const waited = retryAfter === null ? {} : { retry_after_seconds: Number(retryAfter) };
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}; // an object
+    return typeof value === 'object' && value !== null ? { ...waited, ...value } : waited;
   } catch {
-    return {};
+    return waited;
   }
 }

@@ -1,5 +1,5 @@
-// The texts a phone signs and their encoding. The server builds the same texts on its own; test/vectors binds the two.
-import { createHash } from 'node:crypto';
+// The texts a phone signs: lines with LF between them, none at the end. The server builds the same texts on its own;
+// sdk/vectors binds the two. Digests are lower-case hex SHA-256, so that building a text needs no cryptography.
 
 export const protocolVersion = '1';
 
@@ -12,12 +12,12 @@ export interface RequestToSign {
   readonly timestamp: string;
   readonly deviceId: string;
   readonly keyId: string;
-  readonly body: Uint8Array;
+  readonly bodySha256: string;
 }
 
-/** The bytes of one signed request: ten lines, LF between them, none at the end. */
-export function requestText(request: RequestToSign): Buffer {
-  const lines = [
+/** One signed request: ten lines. */
+export function requestText(request: RequestToSign): string {
+  return lines([
     'GATEHOUSE-DEVICE-V1',
     request.protocolVersion,
     request.issuer,
@@ -27,39 +27,42 @@ export function requestText(request: RequestToSign): Buffer {
     request.timestamp,
     request.deviceId,
     request.keyId,
-    hexDigest(request.body),
-  ];
-  return Buffer.from(lines.join('\n'), 'utf8');
+    request.bodySha256,
+  ]);
 }
 
 /** What each new key signs at enrolment. */
-export function enrollText(issuer: string, deviceId: string, keyId: string, publicKey: string, challenge: string): Buffer {
-  const digest = hexDigest(Buffer.from(publicKey, 'base64'));
-  return Buffer.from(['GATEHOUSE-ENROLL-V1', issuer, deviceId, keyId, digest, challenge].join('\n'), 'utf8');
+export function enrollText(proof: {
+  readonly issuer: string;
+  readonly deviceId: string;
+  readonly keyId: string;
+  readonly publicKeySha256: string;
+  readonly challenge: string;
+}): string {
+  return lines(['GATEHOUSE-ENROLL-V1', proof.issuer, proof.deviceId, proof.keyId, proof.publicKeySha256, proof.challenge]);
 }
 
 /** What each new key, and the old key of a uv slot, signs at rotation. */
-export function rotateText(
-  issuer: string,
-  deviceId: string,
-  slot: { readonly keyId: string; readonly alg: string; readonly publicKey: string },
-  nonce: string,
-): Buffer {
-  const digest = hexDigest(Buffer.from(slot.publicKey, 'base64'));
-  return Buffer.from(['GATEHOUSE-KEY-ROTATE-V1', issuer, deviceId, slot.keyId, nonce, slot.alg, digest].join('\n'), 'utf8');
+export function rotateText(proof: {
+  readonly issuer: string;
+  readonly deviceId: string;
+  readonly keyId: string;
+  readonly nonce: string;
+  readonly alg: string;
+  readonly publicKeySha256: string;
+}): string {
+  return lines(['GATEHOUSE-KEY-ROTATE-V1', proof.issuer, proof.deviceId, proof.keyId, proof.nonce, proof.alg, proof.publicKeySha256]);
 }
 
 /** What an app attestation covers: Apple hashes it, Play Integrity takes its hash as the nonce. */
-export function attestationText(
-  issuer: string,
-  deviceId: string,
-  challenge: string,
-  slots: readonly { readonly keyId: string; readonly publicKey: string }[],
-): Buffer {
-  const lines = slots.map((slot) => `${slot.keyId}:${hexDigest(Buffer.from(slot.publicKey, 'base64'))}`);
-  return Buffer.from(['GATEHOUSE-ENROLL-V1', issuer, deviceId, challenge, ...lines.sort()].join('\n'), 'utf8');
+export function attestationText(attested: {
+  readonly issuer: string;
+  readonly deviceId: string;
+  readonly challenge: string;
+  readonly keys: readonly { readonly keyId: string; readonly publicKeySha256: string }[];
+}): string {
+  const keys = attested.keys.map((key) => `${key.keyId}:${key.publicKeySha256}`).sort();
+  return lines(['GATEHOUSE-ENROLL-V1', attested.issuer, attested.deviceId, attested.challenge, ...keys]);
 }
 
-function hexDigest(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
+const lines = (parts: readonly string[]): string => parts.join('\n');
