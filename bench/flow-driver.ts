@@ -4,7 +4,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 
 export interface FlowJob {
-  readonly kind: 'gatehouse' | 'oidc-provider';
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
   readonly clientId: string;
@@ -12,8 +11,8 @@ export interface FlowJob {
   readonly redirectUri: string;
   readonly emails: readonly string[];
   readonly connections: number;
-  readonly outboxUrl?: string;
-  readonly operatorToken?: string;
+  readonly outboxUrl: string;
+  readonly operatorToken: string;
   readonly seconds: number;
 }
 
@@ -68,7 +67,7 @@ async function flow(email: string): Promise<void> {
     code_challenge_method: 'S256',
   });
   const started = await call('GET', `${job.authorizeUrl}?${query}`, {});
-  const callback = job.kind === 'gatehouse' ? await signInToGatehouse(started, email) : await signInToProvider(started);
+  const callback = await signIn(started, email);
   const code = new URL(callback).searchParams.get('code');
   if (code === null) throw new Error(`no code in ${callback}`);
   const tokens = await call(
@@ -87,7 +86,7 @@ async function flow(email: string): Promise<void> {
   if (tokens.status !== 200 || !tokens.body.includes('id_token')) throw new Error(`token: ${tokens.status} ${tokens.body}`);
 }
 
-async function signInToGatehouse(started: Answer, email: string): Promise<string> {
+async function signIn(started: Answer, email: string): Promise<string> {
   if (started.location === undefined) throw new Error(`authorize: ${started.status} ${started.body}`);
   const login = new URL(started.location, job.authorizeUrl).href;
   const headers = { ...form, accept: 'application/json', cookie: started.cookies.join('; ') };
@@ -110,19 +109,6 @@ async function readPin(email: string): Promise<string> {
   const message = messages.at(-1);
   if (message !== undefined) lastRead.set(email, message.id);
   return /\b\d{6}\b/.exec(message?.text ?? '')?.[0] ?? '';
-}
-
-/** The stub login of the peer: one page that decides at once, then the provider's own resume. */
-async function signInToProvider(started: Answer): Promise<string> {
-  let jar = started.cookies;
-  let location = started.location ?? '';
-  for (let hop = 0; hop < 6 && !location.startsWith(job.redirectUri); hop += 1) {
-    const next = await call('GET', new URL(location, job.authorizeUrl).href, { cookie: jar.join('; ') });
-    jar = [...jar, ...next.cookies];
-    if (next.location === undefined) throw new Error(`hop ${location}: ${next.status} ${next.body.slice(0, 300)}`);
-    location = next.location;
-  }
-  return location;
 }
 
 const until = Date.now() + job.seconds * 1000;

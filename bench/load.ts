@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { MeasuredProcess } from './process.ts';
 
 export interface Load {
   readonly url: string;
@@ -13,6 +14,7 @@ export interface Load {
 }
 
 export interface LoadResult {
+  readonly requests: number;
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -39,6 +41,15 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   }
 }
 
+/** What a request of the load costs the server, in processor time of its whole process tree, and how fast they were answered. */
+export type Cost = { readonly cpuMs: number; readonly rate: number; readonly p50Ms: number; readonly p99Ms: number };
+
+export async function costOf(server: MeasuredProcess, load: Load): Promise<Cost> {
+  const before = server.cpuMs();
+  const { requests, requestsPerSecond: rate, p50Ms, p99Ms } = await runLoad(load);
+  return { cpuMs: (server.cpuMs() - before) / requests, rate, p50Ms, p99Ms };
+}
+
 function outputOf(command: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -56,6 +67,7 @@ function parseOutput(output: string): LoadResult {
   const errors = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(output);
   const socketErrors = errors === null ? 0 : errors.slice(1).reduce((sum, part) => sum + Number(part), 0);
   return {
+    requests: number(/(\d+) requests in/),
     requestsPerSecond: number(/Requests\/sec:\s+([\d.]+)/),
     p50Ms: milliseconds(/50%\s+([\d.]+)(us|ms|s)/.exec(output)),
     p99Ms: milliseconds(/99%\s+([\d.]+)(us|ms|s)/.exec(output)),

@@ -15,7 +15,7 @@ export interface MeasuredProcess {
   readonly notices: () => string;
   /** Resident memory in MiB now. */
   readonly residentMib: () => number;
-  /** Milliseconds of processor time used so far, all threads. */
+  /** Milliseconds of processor time used so far by the process and its live children, all threads. */
   readonly cpuMs: () => number;
   readonly stop: () => Promise<void>;
 }
@@ -69,28 +69,39 @@ function residentMib(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 }
 
-/** Of every thread, from the scheduler's own nanoseconds: the ticks of /proc/pid/stat are too coarse for one request. */
-function cpuMs(pid: number): number {
-  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((task) =>
-    Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ', 1)[0]),
-  );
-  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
+/** Of every thread and child, from the scheduler's own nanoseconds: the ticks of /proc/pid/stat are too coarse for one request. */
+export function cpuMs(pid: number): number {
+  const own = tasksOf(pid).map((folder) => Number(readFileSync(`${folder}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e6);
+  return [...own, ...childrenOf(pid).map(cpuMs)].reduce((sum, each) => sum + each, 0);
 }
+
+/** Processes that any thread of a process has started. */
+export const childrenOf = (pid: number): readonly number[] =>
+  tasksOf(pid)
+    .flatMap((folder) => readFileSync(`${folder}/children`, 'utf8').split(' '))
+    .filter((child) => child !== '')
+    .map(Number);
+
+const tasksOf = (pid: number): readonly string[] => readdirSync(`/proc/${pid}/task`).map((task) => `/proc/${pid}/task/${task}`);
 
 export interface GatehouseProcess extends MeasuredProcess {
   readonly operatorToken: string;
 }
 
-/** Gatehouse on the embedded database in a folder of its own (or the given one), in development mode. */
+/** Gatehouse on the embedded database in a folder of its own (or the given one), in development mode; GATEHOUSE_LISTEN: not at any free port. */
 export async function startGatehouse(dataFolder?: string, environment: Readonly<Record<string, string>> = {}): Promise<GatehouseProcess> {
   const folder = dataFolder ?? mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
   const operatorToken = 'operator-token-of-the-bench';
-  const started = await startProcess(join(root, 'bin', 'gatehouse'), ['serve', '--listen', '127.0.0.1:0', '--data', folder], {
-    GATEHOUSE_DEV: '1',
-    GATEHOUSE_OPERATOR_TOKEN: operatorToken,
-    GATEHOUSE_LOG_LEVEL: 'warn',
-    ...environment,
-  });
+  const started = await startProcess(
+    join(root, 'bin', 'gatehouse'),
+    ['serve', '--listen', environment['GATEHOUSE_LISTEN'] ?? '127.0.0.1:0', '--data', folder],
+    {
+      GATEHOUSE_DEV: '1',
+      GATEHOUSE_OPERATOR_TOKEN: operatorToken,
+      GATEHOUSE_LOG_LEVEL: 'warn',
+      ...environment,
+    },
+  );
   return {
     ...started,
     operatorToken,

@@ -13,7 +13,13 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   refresh: async () => (await import('./refresh.ts')).refresh,
   scim: async () => (await import('./scim.ts')).scim,
   saml: async () => (await import('./saml.ts')).saml,
+  workers: async () => (await import('./workers.ts')).workers,
+  mappings: async () => (await import('./mappings.ts')).mappings,
+  'token-hook': async () => (await import('./token-hook.ts')).tokenHook,
+  webhooks: async () => (await import('./webhooks.ts')).webhooks,
+  'outbound-scim': async () => (await import('./outbound-scim.ts')).outboundScim,
   device: async () => (await import('./device.ts')).device,
+  'phone-page': async () => (await import('./phone-page.ts')).phonePage,
 };
 
 const wanted = process.argv.slice(2);

@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { TenantId } from '../src/domain/ids.ts';
 import { uuidV7 } from '../src/platform/random.ts';
-import { emailSearchColumns, reverseText, userSearchColumns } from '../src/storage/user-search.ts';
+import { emailSearchColumns, reverseText, userSearchColumns } from '../src/storage/people/user-search.ts';
 
 const givenNames = 'Ada Ben Chloe David Elena Farid Grace Hugo Ines Jonas Karin Liam Maria Nora Oskar Paula Quentin Rosa Samir Tara'.split(
   ' ',
@@ -93,7 +93,7 @@ export function loadDirectory({ file, tenant, users, groupMembers, progress }: L
     database.exec('COMMIT');
     progress(Math.min(from + usersPerTransaction, users));
   }
-  const group = createLargeGroup(database, tenant, ids);
+  const group = createLargeGroup(database, tenant, ids, startMs);
   tuneTrigrams(database, { hashsize: 1_048_576, automerge: 4 }); // FTS5's own defaults
   for (const table of trigramTables) database.exec(`INSERT INTO ${table} (${table}) VALUES ('optimize')`);
   rebuild();
@@ -132,13 +132,14 @@ function inserter(database: DatabaseSync, table: string, example: Values): (valu
   return (values) => void statement.run(...columns.map((column) => values[column] ?? null));
 }
 
-function createLargeGroup(database: DatabaseSync, tenant: TenantId, ids: readonly string[]): string {
+function createLargeGroup(database: DatabaseSync, tenant: TenantId, ids: readonly string[], startMs: number): string {
   const id = uuidV7(Date.now());
   const group = groupValues(tenant, id);
   database.exec('BEGIN');
   inserter(database, 'groups', group)(group);
-  const insertMember = inserter(database, 'group_members', { tenant_id: '', group_id: '', user_id: '', created_at: 0 });
-  for (const user_id of ids) insertMember({ tenant_id: tenant, group_id: id, user_id, created_at: Date.now() });
+  const insertMember = inserter(database, 'group_members', { tenant_id: '', group_id: '', user_id: '', created_at: 0, user_created_at: 0 });
+  for (const [number, user_id] of ids.entries())
+    insertMember({ tenant_id: tenant, group_id: id, user_id, created_at: Date.now(), user_created_at: startMs + number });
   database.exec('COMMIT');
   return id;
 }

@@ -66,7 +66,13 @@ export async function loadPostgres(url: string, { tenant, users, groupMembers, p
     await insert(
       client,
       'group_members',
-      ids.map((user_id) => ({ tenant_id: tenant, group_id: group, user_id, created_at: Date.now() })),
+      ids.map((user_id, number) => ({
+        tenant_id: tenant,
+        group_id: group,
+        user_id,
+        created_at: Date.now(),
+        user_created_at: startMs + number,
+      })),
     );
     for (const { sql } of indexes) await client.query(sql);
     await client.query('VACUUM ANALYZE users, user_emails, groups, group_members');

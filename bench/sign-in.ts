@@ -50,8 +50,13 @@ export interface Tokens {
   readonly refresh_token: string;
 }
 
+export interface SignedIn extends Tokens {
+  /** What the browser holds afterwards, as a Cookie header. */
+  readonly cookies: string;
+}
+
 /** A whole sign-in: authorize, identify, PIN from the outbox, finish, code exchange. */
-export async function signIn(gatehouse: GatehouseProcess, party: Party, email: string): Promise<Tokens> {
+export async function signIn(gatehouse: GatehouseProcess, party: Party, email: string): Promise<SignedIn> {
   const verifier = randomBytes(32).toString('base64url');
   const query = new URLSearchParams({
     response_type: 'code',
@@ -67,10 +72,8 @@ export async function signIn(gatehouse: GatehouseProcess, party: Party, email: s
   const location = started.headers.get('location');
   if (location === null) throw new Error(`authorize answered ${started.status} ${await started.text()}`);
   const login = new URL(location, party.tenant.baseUrl).href;
-  const cookie = started.headers
-    .getSetCookie()
-    .map((line) => line.split(';', 1)[0])
-    .join('; ');
+  const cookie = cookiesOf(started).join('; ');
+  const kept: string[] = [];
   const step = async (name: string, body: object): Promise<Record<string, unknown>> => {
     const response = await fetch(`${login}/${name}`, {
       method: 'POST',
@@ -78,6 +81,7 @@ export async function signIn(gatehouse: GatehouseProcess, party: Party, email: s
       body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error(`${name} answered ${response.status} ${await response.text()}`);
+    kept.push(...cookiesOf(response));
     return (await response.json()) as Record<string, unknown>;
   };
   await step('identify', { identifier: email });
@@ -96,8 +100,10 @@ export async function signIn(gatehouse: GatehouseProcess, party: Party, email: s
     }),
   });
   if (!exchanged.ok) throw new Error(`token answered ${exchanged.status} ${await exchanged.text()}`);
-  return (await exchanged.json()) as Tokens;
+  return { ...((await exchanged.json()) as Tokens), cookies: kept.join('; ') };
 }
+
+const cookiesOf = (response: Response): readonly string[] => response.headers.getSetCookie().map((line) => line.split(';', 1)[0]!);
 
 const lastSeen = new Map<string, string>();
 

@@ -31,8 +31,8 @@ export const startup: Bench = async () => {
   }
   return [
     atMost('P8', 'first start to ready', median(first), 'ms', 1500),
-    atMost('P8', 'start on existing data to ready', median(existing), 'ms', 800),
-    atMost('P8', 'resident memory idle', median(memory), 'MiB', 120),
+    atMost('P8', 'start on existing data to ready', median(existing), 'ms', 700),
+    atMost('P8', 'resident memory idle', median(memory), 'MiB', 110),
     { id: 'P8', what: 'a bare Node process from start to end', value: median(bare), unit: 'ms' },
   ];
 };

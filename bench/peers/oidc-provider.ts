@@ -1,6 +1,6 @@
 // The peer: oidc-provider in memory, issuing ES256 JWT access tokens to a client_secret_post client, with introspection.
 import { generateKeyPairSync } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
 
 const resource = 'https://api.example.com';
@@ -24,15 +24,7 @@ server.listen(0, '127.0.0.1', () => {
         redirect_uris: [],
         response_types: [],
       },
-      {
-        client_id: 'party',
-        client_secret: 'party-secret-party-secret-party-secret-party',
-        token_endpoint_auth_method: 'client_secret_post',
-        redirect_uris: ['https://party.example/callback'],
-      },
     ],
-    findAccount: (_context, id) => ({ accountId: id, claims: async () => ({ sub: id, email: `${id}@bench.example` }) }),
-    claims: { openid: ['sub'], email: ['email'] },
     features: {
       clientCredentials: { enabled: true },
       introspection: { enabled: true },
@@ -51,24 +43,6 @@ server.listen(0, '127.0.0.1', () => {
     },
     ttl: { ClientCredentials: 900 },
   });
-  const callback = provider.callback();
-  server.on('request', (request, response) => {
-    if (!request.url?.startsWith('/interaction/')) return void callback(request, response);
-    stubLogin(provider, request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
-  });
+  server.on('request', provider.callback());
   console.log(`peer ready ${url}`);
 });
-
-/** The login step: decides login and consent at once for a fixed account. */
-async function stubLogin(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { params, grantId } = await provider.interactionDetails(request, response);
-  const grant =
-    grantId === undefined
-      ? new provider.Grant({ accountId: 'person', clientId: String(params['client_id']) })
-      : await provider.Grant.find(grantId);
-  grant?.addOIDCScope('openid email');
-  await provider.interactionFinished(request, response, {
-    login: { accountId: 'person' },
-    consent: { grantId: (await grant?.save()) ?? '' },
-  });
-}

@@ -1,0 +1,197 @@
+// P13: a connector provisions 100,000 people and a group of half of them (BENCH_OUTBOUND_USERS: other numbers) to another Gatehouse, one request
+// a person, and its node is killed twice meanwhile. How long it takes, what memory it needs, that nobody is there twice and a further run
+// writes nothing, and how soon one change arrives. On the embedded database, and on PostgreSQL when BENCH_OUTBOUND_POSTGRES is a superuser's URL.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type GatehouseProcess, startGatehouse } from './process.ts';
+import { createDatabase } from './scim-postgres.ts';
+import { atMost, type Bench, type Figure } from './table.ts';
+import { type BenchTenant, call, createTenant, managementToken } from './tenant.ts';
+
+const people = Number(process.env['BENCH_OUTBOUND_USERS'] ?? 100_000);
+const members = people / 2;
+const perBulk = 1000;
+const changes = 40;
+const environment = { GATEHOUSE_EGRESS_ALLOW: '127.0.0.0/8' };
+const schemas = ['urn:ietf:params:scim:api:messages:2.0:BulkRequest'];
+
+export const outboundScim: Bench = async () => {
+  const figures = await fromDatabase('SQLite', {});
+  const server = process.env['BENCH_OUTBOUND_POSTGRES'];
+  if (server === undefined) return figures;
+  const database = await createDatabase(server);
+  try {
+    return [...figures, ...(await fromDatabase('PostgreSQL', { GATEHOUSE_DATABASE_URL: database.url }))];
+  } finally {
+    await database.drop();
+  }
+};
+
+async function fromDatabase(name: string, database: Readonly<Record<string, string>>): Promise<readonly Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
+  const target = await startGatehouse();
+  const url = `http://127.0.0.1:${await freePort()}`; // the same after each death
+  const start = (): Promise<GatehouseProcess> =>
+    startGatehouse(folder, { ...environment, ...database, GATEHOUSE_LISTEN: url.slice('http://'.length), GATEHOUSE_PUBLIC_URL: url });
+  const source = { node: await start(), start };
+  try {
+    return await measure(name, source, target);
+  } finally {
+    await source.node.stop();
+    await target.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Source {
+  node: GatehouseProcess;
+  readonly start: () => Promise<GatehouseProcess>;
+}
+
+async function measure(name: string, source: Source, target: GatehouseProcess): Promise<readonly Figure[]> {
+  const [here, there] = [await createTenant(source.node, 'source'), await createTenant(target, 'target')];
+  await createPeople(here);
+  const fields = { ...connectorTo(there), groups: ['Staff'], rate: 200 };
+  const { id } = (await manage(here, 'POST', '/connectors', fields)) as { id: string };
+  const beganMs = performance.now();
+  const idleMib = source.node.residentMib();
+  let mostMib = idleMib;
+  const deaths = [people / 3, (people * 2) / 3];
+  for (;;) {
+    await pause(500);
+    const { state, links } = await statusOf(here, id);
+    mostMib = Math.max(mostMib, source.node.residentMib());
+    if (deaths.length > 0 && links.linked >= deaths[0]!) {
+      deaths.shift();
+      await killed(source);
+      continue;
+    }
+    if (state === 'idle' && links.pending === 0) break;
+  }
+  const minutes = (performance.now() - beganMs) / 60_000;
+  const [found, names] = [await totalOf(there, '/Users'), await totalOf(there, '/Groups')];
+  const atEnd = await lastEvent(there);
+  await manage(here, 'POST', `/connectors/${id}/sync`);
+  await pause(2000);
+  while ((await statusOf(here, id)).state !== 'idle') await pause(200);
+  const again = (await lastEvent(there)) - atEnd;
+  const seconds = await changeSome(here, there);
+  const what = `${people.toLocaleString('en')} people and a group of ${members.toLocaleString('en')}, from ${name}`;
+  return [
+    { ...atMost('P13', `${what}, its node killed twice`, minutes, 'min', 30), more: { people: found, groups: names } },
+    atMost('P13', `${what}: memory`, mostMib - idleMib, 'MiB more', 64),
+    {
+      id: 'P13',
+      what: `${what}: there twice or missing`,
+      value: Math.abs(found - people) + Math.abs(names - 1),
+      unit: '',
+      bar: '0',
+      met: found === people && names === 1,
+    },
+    { id: 'P13', what: `${what}: written by a second run`, value: again, unit: '', bar: '0', met: again === 0 },
+    atMost('P13', `${what}: one change arrives, p95`, seconds, 's', 3),
+  ];
+}
+
+/** Everybody, in bulks; then the group, its members by patches. */
+async function createPeople(tenant: BenchTenant): Promise<void> {
+  const ids: string[] = [];
+  for (let from = 0; from < people; from += perBulk) {
+    const Operations = Array.from({ length: Math.min(perBulk, people - from) }, (_, at) => {
+      const userName = `person-${from + at}`;
+      const emails = [{ value: `${userName}@corp.example`, primary: true }];
+      return { method: 'POST', path: '/Users', bulkId: `${at}`, data: { userName, displayName: `Person ${from + at}`, emails } };
+    });
+    const answer = (await scim(tenant, 'POST', '/Bulk', { schemas, Operations })) as {
+      Operations: { status: string; location?: string }[];
+    };
+    for (const { status, location } of answer.Operations) {
+      if (status !== '201') throw new Error(`somebody was not made: ${status}`);
+      ids.push(location!.slice(location!.lastIndexOf('/') + 1));
+    }
+  }
+  const { id } = (await scim(tenant, 'POST', '/Groups', { displayName: 'Staff' })) as { id: string };
+  for (let from = 0; from < members; from += perBulk)
+    await scim(tenant, 'PATCH', `/Groups/${id}`, {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      Operations: [{ op: 'add', path: 'members', value: ids.slice(from, Math.min(from + perBulk, members)).map((value) => ({ value })) }],
+    });
+}
+
+const connectorTo = ({ baseUrl, clientId, clientSecret }: BenchTenant) => ({
+  name: 'Target',
+  base_url: `${baseUrl}/scim/v2`,
+  auth: {
+    type: 'client_credentials',
+    token_url: `${baseUrl}/v1/idp/oidc/token`,
+    client_id: clientId,
+    client_secret: clientSecret,
+    scope: 'scim:read scim:write',
+  },
+});
+
+/** Ends the source as a power cut would, and starts it again. */
+async function killed(source: Source): Promise<void> {
+  process.kill(source.node.pid, 'SIGKILL');
+  await source.node.stop();
+  source.node = await source.start();
+}
+
+/** Changes some people, one after another; gives the 95th percentile of the seconds until the target shows it. */
+async function changeSome(here: BenchTenant, there: BenchTenant): Promise<number> {
+  const took: number[] = [];
+  for (let turn = 0; turn < changes; turn += 1) {
+    const userName = `person-${turn * Math.floor(people / changes)}`;
+    const displayName = `Changed ${turn}`;
+    const { Resources } = (await scim(here, 'GET', `/Users?filter=${encodeURIComponent(`userName eq "${userName}"`)}`)) as {
+      Resources: { id: string }[];
+    };
+    const beganMs = performance.now();
+    await scim(here, 'PATCH', `/Users/${Resources[0]!.id}`, {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      Operations: [{ op: 'replace', path: 'displayName', value: displayName }],
+    });
+    const filter = encodeURIComponent(`userName eq "${userName}" and displayName eq "${displayName}"`);
+    while (((await scim(there, 'GET', `/Users?filter=${filter}`)) as { totalResults: number }).totalResults === 0) await pause(20);
+    took.push((performance.now() - beganMs) / 1000);
+  }
+  return took.toSorted((left, right) => left - right)[Math.floor(changes * 0.95)]!;
+}
+
+interface Status {
+  readonly state: string;
+  readonly links: Readonly<Record<'pending' | 'linked', number>>;
+}
+
+const statusOf = async (tenant: BenchTenant, id: string): Promise<Status> =>
+  (await manage(tenant, 'GET', `/connectors/${id}/status`)) as Status;
+
+const manage = async (tenant: BenchTenant, method: string, path: string, body?: unknown): Promise<unknown> =>
+  call(`${tenant.managementApi}${path}`, await managementToken(tenant), method, body);
+
+const scim = async (tenant: BenchTenant, method: string, path: string, body?: unknown): Promise<unknown> =>
+  call(`${tenant.baseUrl}/scim/v2${path}`, await managementToken(tenant), method, body);
+
+const totalOf = async (tenant: BenchTenant, path: string): Promise<number> =>
+  ((await scim(tenant, 'GET', `${path}?count=0`)) as { totalResults: number }).totalResults;
+
+/** The number of the last thing that was recorded of a tenant. */
+async function lastEvent(tenant: BenchTenant): Promise<number> {
+  for (let after = 0; ; ) {
+    const page = (await manage(tenant, 'GET', `/events/feed?after=${after}&types=user.*,group.*&limit=200`)) as { next: number };
+    if (page.next === after) return after;
+    after = page.next;
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as import('node:net').AddressInfo; // listening on TCP
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
