@@ -1,7 +1,8 @@
 // A simulated phone on the device SDK: enrols with an administrator's link and approves what it is shown.
 
 import type { BenchTenant } from '../bench/tenant.ts';
-import { createDevice, createSoftwareVault, memoryStore, parseEnrollmentLink } from '../sdk/device.ts';
+import { createDevice, memoryStore, parseEnrollmentLink } from '../sdk/device.ts';
+import { createSoftwareVault } from '../sdk/node.ts';
 import type { Decide } from './person.ts';
 import type { SyncedPerson } from './scim-sync.ts';
 import type { Setup } from './setup.ts';
