@@ -1,5 +1,5 @@
 # Gatehouse as an image: built in one stage, run in another that has neither compiler nor npm's development packages.
-# Runs as nobody in particular, on a read-only file system; only /data is written, and only by the embedded database.
+# Runs as an unprivileged user, on a read-only file system; only /data is written, and only by the embedded database.
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json tsconfig.json tsconfig.build.json ./
@@ -22,6 +22,7 @@ COPY package.json README.md CHANGELOG.md SECURITY.md LICENSE ./
 COPY bin bin
 COPY docs docs
 COPY sdk/README.md sdk/
+COPY sdk-kotlin/README.md sdk-kotlin/
 COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist
 COPY scripts/warm.mjs scripts/

@@ -1,16 +1,31 @@
 // Before a package is packed or an image built: dist/ with plain JavaScript, because Node strips no types under node_modules,
 // and dist/sbom.cdx.json with what the program consists of. `--sbom` makes only the latter. Development needs neither.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 
+const declared = /^dist\/src\/(?:config|embedding\/(?:test-)?gatehouse)\.d\.ts$/;
+
 if (!process.argv.includes('--sbom')) {
   rmSync(dist, { recursive: true, force: true });
   run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json']);
+  run(join(root, 'node_modules', '.bin', 'tsc'), [
+    '-p',
+    'tsconfig.browser.json',
+    '--noEmit',
+    'false',
+    '--rootDir',
+    '.',
+    '--outDir',
+    'dist',
+  ]);
+  // What the package exports has types; nothing else is for others.
+  for (const file of globSync('dist/**/*.d.ts', { cwd: root })) if (!declared.test(file)) rmSync(join(root, file));
+  for (const file of globSync('src/**/*.css', { cwd: root })) cpSync(join(root, file), join(dist, file));
 }
 mkdirSync(dist, { recursive: true });
 writeFileSync(join(dist, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(), null, 2)}\n`);

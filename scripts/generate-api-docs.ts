@@ -1,8 +1,9 @@
-// Writes docs/api.md from the OpenAPI descriptions of the management and system APIs; with --check it only compares and fails when
-// the file is out of date.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+// Writes docs/api.md and a page for each resource below docs/reference/api from the OpenAPI descriptions of the management and system
+// APIs, with an example of each operation; with --check it only compares and fails when a file is out of date.
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { managementEndpoints, systemEndpoints } from '../src/management/endpoints.ts';
 import { describeEndpoints } from '../src/management/openapi.ts';
+import { type ExampleRequest, exampleLines, exampleOf, unusedExamples } from './api-examples.ts';
 
 interface Schema {
   readonly type?: string | readonly string[];
@@ -28,56 +29,127 @@ interface Operation {
 }
 type Description = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> };
 
-const file = 'docs/api.md';
-const apis = [
+interface Api {
+  readonly title: string;
+  readonly where: string;
+  readonly base: ExampleRequest['base'];
+  /** Before the names of its operations and pages. */
+  readonly prefix: string;
+  readonly endpoints: Parameters<typeof describeEndpoints>[0];
+}
+interface Listed {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: Operation;
+}
+
+const index = 'docs/api.md';
+const folder = 'docs/reference/api';
+const apis: readonly Api[] = [
   {
     title: 'Management API',
-    base: '`{base_url}/v1/management`',
-    bearer: 'an access token for the audience `{base_url}/v1/management`',
+    where: 'Below `{base_url}/v1/management`, with an access token for that audience as bearer.',
+    base: { variable: 'BASE_URL', path: '/v1/management', token: 'TOKEN' },
+    prefix: '',
     endpoints: managementEndpoints,
   },
-  { title: 'System API', base: '`<public-url>/v1/system`', bearer: 'the operator token', endpoints: systemEndpoints },
-] as const;
-
-const lines = [
-  '# API reference',
-  '',
-  'Generated from the OpenAPI descriptions by `node scripts/generate-api-docs.ts`; do not edit. A tenant serves its own as',
-  '`{base_url}/v1/management/openapi.json`. Bodies are JSON. Lists answer `{items, next_cursor?}` and take `limit` and `cursor`.',
-  'Refusals have `error`, `message` and, for a wrong field, `kind`: [every error](contract.md). A `?` marks what may be left out.',
-  '',
+  {
+    title: 'System API',
+    where: 'Below `<public-url>/v1/system`, with the operator token as bearer.',
+    base: { variable: 'PUBLIC_URL', path: '/v1/system', token: 'OPERATOR_TOKEN' },
+    prefix: 'system: ',
+    endpoints: systemEndpoints,
+  },
 ];
-for (const { title, base, bearer, endpoints } of apis) {
-  const { paths } = (await describeEndpoints(endpoints)) as unknown as Description; // an OpenAPI document
-  lines.push(`## ${title}`, '', `Below ${base}, with ${bearer} as bearer.`, '');
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+
+const note = 'Generated from the OpenAPI descriptions by `node scripts/generate-api-docs.ts`; do not edit.';
+const indexLines = [
+  ...['# API reference', '', note, ''],
+  'A tenant serves its own description as `{base_url}/v1/management/openapi.json`. Bodies are JSON. Lists answer `{items, next_cursor?}` and take `limit` and',
+  '`cursor`. Refusals have `error`, `message` and, for a wrong field, `kind`: [every error](contract.md).',
+  ...['', '## Before the examples', ''],
+  'Every operation has an example in curl, JavaScript (Node) and Python. They read what is in capitals from variables: `BASE_URL` and `ADMIN` are those of the',
+  '[quick start](quick-start.md#4-make-a-tenant), `ID` and its like are ids that lists and earlier answers give. Get a token first; it is good for 15 minutes.',
+  ...['', '```sh'],
+  'TOKEN=$(curl -sS --fail-with-body -u "$ADMIN" -d grant_type=client_credentials "$BASE_URL/v1/idp/oidc/token" | jq -r .access_token)',
+  ...['```', '', '```javascript'],
+  'const { BASE_URL, ADMIN } = process.env;',
+  `const tokens = await fetch(\`\${BASE_URL}/v1/idp/oidc/token\`, {`,
+  "  method: 'POST',",
+  `  headers: { authorization: \`Basic \${btoa(ADMIN)}\` },`,
+  "  body: new URLSearchParams({ grant_type: 'client_credentials' }),",
+  '});',
+  'const { access_token: TOKEN } = await tokens.json();',
+  ...['```', '', 'In Python with [HTTPX](https://www.python-httpx.org), `pip install httpx`:', '', '```python'],
+  ...['import os', 'import httpx', '', 'BASE_URL = os.environ["BASE_URL"]', 'client, secret = os.environ["ADMIN"].split(":")'],
+  'tokens = httpx.post(f"{BASE_URL}/v1/idp/oidc/token", auth=(client, secret), data={"grant_type": "client_credentials"})',
+  ...['TOKEN = tokens.json()["access_token"]', '```', ''],
+];
+const pages = new Map<string, readonly string[]>();
+const operationsSeen: string[] = [];
+for (const api of apis) {
+  const { paths } = (await describeEndpoints(api.endpoints)) as unknown as Description; // an OpenAPI document
+  const operations: readonly Listed[] = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
+  indexLines.push(`## ${api.title}`, '', api.where, '', '| operation | does |', '|---|---|');
   for (const [resource, group] of Map.groupBy(operations, ({ path }) => path.split('/')[1]!)) {
-    lines.push(`### ${title === 'System API' ? `System: ${resource}` : resource}`, '');
-    for (const { path, method, operation } of group) lines.push(...operationLines(method, path, operation));
+    const name = `${api.prefix.replace(': ', '-')}${resource}`;
+    const page = [
+      `# ${api.title}: ${resource}`,
+      '',
+      note,
+      '',
+      `${api.where} Tokens, lists and refusals: [API reference](../../api.md). A \`?\` marks what may be left out.`,
+      '',
+    ];
+    for (const listed of group) {
+      const { method, path, operation } = listed;
+      const anchor = `${method} ${path}`
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-');
+      operationsSeen.push(`${api.prefix}${method} ${path}`);
+      indexLines.push(`| [\`${method} ${path}\`](reference/api/${name}.md#${anchor}) | ${operation.summary.replaceAll('|', '\\|')} |`);
+      page.push(...operationLines(api, listed));
+    }
+    pages.set(`${folder}/${name}.md`, page);
   }
+  indexLines.push('');
 }
-const text = `${lines.join('\n').trimEnd()}\n`;
+pages.set(index, indexLines);
+const unused = unusedExamples(operationsSeen);
+if (unused.length > 0)
+  throw new Error(`expected operations for the examples in scripts/api-examples.ts, found none for: ${unused.join(', ')}`);
 
-if (!process.argv.includes('--check')) writeFileSync(file, text);
-else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
-  console.error(`${file} is out of date. Run: node_modules/.bin/node scripts/generate-api-docs.ts`);
-  process.exitCode = 1;
+const texts = new Map([...pages].map(([file, lines]) => [file, `${lines.join('\n').trimEnd()}\n`]));
+const gone = globSync(`${folder}/*.md`).filter((file) => !texts.has(file));
+if (process.argv.includes('--check')) {
+  const stale = [...texts].filter(([file, text]) => !existsSync(file) || readFileSync(file, 'utf8') !== text).map(([file]) => file);
+  for (const file of [...stale, ...gone]) console.error(`${file} is out of date. Run: node_modules/.bin/node scripts/generate-api-docs.ts`);
+  if (stale.length + gone.length > 0) process.exitCode = 1;
+} else {
+  mkdirSync(folder, { recursive: true });
+  for (const file of gone) rmSync(file);
+  for (const [file, text] of texts) writeFileSync(file, text);
 }
 
-function operationLines(method: string, path: string, operation: Operation): readonly string[] {
+function operationLines({ base, prefix }: Api, { method, path, operation }: Listed): readonly string[] {
   const query = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
   const bodies = Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => schema);
   const status = Object.keys(operation.responses).find((code) => code.startsWith('2'))!;
   const answer = Object.values(operation.responses[status]?.content ?? {})[0]?.schema;
+  const example = exampleOf(`${prefix}${method} ${path}`, bodies.length > 0);
   return [
-    `**\`${method.toUpperCase()} ${path}\`** ${operation.summary}.${operation.description === undefined ? '' : ` ${operation.description}`}`,
+    `## \`${method} ${path}\``,
+    '',
+    `${operation.summary}.${operation.description === undefined ? '' : ` ${operation.description}`}`,
     '',
     ...query.map(({ name, required, schema }) => `- query ${field(name, schema, required === true)}`),
     ...bodies.flatMap((schema) => fields('body', schema)),
     ...(answer === undefined ? [`- answers ${status}`] : [`- answers ${status}: ${shape(answer)}`]),
     '',
+    ...exampleLines({ method, path, base, isAnswered: answer !== undefined, ...example }),
   ];
 }
 

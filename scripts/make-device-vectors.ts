@@ -1,10 +1,10 @@
-// Writes test/vectors/device-signing.json: requests a phone signs, and ones that are wrong in one way, with what the
+// Writes sdk/vectors/requests.json: requests a phone signs, and ones that are wrong in one way, with what the
 // server must answer. Run by hand when the format changes: `node scripts/make-device-vectors.ts`. Server and SDK tests
 // both read the file; it is made from the documented text alone, with code of neither.
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-const file = new URL('../test/vectors/device-signing.json', import.meta.url);
+const file = new URL('../sdk/vectors/requests.json', import.meta.url);
 const deviceId = '7f0d2f2e-5b1a-4c7e-9d43-0a5e9b6f3c11';
 const otherId = '11111111-2222-4333-8444-555555555555';
 const keyIds = {

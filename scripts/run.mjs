@@ -1,33 +1,78 @@
 // npm scripts in one place: runs each step with the pinned Node and stops at the first that fails.
 import { spawnSync } from 'node:child_process';
-import { globSync, rmSync } from 'node:fs';
-
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const results = join(root, '.test-results');
 const bin = (name) => join(root, 'node_modules', '.bin', name);
 const node = [join(root, 'node_modules', 'node', 'bin', 'node'), '--disable-warning=ExperimentalWarning'];
+
+/** What Node alone shows, in two minutes on two cores; the other folders start programs, want components or take longer. */
+const quickTests = ['test/*.test.ts', 'test/{unit,contract,surfaces}/**/*.test.ts'];
+/** Those of the other folders whose files may share a process: what they measure and start is their own. */
+const groupedTests = ['test/{command-line,concurrency,docs,fuzz,limits,storage}/**/*.test.ts'];
+/** With components required (GATEHOUSE_TEST_REQUIRE) every test runs, on both databases. */
+const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
+/** Files of a group share a process: loading the server and warming it up is up to half of what a file alone costs. */
+const groupFilesMax = isQuick ? 18 : 9;
+/** One more than CI's cores where tests wait for programs they start. */
+const processes = isQuick ? 2 : 3;
+const hangMs = 3_600_000; // no test and no group takes as long: one that hangs ends the run
 
 const steps = {
   check: () => [
     [bin('tsc'), '--noEmit', '-p', '.'],
+    [bin('tsc'), '--noEmit', '-p', 'tsconfig.browser.json'],
     [bin('biome'), 'check', '--error-on-warnings', '.'],
     [...node, 'scripts/generate-contract-docs.ts', '--check'],
     [...node, 'scripts/generate-api-docs.ts', '--check'],
-    [...node, '--test', 'test/architecture.test.ts'],
+    [...node, 'scripts/generate-reference-docs.ts', '--check'],
+    [...node, '--test', 'test/architecture.test.ts', 'test/docs/wording.test.ts'],
   ],
   test: () => {
-    rmSync(join(root, '.test-results'), { recursive: true, force: true });
+    rmSync(results, { recursive: true, force: true });
     const files = process.argv.slice(3);
+    const all = () => {
+      const grouped = globSync(isQuick ? quickTests : [...quickTests, ...groupedTests], { cwd: root }).sort();
+      const others = isQuick ? [] : globSync('test/**/*.test.ts', { cwd: root }).filter((file) => !grouped.includes(file));
+      return [...groupsOf(grouped), ...others.sort()];
+    };
     return [
-      [...node, '--test', '--test-concurrency=2', ...(files.length > 0 ? files : globSync('test/**/*.test.ts', { cwd: root }).sort())],
+      [...node, '--test', `--test-concurrency=${processes}`, `--test-timeout=${hangMs}`, ...(files.length > 0 ? files : all())],
       ...(files.length > 0 ? [] : [[...node, 'scripts/contract-coverage.ts']]),
     ];
   },
+  generate: () => [
+    [...node, 'scripts/generate-contract-docs.ts'],
+    [...node, 'scripts/generate-api-docs.ts'],
+    [...node, 'scripts/generate-device-docs.ts'],
+    [...node, 'scripts/generate-reference-docs.ts'],
+  ],
+  migration: () => [[...node, 'scripts/make-migration.ts']],
   demo: () => [[...node, 'demo/run.ts', ...process.argv.slice(3)]],
+  journeys: () => [[...node, 'journeys/run.ts']],
   bench: () => [[...node, 'bench/run.ts', ...process.argv.slice(3)]],
 };
+
+/** Writes one file per group that imports the tests dealt to it, and gives their paths. */
+function groupsOf(files) {
+  const folder = join(results, 'groups');
+  mkdirSync(folder, { recursive: true });
+  const count = Math.ceil(files.length / groupFilesMax);
+  return Array.from({ length: count }, (_, group) => {
+    const file = join(folder, `${group + 1}.test.mjs`);
+    writeFileSync(
+      file,
+      files
+        .filter((_file, index) => index % count === group)
+        .map((dealt) => `await import('../../${dealt}');\n`)
+        .join(''),
+    );
+    return file;
+  });
+}
 
 const [name] = process.argv.slice(2);
 if (!Object.hasOwn(steps, name ?? '')) {

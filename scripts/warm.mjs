@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-warm-'));
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_')));
@@ -15,7 +15,7 @@ const server = spawn(join(root, 'bin', 'gatehouse'), ['serve', '--listen', '127.
   env: environment,
   stdio: ['ignore', 'pipe', 'ignore'],
 });
-const timer = setTimeout(() => server.kill('SIGKILL'), patienceMs);
+const timer = setTimeout(() => server.kill('SIGKILL'), timeoutMs);
 server.stdout.once('data', () => server.kill('SIGTERM'));
 server.once('error', () => undefined);
 server.once('close', () => {

@@ -13,7 +13,7 @@ import { createClient } from '../support/fixtures.ts';
 import { issueTokens } from '../support/issued-tokens.ts';
 import { pinOf } from '../support/mailbox.ts';
 import type { Managed } from '../support/management.ts';
-import { assertAccessible, inViews, openWatched, phoneView, type WatchedPage } from '../support/page-check.ts';
+import { assertAccessible, inViews, keepScreenshot, openWatched, phoneView, type WatchedPage } from '../support/page-check.ts';
 import type { Phone } from '../support/phone.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { xssCorpus } from '../support/xss.ts';
@@ -72,15 +72,18 @@ if (hasChromium)
         const { person, phone } = await settled('Harbour Analytics');
         const watched = await openWatched(browser, server.url, { locale: language, viewport: phoneView });
         const { page, seen } = watched;
+        let enrollment = 'enrolment';
         const look = async (where: string): Promise<void> => {
           assert.equal(await page.getAttribute('html', 'lang'), language, where);
           await assertAccessible(page, `${where} in ${language}`);
+          if (language === 'en')
+            await keepScreenshot(page, `account ${where.replace(enrollment, 'enrolment').replace(phone.deviceId, 'phone')}`);
         };
         await enter(watched, person, true, look);
         await page.goto(`${tenant.baseUrl}/account/devices`);
         await page.click('#add');
         await page.waitForSelector('#qr svg');
-        const enrollment = page.url();
+        enrollment = page.url();
         for (const path of [...pages, `/devices/${phone.deviceId}/remove`, enrollment]) {
           await page.goto(path === enrollment ? path : `${tenant.baseUrl}/account${path}`);
           if (path === '/devices') await page.click('summary');
@@ -189,7 +192,7 @@ if (hasChromium)
         const { page } = watched;
         await enter(watched, person);
         const asked = page.waitForResponse(`${tenant.baseUrl}/account`);
-        await page.goto(`http://127.0.0.1:${(framing.address() as AddressInfo).port}/`); // an AF_INET server has one
+        await page.goto(`http://${new URL(server.url).hostname}:${(framing.address() as AddressInfo).port}/`); // an AF_INET server has one
         assert.equal((await asked).status(), 200);
         const shown = await Promise.all(
           page

@@ -1,15 +1,17 @@
 // The console in Chromium: every page is clean by axe in both schemes and widths, within its policy, without scripts; and an
-// administrator makes a client by keyboard and mouse as people do.
+// administrator makes a client by keyboard and mouse as people do. Screenshots of every page go where GATEHOUSE_TEST_SCREENSHOTS says.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { createConsoleTenant } from '../support/console.ts';
-import { fillTenant, pagesOf, plainPages } from '../support/console-pages.ts';
+import { type ConsoleIds, fillTenant, pagesOf, plainPages } from '../support/console-pages.ts';
 import { pinOf } from '../support/mailbox.ts';
 import { createTestUser, type Managed } from '../support/management.ts';
+import { keepScreenshot, keepScreenshots } from '../support/page-check.ts';
 import { manageRootTenant } from '../support/root-tenant.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { xssCorpus } from '../support/xss.ts';
@@ -20,6 +22,10 @@ interface Violation {
   readonly id: string;
   readonly nodes: readonly { readonly html: string }[];
 }
+
+/** A page by what it is of, the same in every run. */
+const nameOf = (path: string, ids: ConsoleIds): string =>
+  Object.entries(ids).reduce((name, [kind, id]) => name.replaceAll(id, kind), path === '' ? 'overview' : path);
 
 if (hasChromium)
   describe('Console in Chromium', () => {
@@ -77,10 +83,26 @@ if (hasChromium)
             );
             const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
             assert.equal(overflow, 0, `${path} is wider than the screen`);
+            if (width === 'desktop' || colorScheme === 'light')
+              await keepScreenshot(page, `console ${nameOf(path, ids)} ${width} ${colorScheme}`);
           }
           assert.deepEqual(seen, []);
           await page.context().close();
         });
+
+    it('the page of a new application says when its first sign-in came, without being loaded again', async () => {
+      const { page, tenant } = await open({});
+      const { client_id: id } = await tenant.make('POST', '/clients', { name: 'Waits', type: 'public' });
+      await page.goto(`${tenant.baseUrl}/console/clients/${String(id)}/start`);
+      assert.equal(await page.textContent('#waiting h2'), 'Waiting for your app');
+      const { services } = server.gatehouse;
+      const stored = (await services.tenants.bySlug(tenant.slug))!;
+      await services.database.write(stored.id, (queries) =>
+        insertAuditEvent(queries, stored.id, server.clock.nowMs(), { type: 'login.finished', target: `client:${String(id)}` }),
+      );
+      await page.waitForSelector('#waiting h2:text-is("Your app works")');
+      await page.context().close();
+    });
 
     it('axe finds nothing on the pages that forms lead to, and on those of operators', async () => {
       const tenant = await manageRootTenant(server);
@@ -94,10 +116,11 @@ if (hasChromium)
           violations.map((violation) => [where, violation.id, violation.nodes[0]?.html]),
           [],
         );
+        await keepScreenshots(page, `console ${where}`);
       };
       const go = (path: string): Promise<unknown> => page.goto(`${tenant.baseUrl}/console${path}`);
       await go('');
-      await page.click('nav >> text=Tenants');
+      await page.click('#menu a:text-is("Tenants")');
       await page.waitForSelector('#new');
       await clean('tenants');
       await page.click('#new');
@@ -106,24 +129,50 @@ if (hasChromium)
       await page.fill('#field-slug', 'browser');
       await page.fill('#field-name', 'Made in a browser');
       await page.click('#save');
-      await page.waitForSelector('text=Shown once');
+      await page.waitForSelector('#secret');
       await clean('tenant made');
+      const made = page.url();
+      await go('');
+      await page.click('#switch');
+      await clean('tenant switcher');
+      await page.click('.switch button:has-text("Made in a browser")');
+      await page.waitForSelector('.operator');
+      assert.equal(new URL(page.url()).pathname, '/t/browser/console');
+      await clean('in a tenant as an operator');
+      await page.click('#menu a:text-is("People")');
+      await page.waitForSelector('.operator');
+      await clean('people of a tenant as an operator');
+      await page.click('#leave');
+      await page.waitForSelector('h1:text-is("Tenants")');
+      await page.goto(made);
       await page.click('#delete');
       await page.waitForSelector('#sure');
       await clean('typed confirmation');
       await page.fill('#typed', 'browser');
       await page.click('#sure');
-      await page.waitForSelector('text=The tenant was deleted');
+      await page.waitForSelector('text=Made in a browser was deleted');
       const ids = await fillTenant(server, tenant, 'Somebody');
       await go(`/users/${ids.user}/devices`);
       await page.click('#enroll');
       await page.waitForSelector('#enrolment');
       await clean('enrolment');
+      await go(`/service-providers/${ids.provider}/metadata`);
+      await page.click('#own-keys');
+      await page.waitForSelector('#rotate-own');
+      await clean('own keys');
+      await page.click('#rotate-own');
+      await page.waitForSelector('#sure');
+      await clean('rotate own keys');
+      await page.click('#sure');
+      await page.waitForSelector('text=The next key signs from now on');
       await go('/scim');
       await page.click('#make');
-      await page.waitForSelector('#results');
+      await page.waitForSelector('#made-client-secret');
       await clean('SCIM made');
-      await go('/clients/new');
+      await page.click('#try');
+      await page.waitForSelector('#results');
+      await clean('SCIM tried');
+      await go('/clients/new?kind=web');
       await page.fill('#field-name', 'x');
       await page.fill('#field-redirect_uris', 'not a uri');
       await page.click('#save');
@@ -157,7 +206,7 @@ if (hasChromium)
       const xml = `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://wiki.example"><SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://wiki.example/acs" index="0"/></SPSSODescriptor></EntityDescriptor>`;
       await page.setInputFiles('#file', { name: 'wiki.xml', mimeType: 'application/xml', buffer: Buffer.from(xml) });
       await page.click('#import');
-      assert.equal(await page.textContent('#notice'), 'The metadata was imported.');
+      assert.match((await page.textContent('#notice')) ?? '', /^The metadata of .* was imported\.$/);
       await go(`/groups/${ids.group}/members`);
       await page.fill('#find', 'mary');
       await page.click('#find-people');
@@ -165,7 +214,7 @@ if (hasChromium)
       assert.equal(await page.textContent('#notice'), 'Added.');
       await page.click('tr:has-text("Mary Member") >> button:has-text("Remove")');
       await page.click('#sure');
-      assert.equal(await page.textContent('#notice'), 'Removed.');
+      assert.match((await page.textContent('#notice')) ?? '', /^Removed from /);
       await go(`/users/${ids.user}/devices`);
       await page.click('button:has-text("Revoke…") >> nth=0');
       await page.click('#sure');
@@ -174,15 +223,33 @@ if (hasChromium)
       await page.context().close();
     });
 
+    it('with scripts: a button copies, a time is told as long ago and in full on focus', async () => {
+      const { page, tenant, seen } = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
+      const ids = await fillTenant(server, tenant, 'Somebody');
+      await page.goto(`${tenant.baseUrl}/console/clients/${ids.client}/start`);
+      await page.click('button[aria-describedby="env"]');
+      await page.waitForSelector('button[aria-describedby="env"]:text-is("Copied")');
+      assert.equal(await page.evaluate('navigator.clipboard.readText()'), await page.textContent('#env'));
+      await page.goto(`${tenant.baseUrl}/console/groups`);
+      const told = (await page.textContent('main time')) ?? '';
+      assert.match(told, /ago|now/);
+      await page.focus('main time');
+      assert.match((await page.textContent('main time')) ?? '', /\d{4}/);
+      assert.equal(await page.getAttribute('main time', 'title'), await page.textContent('main time'));
+      assert.deepEqual(seen, []);
+      await page.context().close();
+    });
+
     it('an administrator makes a client without scripts, within the policy', async () => {
       const { page, tenant, seen } = await open({ javaScriptEnabled: false });
-      await page.click('nav >> text=Clients');
+      await page.click('#menu a:text-is("Applications")');
       await page.click('#new');
+      await page.click('#kind-web');
       await page.fill('#field-name', 'Harbour Analytics');
       await page.fill('#field-redirect_uris', 'https://harbour.example/callback');
       await page.click('#save');
-      assert.match((await page.textContent('#notice')) ?? '', /client_secret: [A-Za-z0-9_-]{43}/);
-      await page.click('nav >> text=Clients');
+      assert.match((await page.textContent('#secret-client_secret')) ?? '', /^[A-Za-z0-9_-]{43}$/);
+      await page.click('#menu a:text-is("Applications")');
       assert.ok(await page.isVisible('text=Harbour Analytics'));
       await page.click('#sign-out');
       assert.equal(await page.textContent('h1'), 'Signed out');

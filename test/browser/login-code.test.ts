@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Tenant } from '../../src/domain/tenant.ts';
@@ -13,11 +12,11 @@ import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { changeSettings, createUser, enrolledPhone, type TestUser, unlimited } from '../support/enrolled-phone.ts';
 import { createClient, rootTenant, type TestClient } from '../support/fixtures.ts';
 import { beginLogin } from '../support/login.ts';
+import { keepScreenshot } from '../support/page-check.ts';
 import type { Phone } from '../support/phone.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const screenshots = process.env['GATEHOUSE_TEST_SCREENSHOTS'];
 
 if (hasChromium)
   describe('The code of a waiting sign-in in Chromium', () => {
@@ -83,7 +82,7 @@ if (hasChromium)
       )) as readonly string[];
       assert.deepEqual(found, [], name);
       assert.equal(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'), 0, name);
-      if (screenshots !== undefined) await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
+      await keepScreenshot(page, name);
     };
 
     for (const colorScheme of ['light', 'dark'] as const)

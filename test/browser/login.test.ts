@@ -12,6 +12,7 @@ import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { beginLogin, type TestLogin } from '../support/login.ts';
 import { otherPin, pinOf } from '../support/mailbox.ts';
+import { freePort } from '../support/private-postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -49,11 +50,12 @@ if (hasChromium)
     const open = async (
       options: BrowserContextOptions = {},
       to = client,
+      at = { server, tenant },
     ): Promise<{ page: Page; context: BrowserContext; login: TestLogin; seen: string[] }> => {
-      const login = await beginLogin(server, tenant, to, { redirectUri });
+      const login = await beginLogin(at.server, at.tenant, to, { redirectUri });
       const context = await browser.newContext({ reducedMotion: 'reduce', locale: 'en-GB', ...options });
       const [name, value] = login.cookie.split('=') as [string, string];
-      await context.addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: 'Lax' }]);
+      await context.addCookies([{ name, value, url: at.server.url, httpOnly: true, sameSite: 'Lax' }]);
       const page = await context.newPage();
       const seen: string[] = [];
       page.on('console', (message) => {
@@ -62,7 +64,7 @@ if (hasChromium)
       page.on('pageerror', (error) => seen.push(String(error)));
       page.on('request', (request) => {
         const { origin, protocol } = new URL(request.url());
-        if (protocol !== 'data:' && origin !== server.url && !request.url().startsWith(redirectUri)) seen.push(request.url());
+        if (protocol !== 'data:' && origin !== at.server.url && !request.url().startsWith(redirectUri)) seen.push(request.url());
       });
       await page.goto(login.location);
       return { page, context, login, seen };
@@ -206,15 +208,26 @@ if (hasChromium)
     });
 
     it('at an IP address, where browsers take no passkey, the page says so', async () => {
-      const user = await createUser(server.gatehouse.services, tenant);
-      const { page, context, seen } = await open();
-      await page.fill('#identifier', user.email);
-      await page.click('#continue');
-      await page.click('#use-passkey');
-      await page.waitForSelector('#passkey-alert:not([hidden])');
-      assert.match((await page.textContent('#passkey-alert')) ?? '', /do not work at this address/);
-      assert.deepEqual(seen, []);
-      await context.close();
+      const listen = `127.0.0.1:${await freePort()}`;
+      const numbered = await startTestServer('sqlite', { flags: { listen, public_url: `http://${listen}` } });
+      try {
+        const { services } = numbered.gatehouse;
+        const root = await rootTenant(services);
+        const user = await createUser(services, root);
+        const { page, context, seen } = await open({}, await createClient(services, root, { redirectUris: [redirectUri] }), {
+          server: numbered,
+          tenant: root,
+        });
+        await page.fill('#identifier', user.email);
+        await page.click('#continue');
+        await page.click('#use-passkey');
+        await page.waitForSelector('#passkey-alert:not([hidden])');
+        assert.match((await page.textContent('#passkey-alert')) ?? '', /do not work at this address/);
+        assert.deepEqual(seen, []);
+        await context.close();
+      } finally {
+        await numbered.close();
+      }
     });
 
     it('a second click does not overtake the first', async () => {

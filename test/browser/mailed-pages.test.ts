@@ -34,7 +34,7 @@ if (hasChromium)
     });
 
     const newSetupLink = async (): Promise<string> =>
-      setupLink(server.url, await createSetupToken(server.gatehouse.services, tenant.id, null, { actor: 'system' }));
+      setupLink(server.url, await createSetupToken(server.gatehouse.services, tenant.id, { user: null }, { actor: 'system' }));
 
     /** The link a CIBA request mails. */
     const newApprovalLink = async (message: string, name = client.name): Promise<string> => {

@@ -63,7 +63,7 @@ if (databases.includes('postgres')) {
         const clientId = await prepare(first);
         const assertion = await signAssertion(keys, clientId, 'https://id.example', first.clock.nowMs());
         const urls = [listening(first), listening(second)];
-        await second.gatehouse.services.jobs.runNow('config-epochs');
+        await second.gatehouse.services.jobs.runNow('configuration-pulse');
         const statuses = await Promise.all(Array.from({ length: uses }, (_, index) => send(urls[index % 2]!, assertion)));
         assert.deepEqual([count(statuses, 200), count(statuses, 401)], [1, uses - 1]);
       } finally {

@@ -12,7 +12,9 @@ import {
   testDevice,
   unlimited,
 } from '../support/enrolled-phone.ts';
+import { pinOf } from '../support/mailbox.ts';
 import { createPhone, signCall } from '../support/phone.ts';
+import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const tally = (responses: readonly Response[]): Readonly<Record<number, number>> =>
@@ -56,13 +58,38 @@ for (const database of databases) {
       assert.deepEqual(tally(await Promise.all(attempts)), { 200: 1, 401: 29 });
     });
 
-    it('30 parallel enrolments over one challenge: one device', async () => {
+    it('30 parallel enrolments over one challenge: one device, everybody else hears token_invalid', async () => {
       const { phone, redeemed } = await redeemedPhone(server, user);
       const body = { registration_token: redeemed.registration_token, proofs: phone.proofs(redeemed.attestation.challenge) };
       const responses = await Promise.all(Array.from({ length: 30 }, () => phone.post('/enroll', body)));
-      assert.equal(tally(responses)[201], 1);
-      assert.equal(responses.filter((response) => [400, 401].includes(response.status)).length, 29);
+      assert.deepEqual(tally(responses), { 201: 1, 401: 29 });
+      for (const response of responses) if (response.status === 401) await assertRefusal(response, 'registration.token_invalid');
       assert.equal((await phone.get('/self')).status, 200);
+    });
+
+    it('20 parallel enrolments of a signup: one person, everybody else hears token_invalid', async () => {
+      const settings = { ...unlimited, signup_enabled: true, device: { additional_device: 'email_pin' } };
+      await changeSettings(server, settings);
+      const phone = createPhone(server.url, server.clock.nowMs);
+      const email = 'newcomer@example.com';
+      const started = await phone.post('/signup/start', { email, device: testDevice, keys: phone.publicKeys() });
+      const { registration_token: token } = (await started.json()) as { registration_token: string };
+      const verified = await phone.post('/pin/verify', { registration_token: token, pin: await pinOf(server, email) });
+      const { attestation } = (await verified.json()) as { attestation: { challenge: string } };
+      const body = { registration_token: token, proofs: phone.proofs(attestation.challenge) };
+      const responses = await Promise.all(Array.from({ length: 20 }, () => phone.post('/enroll', body)));
+      assert.deepEqual(tally(responses), { 201: 1, 401: 19 });
+      for (const response of responses) if (response.status === 401) await assertRefusal(response, 'registration.token_invalid');
+    });
+
+    it('20 parallel enrolments that must be approved elsewhere: one approval, one number', async () => {
+      await changeSettings(server, unlimited);
+      const { phone, redeemed } = await redeemedPhone(server, user);
+      const body = { registration_token: redeemed.registration_token, proofs: phone.proofs(redeemed.attestation.challenge) };
+      const responses = await Promise.all(Array.from({ length: 20 }, () => phone.post('/enroll', body)));
+      assert.deepEqual(tally(responses), { 202: 20 });
+      const numbers = await Promise.all(responses.map(async (response) => ((await response.json()) as { number: string }).number));
+      assert.equal(new Set(numbers).size, 1);
     });
   });
 }

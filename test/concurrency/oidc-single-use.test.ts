@@ -6,6 +6,7 @@ import type { Services } from '../../src/http/services.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { challenge, exchange, formBody, issueCode, postAs, redirectUri, refresh, type Tokens, tokensOf } from '../support/oidc.ts';
+import { askUntilServed } from '../support/overload.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 for (const database of databases) {
@@ -41,7 +42,7 @@ for (const database of databases) {
     };
     const many = async (count: number, send: (at: Tenant) => Promise<Response>): Promise<readonly Response[]> => {
       const all = nodes();
-      return Promise.all(Array.from({ length: count }, (_, index) => send(all[index % all.length]!)));
+      return Promise.all(Array.from({ length: count }, (_, index) => askUntilServed(() => send(all[index % all.length]!))));
     };
     const tally = async (responses: readonly Response[]): Promise<Record<string, number>> => {
       const counts: Record<string, number> = {};

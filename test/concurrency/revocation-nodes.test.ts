@@ -20,7 +20,7 @@ if (databases.includes('postgres')) {
         const tenant = await rootTenant(services);
         const client = await createClient(services, tenant);
         const user = await createUser(services, tenant);
-        await second.gatehouse.services.jobs.runNow('config-epochs');
+        await second.gatehouse.services.jobs.runNow('configuration-pulse');
         const post = (node: TestServer, endpoint: string, token: string): Promise<Response> =>
           postForm(`${listening(node)}/v1/idp/oidc/${endpoint}`, { token }, basic(client.clientId, client.secret));
         const introspected = async (node: TestServer, token: string): Promise<boolean> =>

@@ -6,6 +6,7 @@ import { allElements, attributeOf, textOf } from '../../src/crypto/xml/tree.ts';
 import { rotateSamlKeys } from '../../src/tokens/saml-keys.ts';
 import { databases } from '../support/databases.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { rsaKeys } from '../support/rsa-keys.ts';
 import { openSamlIdp, type SamlIdp } from '../support/saml-idp.ts';
 import { openSchemaJudge } from '../support/saml-schema.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -33,8 +34,14 @@ for (const database of databases) {
       const certificates = allElements(reading.root).filter((element) => element.localName === 'X509Certificate');
       return certificates.map((element) => new X509Certificate(Buffer.from(textOf(element) ?? '', 'base64')));
     };
-    const rotate = async (): Promise<string | undefined> =>
-      rotateSamlKeys(server.gatehouse.services, idp.tenant, { actor: 'operator', requestId: undefined });
+    const rotate = async (): Promise<string | undefined> => {
+      const rotation = await rotateSamlKeys(server.gatehouse.services, idp.tenant, {
+        actor: 'operator',
+        requestId: undefined,
+        force: true,
+      });
+      return rotation.ok ? rotation.kid : undefined;
+    };
 
     test('the first requests, all at once, see one pair of keys', async () => {
       const bodies = await Promise.all(Array.from({ length: 20 }, async () => (await get('metadata')).text()));
@@ -80,29 +87,77 @@ for (const database of databases) {
     });
     test('7.12 saml.certificate_not_found: kid names no published certificate', async () => {
       const bodies = [];
-      for (const kid of ['x', '', 'A'.repeat(43), '..%2F..'])
+      for (const kid of ['x', '', 'A'.repeat(43), '..%2F..', '%00', 'x%00', '%', '%ZZ', '%FF', '%C3%28'])
         bodies.push(await assertRefusal(await get(`certificate?kid=${kid}`), 'saml.certificate_not_found'));
       assert.equal(new Set(bodies).size, 1);
       await assertRefusal(await get('certificate?kid=x&kid=y'), 'saml.invalid_request');
     });
-    test('rollover: next becomes current, the retired certificate is served for 30 days and is in no metadata', async () => {
+    test('metadata names the algorithms we verify, and asks nobody for signatures', async () => {
+      const xml = await (await get('metadata')).text();
+      for (const [kind, algorithm] of [
+        ['SigningMethod', 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'],
+        ['SigningMethod', 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha384'],
+        ['SigningMethod', 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512'],
+        ['DigestMethod', 'http://www.w3.org/2001/04/xmlenc#sha256'],
+        ['DigestMethod', 'http://www.w3.org/2001/04/xmldsig-more#sha384'],
+        ['DigestMethod', 'http://www.w3.org/2001/04/xmlenc#sha512'],
+      ])
+        assert.match(xml, new RegExp(`<alg:${kind}[^>]* Algorithm="${algorithm}"></alg:${kind}>`));
+      assert.doesNotMatch(xml, /sha1"/);
+      assert.match(xml, / WantAuthnRequestsSigned="false"/);
+    });
+    test('metadata of a provider: the same entityID, its own formats and demands; an unknown one is not found', async () => {
+      const transient = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient';
+      const signing = await idp.register({
+        entity_id: 'https://signs.example',
+        signing_keys: [rsaKeys().publicPem],
+        name_id_formats: [transient],
+      });
+      const plain = await idp.register({ entity_id: 'https://plain.example' });
+      const shared = await (await get('metadata')).text();
+      const own = await get(`metadata/${signing.id}`);
+      const xml = await own.text();
+      assert.match(own.headers.get('content-type') ?? '', /^application\/samlmetadata\+xml/);
+      if (judge !== undefined) assert.equal(judge(xml, 'metadata'), '');
+      const formats = [...shared.matchAll(/<md:NameIDFormat>[^<]*<\/md:NameIDFormat>/g)].map(([text]) => text);
+      const expected = shared
+        .replace('WantAuthnRequestsSigned="false"', 'WantAuthnRequestsSigned="true"')
+        .replace(formats.join(''), `<md:NameIDFormat>${transient}</md:NameIDFormat>`);
+      assert.equal(xml, expected);
+      assert.equal(await (await get(`metadata/${plain.id}`)).text(), shared);
+      assert.equal((await get(`metadata/${signing.id}`, { 'if-none-match': own.headers.get('etag') ?? '' })).status, 304);
+      await idp.change({ ...signing, requireSignedRequests: false });
+      assert.match(await (await get(`metadata/${signing.id}`)).text(), / WantAuthnRequestsSigned="false"/);
+      for (const id of ['x', '00000000-0000-7000-8000-000000000000', 'A'.repeat(100), '%00', '%E2%98%83', 'signs.example/x'])
+        await assertRefusal(await get(`metadata/${id}`), id === '%00' ? 'oauth.malformed' : 'oauth.not_found');
+    });
+    test('rollover: next becomes current, the former stays in the metadata for a day and its certificate for 30', async () => {
       const [current, next] = await published();
       assert.ok(current && next);
       assert.equal(await rotate(), kidOf(next));
-      const [newCurrent, newNext] = await published();
+      const [newCurrent, newNext, former, ...more] = await published();
       assert.equal(newCurrent?.fingerprint256, next.fingerprint256);
       assert.ok(newNext !== undefined && newNext.fingerprint256 !== current.fingerprint256);
+      assert.deepEqual([former?.fingerprint256, more], [current.fingerprint256, []]);
       const retired = (): Promise<Response> => get(`certificate?kid=${kidOf(current)}`);
       assert.equal(new X509Certificate(await (await retired()).text()).fingerprint256, current.fingerprint256);
-      await server.clock.advance(29 * 86_400_000);
+      await server.clock.advance(23 * 3_600_000);
+      assert.equal((await published()).length, 3);
+      await server.clock.advance(2 * 3_600_000);
+      assert.deepEqual(
+        (await published()).map(({ fingerprint256 }) => fingerprint256),
+        [newCurrent.fingerprint256, newNext.fingerprint256],
+      );
+      await server.clock.advance(28 * 86_400_000);
       assert.equal((await retired()).status, 200);
       await server.clock.advance(2 * 86_400_000);
       await assertRefusal(await retired(), 'saml.certificate_not_found');
     });
     test('parallel rotations leave one current and one next key', async () => {
       const kids = await Promise.all([rotate(), rotate(), rotate()]);
-      assert.ok(kids.filter((kid) => kid !== undefined).length >= 1);
-      assert.equal((await published()).length, 2);
+      const rotations = kids.filter((kid) => kid !== undefined).length;
+      assert.ok(rotations >= 1);
+      assert.equal((await published()).length, 2 + rotations);
     });
     test('7.12 not_found: no single logout endpoint', async () => {
       for (const path of ['slo', 'logout', 'sso/logout', '']) await assertRefusal(await get(path), 'oauth.not_found');

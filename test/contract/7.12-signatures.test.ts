@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac, sign } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
+import { listAuditEventsOfRequest } from '../../src/storage/records/audit-events.ts';
 import { databases } from '../support/databases.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { certificatePem, rsaKeys } from '../support/rsa-keys.ts';
@@ -214,6 +215,27 @@ for (const database of databases) {
       post((xml) => xml.replace(signatureOf(xml), `<ds:Signature ${dsNamespace}/>`)),
     );
 
+    test('the audit record of a refused algorithm holds what was received and what is accepted', async () => {
+      await server.clock.advance(60_000); // of one kind a few are stored whole, and more after a while
+      const sha1 = 'http://www.w3.org/2000/09/xmldsig#';
+      const c14n = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
+      const sent: readonly (readonly [string, string, () => Promise<Response>])[] = [
+        ['signature_algorithm', `${sha1}rsa-sha1`, () => idp.postXml(good().replace(rsaSha256Uri, `${sha1}rsa-sha1`))],
+        ['signature_algorithm', `${sha1}sha1`, () => idp.postXml(good().replace(sha256Uri, `${sha1}sha1`))],
+        ['signature_algorithm', c14n, () => idp.postXml(good().replace(`CanonicalizationMethod Algorithm="${exclusiveC14nUri}`, `CanonicalizationMethod Algorithm="${c14n}`))],
+        ['signature_transforms', `${enveloped} ${c14n}`, () => idp.postXml(good().replace(`Transform Algorithm="${exclusiveC14nUri}`, `Transform Algorithm="${c14n}`))],
+        ['signature_algorithm', rsaSha256Uri.replace('sha256', 'sha224'), edited((text) => text.replace('rsa-sha256', 'rsa-sha224'))],
+      ]; // biome-ignore format: a table
+      for (const [reason, received, send] of sent) {
+        const id = (await send()).headers.get('x-request-id') ?? assert.fail();
+        await server.gatehouse.services.refusals.flush();
+        const [event] = await server.gatehouse.services.database.read(idp.tenant.id, (queries) =>
+          listAuditEventsOfRequest(queries, idp.tenant.id, id),
+        );
+        assert.deepEqual([event?.reason, event?.received], [reason, received]);
+        assert.match(String(event?.expected), /^enveloped-signature xml-exc-c14n (?:[a-z0-9-]+ )*rsa-sha256 (?:[a-z0-9-]+ )*sha256/);
+      }
+    });
     test('every refusal of a signature has the same bytes', () => {
       assert.ok(bodies.size >= 40);
       assert.deepEqual([...new Set(bodies.values())], ['{"error":"invalid_request"}']);

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { foldKey } from '../../src/domain/fold.ts';
 import type { GroupId } from '../../src/domain/ids.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
-import { insertRevokedToken } from '../../src/storage/revoked-tokens.ts';
+import { insertRevokedToken } from '../../src/storage/oidc/revoked-tokens.ts';
 import { databases } from '../support/databases.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { mintScimToken, patchBody, rootTenant, type ScimCaller, scimCaller, startScim, userBody } from '../support/scim.ts';

@@ -141,7 +141,8 @@ for (const database of databases) {
     after(() => scim.close());
 
     const unchanged = async (): Promise<void> => {
-      assert.deepEqual(((await scim.call('GET', `/Users/${user.id}`)).body['meta'] as Json)['version'], 'W/"1"');
+      const { meta } = (await scim.call('GET', `/Users/${user.id}`)).body;
+      assert.match(String((meta as Json)['version']), /^W\/"1-/); // the rest names the group
       assert.deepEqual((await scim.call('GET', `/Groups/${group.id}`)).body, group);
     };
 

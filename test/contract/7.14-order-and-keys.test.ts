@@ -83,6 +83,22 @@ for (const database of databases) {
       await limited({});
     });
 
+    it('a verified signature of a device returns its point of the address; a bad, replayed or revoked one does not', async () => {
+      const last = { device_requests_per_ip: { limit: 2, period_seconds: 301 } };
+      await limited(last);
+      for (let time = 0; time < 4; time += 1) assert.equal((await send(signed())).status, 200);
+      const used = signed();
+      assert.equal((await send(used)).status, 200);
+      await assertRefusal(await send(used), 'device.replayed_request');
+      const forged = signed();
+      await assertRefusal(await send(forged, { 'X-Signature': Buffer.alloc(64).toString('base64') }), 'device.bad_signature');
+      assert.equal((await send(signed())).status, 429);
+      await limited({ device_requests_per_ip: { limit: 1, period_seconds: 302 } });
+      await assertRefusal(await createPhone(server.url, server.clock.nowMs).get('/self'), 'device.key_revoked');
+      assert.equal((await send(signed())).status, 429);
+      await limited({});
+    });
+
     it('device_key_revoked: a device that left, and a device at another tenant, with the same bytes as an unknown one', async () => {
       const gone = await enrolledPhone(server, await createUser(server, 'gone@example.com'));
       assert.equal((await gone.call('DELETE', '/v1/device/self')).status, 204);

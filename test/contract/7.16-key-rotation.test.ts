@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { revokeDeviceKey } from '../../src/storage/devices.ts';
+import { revokeDeviceKey } from '../../src/storage/device/devices.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, createUser, enrolledPhone, type TestUser, unlimited } from '../support/enrolled-phone.ts';
 import { makeKey, type Phone, type PhoneKey } from '../support/phone.ts';

@@ -10,7 +10,7 @@ import { attestationText, requestText } from '../../sdk/signing.ts';
 import { makeAndroidChain, makeAppleKey, makeAuthority, newP256, pemOf, sha256, spkiOf } from '../support/attestation-ca.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, createUser, type Redeemed, redeemedPhone, type TestUser, unlimited } from '../support/enrolled-phone.ts';
-import { createPhone, type Phone } from '../support/phone.ts';
+import { createPhone, type Phone, sha256Hex, spkiSha256 } from '../support/phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -37,11 +37,13 @@ const attestationSettings = (mode: string) => ({
 type Attest = (phone: Phone, challenge: string) => object | undefined | Promise<object>;
 
 const clientData = (phone: Phone, challenge: string) =>
-  attestationText(
-    phone.baseUrl,
-    phone.deviceId,
-    challenge,
-    [phone.keys.pop, phone.keys.uv].map((key) => ({ keyId: key.keyId, publicKey: key.publicKey })),
+  Buffer.from(
+    attestationText({
+      issuer: phone.baseUrl,
+      deviceId: phone.deviceId,
+      challenge,
+      keys: [phone.keys.pop, phone.keys.uv].map((key) => ({ keyId: key.keyId, publicKeySha256: spkiSha256(key) })),
+    }),
   );
 
 const attestApple: Attest = (phone, challenge) => {
@@ -235,8 +237,8 @@ for (const database of databases) {
         step += 1;
         const timestamp = String(server.clock.nowMs() - 5_000 + step); // never that of a call the phone stamps itself
         const request = { protocolVersion: '1', issuer: phone.baseUrl, method: 'GET', path: '/v1/device/self', query: '', timestamp };
-        const text = requestText({ ...request, deviceId: phone.deviceId, keyId: phone.keys.pop.keyId, body: Buffer.alloc(0), ...over });
-        return phone.get('/self', { timestamp, headers: { 'X-App-Assertion': key.assert(text, counter).toString('base64') } });
+        const text = requestText({ ...request, deviceId: phone.deviceId, keyId: phone.keys.pop.keyId, bodySha256: sha256Hex(''), ...over });
+        return phone.get('/self', { timestamp, headers: { 'X-App-Assertion': key.assert(Buffer.from(text), counter).toString('base64') } });
       };
       assert.equal((await send(1)).status, 200);
       await assertRefusal(await send(1), 'attestation.failed');

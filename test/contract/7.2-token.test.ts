@@ -4,8 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import type { UserId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
-import { updateClient } from '../../src/storage/clients.ts';
-import { revokeGrantsOfUser } from '../../src/storage/grants.ts';
+import { revokeGrantsOfUser } from '../../src/storage/oidc/grants.ts';
+import { updateClient } from '../../src/storage/registry/clients.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { decodeJwt, exchange, issueCode, postAs, redirectUri, refresh, tokensOf, verifier } from '../support/oidc.ts';
@@ -50,6 +50,13 @@ for (const database of databases) {
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       });
       await assertRefusal(response, 'token.invalid_request', { text: 'A parameter is not correctly encoded.' });
+    });
+    it('token.invalid_request: authorization_details, which costs the code nothing', async () => {
+      const given = await code();
+      await assertRefusal(await exchange(tenant, client, given, { authorization_details: '[]' }), 'token.invalid_request', {
+        text: 'authorization_details are not supported.',
+      });
+      assert.equal((await exchange(tenant, client, given)).status, 200);
     });
     it('token.invalid_request: max_age is not a number', async () => {
       await assertRefusal(await exchange(tenant, client, await code(), { max_age: '-1' }), 'token.invalid_request', {

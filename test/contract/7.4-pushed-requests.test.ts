@@ -1,9 +1,11 @@
 // Contract 7.4: pushed authorization requests, each row by each trigger the contract and the design name.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import type { RowId } from '../../src/contract/catalogue.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
+import { authorizationParameters } from '../../src/oidc/authorize/authorization-parameters.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, rootTenant, type TestClient } from '../support/fixtures.ts';
 import { challenge, type Form, formBody, postAs, redirectUri } from '../support/oidc.ts';
@@ -92,6 +94,7 @@ for (const database of databases) {
       ['redirect_uri missing', 'par.invalid_request', { redirect_uri: undefined }, 'redirect_uri is required.'],
       ['request_uri pushed', 'par.invalid_request', { request_uri: 'urn:x' }, 'request_uri cannot be pushed.'],
       ['request object', 'par.invalid_request', { request: 'e30.e30.' }, 'Request objects are not supported.'],
+      ['authorization_details', 'par.invalid_request', { authorization_details: '[]' }, 'authorization_details are not supported.'],
       ['state too long', 'par.invalid_request', { state: 's'.repeat(4097) }, 'state is too long.'],
       [
         'resource not allowed',
@@ -144,6 +147,52 @@ for (const database of databases) {
       ];
       for (const answer of answers) bodies.add(await assertRefusal(answer, 'client.invalid_client'));
       assert.equal(bodies.size, 1);
+    });
+    it('7.19 oauth.rate_limited: public clients of an address push sixty a minute, confidential ones as many as they like', async () => {
+      const limited = await createOtherTenant(services, `limited-${database}`);
+      const spa = await createClient(services, limited, { type: 'public' });
+      const app = await createClient(services, limited);
+      const pushBy = (by: TestClient): Promise<Response> => postAs(limited, by, 'par', valid);
+      for (let turn = 0; turn < 60; turn += 1) assert.equal((await pushBy(spa)).status, 201);
+      const refused = await pushBy(spa);
+      const waitSeconds = Number(refused.headers.get('retry-after'));
+      assert.ok(waitSeconds > 0 && waitSeconds <= 60);
+      await assertRefusal(refused, 'oauth.rate_limited', { fields: { retry_after_seconds: waitSeconds } });
+      for (let turn = 0; turn < 62; turn += 1) assert.equal((await pushBy(app)).status, 201);
+    });
+    it('a parameter that means nothing here is taken and not stored', async () => {
+      assert.equal(
+        (await push({ anything: 'x'.repeat(8000), display: 'page', state: 'kept-1', audience: 'https://api.example' })).status,
+        201,
+      );
+      const rows = await services.database.read(tenant.id, (queries) =>
+        queries.selectFrom('pushed_requests').select('parameters').where('parameters', 'like', '%kept-1%').execute(),
+      );
+      assert.deepEqual(
+        rows.map(({ parameters }) => [...new URLSearchParams(parameters).keys()].toSorted()),
+        [['audience', 'code_challenge', 'code_challenge_method', 'redirect_uri', 'response_type', 'scope', 'state']],
+      );
+    });
+    it('every parameter that authorize reads is stored', () => {
+      const sources = [
+        'authorize/authorize',
+        'authorize/authorization-checks',
+        'authorize/max-age',
+        'authorize/session-answer',
+        'authorize/claims-parameter',
+        'scopes',
+      ];
+      const read = sources.flatMap((name) =>
+        [...readFileSync(`src/oidc/${name}.ts`, 'utf8').matchAll(/\bparameters\.(?:get|getAll|has)\('([a-z_]+)'\)/g)].map(
+          ([, parameter]) => parameter!,
+        ),
+      );
+      const refused = new Set(['request', 'request_uri']); // never part of a request that is taken
+      assert.ok(read.length > 20);
+      assert.deepEqual(
+        [...new Set(read)].filter((name) => !refused.has(name) && !(authorizationParameters as readonly string[]).includes(name)),
+        [],
+      );
     });
     it('nothing of the credential is stored with the request', async () => {
       const poster = await createClient(services, tenant, { tokenEndpointAuthMethod: 'client_secret_post' });

@@ -4,8 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { parametersMax } from '../../src/contract/limits.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { revokeGrant } from '../../src/storage/grants.ts';
-import { insertRevokedToken } from '../../src/storage/revoked-tokens.ts';
+import { revokeGrant } from '../../src/storage/oidc/grants.ts';
+import { insertRevokedToken } from '../../src/storage/oidc/revoked-tokens.ts';
 import { assembleJwt, basic, type Form, makeKeyPair, postForm, signAssertion } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
@@ -186,7 +186,7 @@ for (const database of databases) {
       assert.equal(await ask(accessToken), true);
       assert.equal(await ask(accessToken), true);
       await services.cache.write(other.id, (queries) =>
-        queries.deleteFrom('signing_keys').where('tenant_id', '=', other.id).where('alg', '=', 'ES256').execute(),
+        queries.deleteFrom('signing_keys').where('tenant_id', '=', other.id).where('use', '=', 'oidc').where('alg', '=', 'ES256').execute(),
       );
       assert.equal(await ask(accessToken), false);
       assert.equal(await ask(refreshToken), true);

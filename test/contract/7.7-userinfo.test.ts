@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
-import { insertRevokedToken } from '../../src/storage/revoked-tokens.ts';
+import { insertRevokedToken } from '../../src/storage/oidc/revoked-tokens.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { decodeJwt, exchange, issueCode, postAs, type Tokens, tokensOf } from '../support/oidc.ts';

@@ -34,6 +34,10 @@ for (const database of databases) {
     const userInfo = (token: string): Promise<Response> =>
       fetch(`${tenant.baseUrl}/v1/idp/oidc/userinfo`, { headers: { authorization: `Bearer ${token}` } });
 
+    it('a NUL in the target is refused before anybody looks whose tenant it is, for programs and for browsers', async () => {
+      for (const accept of ['application/json', 'text/html']) assert.equal((await get({ state: '\0' }, { accept })).status, 400, accept);
+    });
+
     for (const [method, send] of [
       ['GET', get],
       ['POST', post],

@@ -204,6 +204,9 @@ for (const database of databases) {
           text: 'requested_expiry is not a positive number of seconds.',
         });
       await assertRefusal(await post({ request: 'x' }), 'ciba.invalid_request', { text: 'Request objects are not supported.' });
+      await assertRefusal(await post({ authorization_details: '[]' }), 'ciba.invalid_request', {
+        text: 'authorization_details are not supported.',
+      });
       await assertRefusal(await post('scope=openid&scope=openid'), 'ciba.invalid_request', { text: 'A parameter is repeated.' });
       await assertRefusal(await post('scope=%zz'), 'ciba.invalid_request', { text: 'A parameter is not correctly encoded.' });
     });

@@ -12,18 +12,22 @@ import { pathToFileURL } from 'node:url';
 import * as oidc from 'openid-client';
 import { mintAccessToken } from '../../src/tokens/access-token.ts';
 import { blocksOf, fileBlockOf, root } from '../support/documents.ts';
+import { openApp } from '../support/first-party-app.ts';
+import { runGatehouse } from '../support/gatehouse-process.ts';
 import { loginAt, signInByPin } from '../support/login.ts';
 import { createTestClient, createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/** The body of the registration in a document: the JSON behind `-d '` that names the client so. */
-function registrationIn(document: string, name: string): Json {
-  const bodies = blocksOf(document).flatMap(({ text }) =>
-    [...text.matchAll(/-d '(\{[^']+\})'/g)].map(([, body]) => JSON.parse(body!) as Json),
-  ); // JSON of the document
-  const found = bodies.find((body) => body['name'] === name);
+/** The flags of the command in a document that registers the client so named, without the file it writes. */
+function registrationIn(document: string, name: string): readonly string[] {
+  const lines = blocksOf(document).flatMap(({ text }) => text.replace(/\\\n\s*/g, ' ').split('\n'));
+  const found = lines.find((line) => line.startsWith(`./bin/gatehouse client create "${name}" `));
   assert.ok(found !== undefined, `${document} registers no ${name}`);
-  return found;
+  const [, flags] = /^.*" --tenant sample (.*)$/.exec(found)!;
+  return flags!
+    .replace(/--env \S+/, '')
+    .trim()
+    .split(/\s+/);
 }
 
 /** A port that was free a moment ago. */
@@ -80,6 +84,25 @@ describe('how-tos', () => {
   // biome-ignore lint/suspicious/noExplicitAny: what a document exports
   const load = (path: string): Promise<any> => import(pathToFileURL(path).href);
 
+  /** Runs the document's registration beside the server, with the app's own address. */
+  const register = async (document: string, name: string, change: (flag: string) => string = (flag) => flag): Promise<Json> => {
+    const path = server.database.dataFolder;
+    const args = [
+      'client',
+      'create',
+      name,
+      '--tenant',
+      tenant.slug,
+      '--data',
+      path,
+      '--json',
+      ...registrationIn(document, name).map(change),
+    ];
+    const { code, stdout, stderr } = await runGatehouse(path, { args }).ended;
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+
   /** A person of their own for each how-to: a mailbox gets one PIN a minute. */
   const createPerson = async (email: string): Promise<string> => {
     await createTestUser(tenant, email, { name: { given_name: 'Ada', family_name: 'Lovelace', formatted: 'Ada Lovelace' } });
@@ -102,7 +125,7 @@ describe('how-tos', () => {
       await ended;
     });
 
-    /** Starts the document's server.ts; another port is tried when somebody took the first. */
+    /** Starts the document's server.mjs; another port is tried when somebody took the first. */
     const start = async (register: (url: string) => Promise<Json>, tries = 5): Promise<string> => {
       const url = `http://localhost:${await freePort()}`;
       const client = await register(url);
@@ -112,7 +135,7 @@ describe('how-tos', () => {
         CLIENT_ID: String(client['client_id']),
         CLIENT_SECRET: String(client['client_secret']),
       };
-      app = spawn(process.execPath, [extract(document, 'server.ts')], {
+      app = spawn(process.execPath, [extract(document, 'server.mjs')], {
         env: { ...process.env, ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
@@ -130,8 +153,7 @@ describe('how-tos', () => {
     };
 
     it('its server signs a person in with openid-client, shows the claims, and signs out', async () => {
-      const registration = JSON.stringify(registrationIn(document, 'My Express app'));
-      const url = await start((own) => tenant.make('POST', '/clients', JSON.parse(registration.replaceAll('http://localhost:3000', own))));
+      const url = await start((own) => register(document, 'My Express app', (flag) => flag.replace('http://localhost:3000', own)));
       const browser = createBrowser();
       assert.match(await (await browser.get(`${url}/`)).text(), /Nobody is signed in/);
       const authorize = locationOf(await browser.get(`${url}/sign-in`));
@@ -145,17 +167,42 @@ describe('how-tos', () => {
       assert.ok(logout.startsWith(`${tenant.baseUrl}/v1/idp/oidc/logout?`));
       assert.equal(locationOf(await fetch(logout, { redirect: 'manual' })), `${url}/`);
       assert.match(await (await browser.get(`${url}/`)).text(), /Nobody is signed in/);
-      assert.equal((await createBrowser().get(callback.href)).headers.get('location'), '/sign-in', 'a callback of nobody');
+      assert.equal((await createBrowser().get(callback.href)).headers.get('location'), '/', 'a callback of nobody');
+      const another = locationOf(await browser.get(`${url}/sign-in`));
+      const started = await fetch(another, { redirect: 'manual' });
+      const login = loginAt(locationOf(started), started.headers.get('set-cookie') ?? '');
+      const cancelled = String(((await (await login.post('cancel')).json()) as Json)['redirect_to']); // the page as JSON
+      assert.match(cancelled, /error=access_denied/);
+      assert.equal(locationOf(await browser.get(cancelled)), '/');
+      assert.match(await (await browser.get(`${url}/`)).text(), /Nobody is signed in/);
     });
+  });
+
+  it('sign-in-a-device.md: its program gets tokens once the person has typed the code', async () => {
+    const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
+    await tenant.make('PATCH', '/settings', { extra_grants: [deviceGrant] });
+    const { client_id: clientId } = await createTestClient(tenant, {
+      ...{ type: 'public', token_endpoint_auth_method: 'none', redirect_uris: [] },
+      grant_types: [deviceGrant, 'refresh_token'],
+    });
+    const { visitor } = await openApp(server, 'account', tenant, await createPerson('terminal@people.example'));
+    const { signIn: run } = await load(extract('docs/how-to/sign-in-a-device.md', 'sign-in.ts'));
+    let allowed: Promise<Response> | undefined;
+    const tokens = await run(tenant.baseUrl, clientId, (address: string, code: string) => {
+      assert.equal(address, `${tenant.baseUrl}/device`);
+      allowed = visitor.submit('/device/decision', { user_code: code, decision: 'allow' });
+    });
+    assert.equal((await allowed)?.status, 200);
+    assert.equal(tokens.scope, 'openid email offline_access');
   });
 
   it('oidc-nextjs.md: its route handlers sign a person in and keep the session in a cookie nobody can read or change', async () => {
     const document = 'docs/how-to/oidc-nextjs.md';
-    const client = await tenant.make<Json>('POST', '/clients', registrationIn(document, 'My Next.js app'));
+    const client = await register(document, 'My Next.js app');
     const environment = {
-      GATEHOUSE_CLIENT_ID: String(client['client_id']),
-      GATEHOUSE_CLIENT_SECRET: String(client['client_secret']),
-      GATEHOUSE_ISSUER: tenant.baseUrl,
+      CLIENT_ID: String(client['client_id']),
+      CLIENT_SECRET: String(client['client_secret']),
+      ISSUER: tenant.baseUrl,
       APP_URL: 'http://localhost:3000',
       SESSION_KEY: Buffer.alloc(32, 7).toString('base64'),
     };
@@ -168,7 +215,8 @@ describe('how-tos', () => {
         ['app/sign-in/route.ts', 'app/callback/route.ts', 'app/me/route.ts'].map((file) => load(extract(document, file, bundled))),
       );
       const ask = (path: string, cookie = ''): Request => new Request(`http://localhost:3000${path}`, { headers: { cookie } });
-      assert.equal(locationOf(await me.GET(ask('/me'))), 'http://localhost:3000/sign-in');
+      const nobody = 'Nobody is signed in. Go to /sign-in';
+      assert.equal(await (await me.GET(ask('/me'))).text(), nobody);
       const started: Response = await signInRoute.GET();
       const [cookie = ''] = started.headers.getSetCookie().map((line) => line.split(';', 1)[0]!);
       const email = await createPerson('ada@next.example');
@@ -180,7 +228,8 @@ describe('how-tos', () => {
       const { email: shown } = (await (await me.GET(ask('/me', session))).json()) as Json; // the handler's JSON
       assert.equal(shown, email);
       const changed = session.slice(0, -6) + (session.at(-6) === 'A' ? 'B' : 'A') + session.slice(-5);
-      assert.equal(locationOf(await me.GET(ask('/me', changed))), 'http://localhost:3000/sign-in');
+      assert.equal(await (await me.GET(ask('/me', changed))).text(), nobody);
+      assert.equal(locationOf(await callbackRoute.GET(ask('/callback?error=access_denied', cookie))), 'http://localhost:3000/me');
     } finally {
       for (const [name, value] of Object.entries(before)) {
         if (value === undefined) delete process.env[name];
@@ -190,7 +239,7 @@ describe('how-tos', () => {
   });
 
   it('oidc-mobile.md: a public client with the document’s scheme gets tokens and refreshes, and presents no secret', async () => {
-    const client = await tenant.make<Json>('POST', '/clients', registrationIn('docs/how-to/oidc-mobile.md', 'My app'));
+    const client = await register('docs/how-to/oidc-mobile.md', 'My app');
     assert.equal('client_secret' in client, false);
     const insecure = { execute: [oidc.allowInsecureRequests] };
     const config = await oidc.discovery(new URL(tenant.baseUrl), String(client['client_id']), undefined, oidc.None(), insecure);
@@ -239,7 +288,9 @@ describe('how-tos', () => {
   it('sign-in-by-phone.md: its SDK programs enrol a phone and approve a sign-in with the number of the page', async () => {
     const document = 'docs/how-to/sign-in-by-phone.md';
     const sdk = (text: string): string =>
-      text.replace("'@gatehouse/device-sdk'", `'${pathToFileURL(join(root, 'sdk', 'device.ts')).href}'`);
+      text
+        .replace("'gatehouse-device-sdk'", `'${pathToFileURL(join(root, 'sdk', 'device.ts')).href}'`)
+        .replace("'gatehouse-device-sdk/node'", `'${pathToFileURL(join(root, 'sdk', 'node.ts')).href}'`);
     const { enrol } = await load(extract(document, 'enrol.ts', sdk));
     const { approveNext } = await load(extract(document, 'approve.ts', sdk));
     const own = await createTestTenant(server, { settings: { login_methods: ['phone'] } });

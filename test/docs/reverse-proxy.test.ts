@@ -4,15 +4,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { blocksOf } from '../support/documents.ts';
 import { findJudge } from '../support/judge-binaries.ts';
 import { callSystem, createTestTenant, type Managed } from '../support/management.ts';
+import { nginx, spawnNginx, takesConnections } from '../support/nginx.ts';
+import { freePort } from '../support/private-postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const document = 'docs/how-to/reverse-proxy.md';
@@ -26,7 +26,6 @@ interface Proxy {
   readonly start: (folder: string, publicPort: number, upstreamPort: number) => ChildProcess;
 }
 
-const nginx = findJudge('nginx');
 const caddy = findJudge('caddy');
 const proxies: Proxy[] = [];
 if (nginx !== undefined)
@@ -38,12 +37,7 @@ if (nginx !== undefined)
         .replace(/^ *ssl_certificate.*\n/gm, '')
         .replace('127.0.0.1:8080', `127.0.0.1:${upstreamPort}`)
         .replace('server_name id.example.com;', 'server_name _;');
-      const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join('\n');
-      writeFileSync(
-        join(folder, 'nginx.conf'),
-        `daemon off; master_process off; pid ${folder}/pid; error_log stderr;\nevents {}\nhttp {\naccess_log off;\n${paths}\n${site}}\n`,
-      );
-      return spawn(nginx, ['-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf')], { stdio: ['ignore', 'ignore', 'pipe'] });
+      return spawnNginx(folder, site);
     },
   });
 if (caddy !== undefined)
@@ -63,28 +57,6 @@ if (caddy !== undefined)
     },
   });
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // listening on TCP
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-/** Resolves with true when the port takes connections, with false when the process ends first. */
-async function isUp(child: ChildProcess, port: number): Promise<boolean> {
-  while (child.exitCode === null) {
-    const connected = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true));
-      socket.once('error', () => resolve(false));
-      socket.once('connect', () => socket.destroy());
-    });
-    if (connected) return true;
-    await setTimeout(20);
-  }
-  return false;
-}
-
 for (const proxy of proxies)
   describe(`behind ${proxy.name}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-proxy-'));
@@ -101,7 +73,7 @@ for (const proxy of proxies)
         child = proxy.start(home, publicPort, upstreamPort);
         const said: string[] = [];
         child.stderr!.on('data', (chunk: Buffer) => said.push(chunk.toString()));
-        if (!(await isUp(child, publicPort))) {
+        if (!(await takesConnections(child, publicPort))) {
           assert.ok(tries < triesMax && /address already in use/i.test(said.join('')), said.join(''));
           continue;
         }

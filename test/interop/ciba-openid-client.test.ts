@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import * as openid from 'openid-client';
 import { tokenEndpointAuthMethods } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
+import { isCertificateMethod } from '../../src/domain/tls-client-auth.ts';
 import { cibaGrantType, decide } from '../support/ciba.ts';
 import { databases } from '../support/databases.ts';
 import { createUser, rootTenant } from '../support/fixtures.ts';
@@ -25,7 +26,7 @@ for (const database of databases) {
     });
     after(() => server.close());
 
-    for (const method of tokenEndpointAuthMethods.filter((name) => name !== 'none')) {
+    for (const method of tokenEndpointAuthMethods.filter((name) => name !== 'none' && !isCertificateMethod(name))) {
       it(`${method}: start, poll, tokens, refresh, introspection, revocation`, async () => {
         const user = await createUser(server.gatehouse.services, tenant);
         const { config } = await createRelyingParty(server, tenant, method, ciba);

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import * as openid from 'openid-client';
 import { tokenEndpointAuthMethods } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
+import { isCertificateMethod } from '../../src/domain/tls-client-auth.ts';
 import { databases } from '../support/databases.ts';
 import { createOtherTenant, createUser, rootTenant } from '../support/fixtures.ts';
 import { redirectUri } from '../support/oidc.ts';
@@ -80,7 +81,7 @@ for (const database of databases) {
       assert.equal((await fetch(end, { redirect: 'manual' })).headers.get('location'), 'https://rp.example/signed-out');
     };
 
-    for (const method of tokenEndpointAuthMethods)
+    for (const method of tokenEndpointAuthMethods.filter((name) => !isCertificateMethod(name)))
       for (const pushed of [false, true])
         it(`${method}${pushed ? ' with PAR' : ''}: code flow, UserInfo, refresh, introspection, revocation, logout`, async () => {
           const user = await createUser(server.gatehouse.services, tenant);
@@ -115,7 +116,7 @@ for (const database of databases) {
         assert.equal((await openid.fetchUserInfo(config, refreshed.access_token, user.id, { DPoP })).sub, user.id);
       });
     it('client_credentials, with every confidential method', async () => {
-      for (const method of tokenEndpointAuthMethods.filter((name) => name !== 'none')) {
+      for (const method of tokenEndpointAuthMethods.filter((name) => name !== 'none' && !isCertificateMethod(name))) {
         const { config } = await createRelyingParty(server, tenant, method, {
           grantTypes: ['client_credentials'],
           scopes: ['users:read', 'scim:read'],

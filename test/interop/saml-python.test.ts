@@ -8,6 +8,7 @@ import { after, before, suite, test } from 'node:test';
 import fc from 'fast-check';
 import { hasPythonModule, type Json, type PythonJudge, startPythonJudge } from '../support/python-judge.ts';
 import { xmlText } from '../support/random-xml.ts';
+import { manageRootTenant } from '../support/root-tenant.ts';
 import { certificatePem, rsaKeys } from '../support/rsa-keys.ts';
 import {
   acsUrl,
@@ -125,6 +126,51 @@ for (const judge of judges) {
         }
       });
     }
+    test('REFEDS affiliation and the roles of AWS by rules alone', async () => {
+      const role = 'https://aws.amazon.com/SAML/Attributes/Role';
+      const arn = 'arn:aws:iam::123456789012:';
+      const affiliation = 'urn:oid:1.3.6.1.4.1.5923.1.1.1.9';
+      const mappings = [
+        {
+          to: affiliation,
+          friendly_name: 'eduPersonScopedAffiliation',
+          from: 'groups',
+          only: { prefix: ['uni-'] },
+          strip: 'uni-',
+          values: { staff: 'staff', students: 'student' },
+          template: '{value}@uni.example',
+        },
+        {
+          to: role,
+          from: 'groups',
+          only: { prefix: ['aws-'] },
+          strip: 'aws-',
+          template: `${arn}role/{value},${arn}saml-provider/{tenant.slug}`,
+        },
+      ];
+      const user = await insertSamlUser(server, idp.tenant, { user_name: 'ruth', display_name: 'Ruth' });
+      const managed = await manageRootTenant(server);
+      for (const name of ['uni-staff', 'uni-alumni', 'aws-Admin', 'aws-ReadOnly']) {
+        const group = await managed.make('POST', '/groups', { display_name: name });
+        await managed.make('POST', `/groups/${group['id']}/members`, { user_id: user });
+      }
+      const sp = await open(`https://${judge.name}.example/rules`, { attribute_map: {}, mappings });
+      try {
+        const answer = await give(sp, await answerTo(sp, user, 'redirect'));
+        assert.equal(answer['error'], undefined);
+        const known = answer['attributes'] as Readonly<Record<string, unknown>>;
+        // pysaml2 knows the Name and tells its friendly one.
+        assert.deepEqual(known[affiliation] ?? known['eduPersonScopedAffiliation'], ['staff@uni.example']);
+        assert.deepEqual(
+          known[role],
+          ['Admin', 'ReadOnly'].map((name) => `${arn}role/${name},${arn}saml-provider/${idp.tenant.slug}`),
+        );
+      } finally {
+        for (const { id } of (await managed.make<{ readonly items: readonly { readonly id: string }[] }>('GET', '/groups')).items)
+          await managed.make('DELETE', `/groups/${id}`);
+        await sp.close();
+      }
+    });
     test('any Unicode in an attribute and the request id comes back equal', async () => {
       const sp = await open(`https://${judge.name}.example/é&<\u{1F600}>`, {});
       const text = xmlText.filter((value) => value.trim() === value && value !== '');

@@ -1,9 +1,8 @@
 // Limits of the device plane at n and n+1, over HTTP: n is taken or refused for another reason, n+1 is a 400 that names the field.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { deviceNameCharsMax, emailCharsMax, nameCharsMax } from '../../src/contract/limits.ts';
+import { deviceNameCharsMax, emailCharsMax, nameCharsMax, pushTokenCharsMax } from '../../src/contract/limits.ts';
 import { deviceFactCharsMax } from '../../src/device/payloads.ts';
-import { pushTokenCharsMax } from '../../src/device/self.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, createUser, enrolledPhone, testDevice, unlimited } from '../support/enrolled-phone.ts';
 import { createPhone, makeKey, type Phone, publicFields } from '../support/phone.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import {
-  brandingEntriesMax,
+  brandCornerPixelsMax,
   countMax,
   emailCharsMax,
   emailsPerUserMax,
@@ -14,6 +14,7 @@ import {
   listLimitMax,
   nameCharsMax,
   profileCharsMax,
+  pushKeyCharsMax,
   requestIdCharsMax,
   samlAcsIndexMax,
   samlAcsPerProviderMax,
@@ -33,10 +34,12 @@ import {
 } from '../../src/contract/limits.ts';
 import { databases } from '../support/databases.ts';
 import { callJson, createTestTenant, type Managed } from '../support/management.ts';
+import { pushAccounts } from '../support/push-vendors.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { rsaKeys } from '../support/rsa-keys.ts';
 import { operatorToken, startTestServer, type TestServer } from '../support/server.ts';
 
+const fcmAccount = pushAccounts().fcm;
 let made = 0;
 const fresh = (): string => {
   made += 1;
@@ -114,7 +117,8 @@ const limits: readonly Limit[] = [
   settings('countMax', countMax, 'pin.attempts_max', (size) => ({ pin: { attempts_max: size } })),
   settings('listedNamesMax', listedNamesMax, 'attestation.apple.app_ids', (size) => ({ attestation: { apple: { app_ids: times(size, (at) => `TEAM.app${at}`) } } })),
   settings('textCharsMax', textCharsMax, 'attestation.apple.app_ids', (size) => ({ attestation: { apple: { app_ids: ['a'.repeat(size)] } } })),
-  settings('brandingEntriesMax', brandingEntriesMax, 'branding', (size) => ({ branding: Object.fromEntries(times(size, (at) => [`key${at}`, 'x'])) })),
+  settings('pushKeyCharsMax', pushKeyCharsMax, 'push.fcm.private_key', (size) => ({ push: { fcm: { ...fcmAccount, private_key: fcmAccount.private_key.padEnd(size, '\n') } } })),
+  settings('brandCornerPixelsMax', brandCornerPixelsMax, 'branding.corner_radius', (size) => ({ branding: { corner_radius: size } })),
   post('/service-providers', 'samlEntityIdCharsMax', samlEntityIdCharsMax, 'entity_id', (size) => provider({ entity_id: upTo(size, 'https://sp.example/') })),
   post('/service-providers', 'samlAcsPerProviderMax', samlAcsPerProviderMax, 'acs', (size) => provider({ acs: times(size, (at) => ({ url: `https://sp.example/${at}` })) })),
   post('/service-providers', 'samlAcsIndexMax', samlAcsIndexMax, 'acs', (size) => provider({ acs: [{ url: 'https://sp.example/acs', index: size }] })),

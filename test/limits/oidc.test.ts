@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { sql } from 'kysely';
 import {
   assertionJtiCharsMax,
   assertionLifetimeSecondsMax,
@@ -21,6 +22,8 @@ import {
   notificationTokenCharsMax,
   parameterCharsMax,
   parametersMax,
+  pushedRequestBytesMax,
+  pushedRequestsPerClientMax,
   scopeCharsMax,
   stateCharsMax,
 } from '../../src/contract/limits.ts';
@@ -88,6 +91,48 @@ for (const database of databases) {
       await assertRefusal(await push(more(parametersMax + 1)), 'par.invalid_request', { text: /./ });
     });
 
+    it('pushedRequestBytesMax: what is stored of a pushed request', async () => {
+      const form = { nonce: 'n', prompt: 'login', audience: '', acr_values: '\u00e4'.repeat(100) };
+      const storedBytes = async (state: string): Promise<number> => {
+        assert.equal((await push({ ...form, state })).status, 201);
+        const rows = await services.database.read(tenant.id, (queries) =>
+          queries.selectFrom('pushed_requests').select('parameters').execute(),
+        );
+        return Math.max(...rows.map(({ parameters }) => parameters.length).filter((bytes) => bytes <= pushedRequestBytesMax));
+      };
+      const wide = '\u00e4'.repeat(2350); // six bytes each
+      const room = pushedRequestBytesMax - (await storedBytes(wide));
+      assert.ok(room > 0 && wide.length + room < stateCharsMax, String(room));
+      assert.equal(await storedBytes(`${wide}${'a'.repeat(room)}`), pushedRequestBytesMax);
+      await assertRefusal(await push({ ...form, state: `${wide}${'a'.repeat(room + 1)}` }), 'par.invalid_request', {
+        text: 'The request is too large.',
+      });
+    });
+    it('7.19 oauth.rate_limited: pushedRequestsPerClientMax requests of a client may wait, and one is used up or expires before another', async () => {
+      const busy = await createClient(services, tenant);
+      const rows = pushedRequestsPerClientMax - 1;
+      await services.database.write(tenant.id, (queries) =>
+        sql`INSERT INTO pushed_requests (tenant_id, reference_hash, client_id, parameters, created_at, expires_at)
+          WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${sql.lit(rows)})
+          SELECT ${sql.lit(tenant.id)}, 'waiting-' || n, ${sql.lit(busy.clientId)}, '', 0, ${sql.lit(startedAtMs + 3_600_000)} FROM numbers`.execute(
+          queries,
+        ),
+      );
+      assert.equal((await push({}, busy)).status, 201);
+      const refused = await push({}, busy);
+      await assertRefusal(refused, 'oauth.rate_limited', { fields: { retry_after_seconds: 10 } });
+      assert.equal((await push({})).status, 201, 'another client');
+      await services.database.write(tenant.id, (queries) =>
+        sql`UPDATE pushed_requests SET used_at = 1 WHERE tenant_id = ${tenant.id} AND reference_hash = 'waiting-1'`.execute(queries),
+      );
+      assert.equal((await push({}, busy)).status, 201);
+      await assertRefusal(await push({}, busy), 'oauth.rate_limited', { fields: { retry_after_seconds: 10 } });
+      await services.database.write(tenant.id, (queries) =>
+        sql`UPDATE pushed_requests SET expires_at = 1 WHERE tenant_id = ${tenant.id} AND reference_hash = 'waiting-2'`.execute(queries),
+      );
+      assert.equal((await push({}, busy)).status, 201);
+    });
+
     it('scopeCharsMax: a scope list of exactly so many characters', async () => {
       const listOf = (length: number): readonly string[] => {
         const names = Array.from({ length: 40 }, (_, at) => `s${String(at).padStart(2, '0')}${'x'.repeat(97)}`); // 40 of 100 and the spaces between
@@ -128,7 +173,7 @@ for (const database of databases) {
     });
 
     it('bindingMessageCharsMax, identifierCharsMax, notificationTokenCharsMax: of a CIBA request', async () => {
-      const ciba = { grantTypes: [cibaGrantType], scopes: ['openid'] };
+      const ciba = { grantTypes: [cibaGrantType], scopes: ['openid'] } as const;
       const poll = await createClient(services, tenant, { ...ciba, backchannelTokenDeliveryMode: 'poll' });
       const ping = await createClient(services, tenant, {
         ...ciba,

@@ -105,9 +105,7 @@ describe('limits of waiting pages', () => {
   });
   after(() => server.close());
 
-  it('loginEventStreamsMax: so many pages may wait, one more is told to come back, and a place that is left is free', {
-    timeout: 120_000,
-  }, async () => {
+  it('loginEventStreamsMax: so many pages may wait, one more is told to come back, and a place that is left is free', async () => {
     const tenant = await rootTenant(server.gatehouse.services);
     const login = await beginLogin(server, tenant, await createClient(server.gatehouse.services, tenant));
     const address = new URL(`${login.location}/events`);

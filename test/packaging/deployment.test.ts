@@ -172,7 +172,7 @@ describe('systemd unit', () => {
 describe('Helm chart', () => {
   const judge = findJudge('helm');
   const chart = 'deploy/helm/gatehouse';
-  const needed = ['--set', 'publicUrl=https://id.example.com,existingSecret=gatehouse'];
+  const needed = ['--set', 'publicUrl=https://id.example.com,existingSecret=gatehouse,image.repository=registry.example.com/gatehouse'];
 
   it('carries the version of the program', () => {
     const { version, appVersion } = parse(read(`${chart}/Chart.yaml`));
@@ -194,8 +194,12 @@ describe('Helm chart', () => {
       assert.equal(ended.status, 0, ended.output);
     });
 
-    it('without a public URL or a secret, or with a setting that is none, it says what is missing', () => {
+    it('without a public URL, a secret or an image, or with a setting that is none, it says what is missing', () => {
       assert.match(run(judge, ['template', 'id', chart, '--kube-version', '1.31.0']).output, /publicUrl.*pattern|existingSecret/s);
+      assert.match(
+        run(judge, ['template', 'id', chart, '--kube-version', '1.31.0', ...needed, '--set', 'image.repository=']).output,
+        /repository/,
+      );
       assert.match(run(judge, ['template', 'id', chart, '--kube-version', '1.31.0', ...needed, '--set', 'replcas=2']).output, /replcas/);
       assert.notEqual(run(judge, ['template', 'id', chart, '--kube-version', '1.31.0', ...needed, '--set', 'settings.FOO=1']).status, 0);
     });

@@ -2,14 +2,25 @@
 // strips no types under node_modules, so this fails when the package holds TypeScript or needs a development dependency.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
 const root = join(import.meta.dirname, '..', '..');
-const sources = ['bin', 'docs', 'scripts', 'sdk', 'src', 'tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'];
-const prose = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
+const sources = [
+  'bin',
+  'docs',
+  'scripts',
+  'sdk',
+  'src',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'tsconfig.browser.json',
+  'package.json',
+  'package-lock.json',
+];
+const prose = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'sdk-kotlin/README.md'];
 
 interface LockEntry {
   readonly version: string;
@@ -30,6 +41,7 @@ describe('the npm package', () => {
   /** Node 24 first, as the package wants it; no network. */
   const environment = {
     ...process.env,
+    NODE_TEST_CONTEXT: undefined, // what runs here is no part of this run
     PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
     HOME: home,
     npm_config_offline: 'true',
@@ -64,10 +76,18 @@ describe('the npm package', () => {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1));
     assert.deepEqual(
-      files.filter((file) => /\.ts$|^(?:src|test|bench|demo|scripts|\.ci)\//.test(file)),
+      files.filter((file) => /(?<!\.d)\.ts$|^(?:src|test|bench|demo|scripts|\.ci)\//.test(file)),
       [],
     );
-    for (const wanted of ['bin/gatehouse', 'dist/src/main.js', 'dist/sbom.cdx.json', 'docs/contract.md', 'LICENSE', 'README.md'])
+    for (const wanted of [
+      'bin/gatehouse',
+      'dist/src/main.js',
+      'dist/src/pages/style-sheet.css',
+      'dist/sbom.cdx.json',
+      'docs/contract.md',
+      'LICENSE',
+      'README.md',
+    ])
       assert.ok(files.includes(wanted), `expected ${wanted}`);
   });
 
@@ -119,6 +139,10 @@ describe('the npm package', () => {
       const page = await fetch(`${url}/docs/contract`);
       assert.equal(page.status, 200);
       assert.match(await page.text(), /<h1[^>]*>The error contract/);
+      const phone = await (await fetch(`${url}/phone`)).text();
+      const modules = [...phone.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map((match) => match[1]!);
+      assert.ok(modules.length > 15);
+      for (const address of modules) assert.equal((await fetch(address)).status, 200, address);
       const rows = run(join(home, 'node_modules', '.bin', 'gatehouse'), ['contract', '--json'], home);
       assert.ok(Object.keys(JSON.parse(rows)).length > 100);
     } finally {
@@ -126,4 +150,37 @@ describe('the npm package', () => {
       await ended;
     }
   });
+
+  it('the test identity provider of the how-to runs as it is written', () => {
+    const [text] = fencesOf('docs/how-to/test-identity-provider.md', 'js');
+    writeFileSync(join(home, 'sign-in.test.mjs'), text!);
+    const output = run(process.execPath, ['--test', '--test-reporter=spec', 'sign-in.test.mjs'], home);
+    assert.match(output, /✔ Ada signs in/);
+  });
+
+  it('what it exports has types, and nothing else can be imported', () => {
+    const [text] = fencesOf('docs/how-to/test-identity-provider.md', 'ts');
+    const uses = `${text}\nimport { startTestGatehouse } from 'gatehouse/testing';\nconst idp = await startTestGatehouse({ users: [{ user_name: 'ada' }] });\nconst url: string = (await idp.signIn('ada', idp.url)).callbackUrl;\n`;
+    writeFileSync(join(home, 'uses.mts'), `${uses}console.log(url);\n`);
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--skipLibCheck', '--types', ''];
+    run(join(root, 'node_modules', '.bin', 'tsc'), [...options, 'uses.mts'], home);
+    writeFileSync(join(home, 'wrong.mts'), "import { createGatehouse } from 'gatehouse';\nawait createGatehouse({ colour: 'red' });\n");
+    const wrong = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), [...options, 'wrong.mts'], {
+      cwd: home,
+      encoding: 'utf8',
+      env: environment,
+    });
+    assert.match(wrong.stdout, /wrong\.mts\(2,.*'colour' does not exist/);
+    const inner = spawnSync(process.execPath, ['--input-type=module', '-e', "await import('gatehouse/dist/src/compose.js')"], {
+      cwd: home,
+      encoding: 'utf8',
+    });
+    assert.match(inner.stderr, /ERR_PACKAGE_PATH_NOT_EXPORTED/);
+  });
 });
+
+/** The code blocks of a document in a language. */
+const fencesOf = (document: string, language: string): readonly string[] =>
+  [...readFileSync(join(root, document), 'utf8').matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(
+    (match) => match[1]!,
+  );

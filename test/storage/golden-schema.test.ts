@@ -5,9 +5,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { openSqlite } from '../../src/storage/dialects/sqlite.ts';
-import { migrate, migrationState } from '../../src/storage/migrations/migrator.ts';
-import { migrations } from '../../src/storage/migrations/registry.ts';
+import { openSqlite } from '../../src/storage/engine/dialects/sqlite.ts';
+import { migrationState } from '../../src/storage/engine/migrations/ledger.ts';
+import { migrate } from '../../src/storage/engine/migrations/migrator.ts';
+import { migrations } from '../../src/storage/engine/migrations/registry.ts';
 import { createTestDatabase, databases, onServer, type TestDatabase } from '../support/databases.ts';
 import { startTestServer } from '../support/server.ts';
 

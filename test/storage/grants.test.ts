@@ -6,12 +6,12 @@ import type { GrantId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
-import { findAuthorizationCode, insertAuthorizationCode, redeemAuthorizationCode } from '../../src/storage/authorization-codes.ts';
-import { insertDpopProof } from '../../src/storage/dpop-proofs.ts';
-import { findGrant, type Grant, insertGrant, revokeGrant, revokeGrantsOfUser } from '../../src/storage/grants.ts';
-import { consumePushedRequest, findPushedRequest, insertPushedRequest } from '../../src/storage/pushed-requests.ts';
-import { findRefreshToken, insertFirstRefreshToken, type Rotation, rotateRefreshToken } from '../../src/storage/refresh-tokens.ts';
-import { findTokenState, insertRevokedToken } from '../../src/storage/revoked-tokens.ts';
+import { findAuthorizationCode, insertAuthorizationCode, redeemAuthorizationCode } from '../../src/storage/oidc/authorization-codes.ts';
+import { insertDpopProof } from '../../src/storage/oidc/dpop-proofs.ts';
+import { findGrant, type Grant, insertGrant, revokeGrant, revokeGrantsOfUser } from '../../src/storage/oidc/grants.ts';
+import { consumePushedRequest, findPushedRequest, insertPushedRequest } from '../../src/storage/oidc/pushed-requests.ts';
+import { findRefreshToken, insertFirstRefreshToken, type Rotation, rotateRefreshToken } from '../../src/storage/oidc/refresh-tokens.ts';
+import { findTokenState, insertRevokedToken } from '../../src/storage/oidc/revoked-tokens.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -43,6 +43,10 @@ for (const database of databases) {
       nonce: 'n',
       maxAgeSeconds: 60,
       dpopJkt: undefined,
+      certificateThumbprint: undefined,
+      claims: undefined,
+      ssoSessionId: undefined,
+      authorizedAtSeconds: undefined,
     });
     const withCode = async (code: string): Promise<Grant> => {
       user = await createUser(services, tenant);
@@ -65,7 +69,7 @@ for (const database of databases) {
     it('a code becomes its grant once; the second use ends the grant', async () => {
       const grant = await withCode('code-1');
       const stored = await services.database.read(tenant.id, (queries) => findAuthorizationCode(queries, tenant.id, hashSecret('code-1')));
-      assert.deepEqual(stored?.grant, grant);
+      assert.deepEqual(stored?.grant, { ...grant, hookClaims: undefined });
       assert.equal(stored?.userState, 'active');
       assert.deepEqual(await redeem('code-1', grant), { ok: true });
       assert.deepEqual(await redeem('code-1', grant), { ok: false, reason: 'used' });
@@ -150,8 +154,18 @@ for (const database of databases) {
 
     it('a token is revoked by its jti, by its grant, and when its grant is not there', async () => {
       const grant = await withFamily('e0');
-      assert.deepEqual(await stateOf('jti-1', grant.id, user.id), { isRevoked: false, userState: 'active', userRole: 'user' });
-      assert.deepEqual(await stateOf('jti-1', undefined, 'client'), { isRevoked: false, userState: undefined, userRole: undefined });
+      assert.deepEqual(await stateOf('jti-1', grant.id, user.id), {
+        isRevoked: false,
+        userState: 'active',
+        userRole: 'user',
+        claims: undefined,
+      });
+      assert.deepEqual(await stateOf('jti-1', undefined, 'client'), {
+        isRevoked: false,
+        userState: undefined,
+        userRole: undefined,
+        claims: undefined,
+      });
       const denied = await services.database.write(tenant.id, async (queries) => [
         await insertRevokedToken(queries, tenant.id, 'jti-1', 2_000_000_000),
         await insertRevokedToken(queries, tenant.id, 'jti-1', 2_000_000_000),
@@ -162,7 +176,12 @@ for (const database of databases) {
       assert.equal((await stateOf('jti-2', grant.id, user.id)).isRevoked, false);
       await services.database.write(tenant.id, (queries) => revokeGrant(queries, tenant.id, grant.id, 'logout'));
       assert.equal((await stateOf('jti-2', grant.id, user.id)).isRevoked, true);
-      assert.deepEqual(await stateOf('jti-2', 'no-such-grant', user.id), { isRevoked: true, userState: undefined, userRole: undefined });
+      assert.deepEqual(await stateOf('jti-2', 'no-such-grant', user.id), {
+        isRevoked: true,
+        userState: undefined,
+        userRole: undefined,
+        claims: undefined,
+      });
     });
 
     it('ending the sessions of a user ends grants and drops waiting codes', async () => {
@@ -183,7 +202,9 @@ for (const database of databases) {
       const find = (id: typeof client.clientId): Promise<string | undefined> =>
         services.database.read(tenant.id, (queries) => findPushedRequest(queries, tenant.id, id, 'r1'));
       const consume = (id: typeof client.clientId): Promise<boolean> =>
-        services.database.write(tenant.id, (queries) => consumePushedRequest(queries, tenant.id, id, 'r1'));
+        services.database.write(tenant.id, (queries) =>
+          consumePushedRequest(queries, tenant.id, { clientId: id, referenceHash: 'r1', transactionId: undefined }),
+        );
       assert.equal(await find(other.clientId), undefined);
       assert.equal(await consume(other.clientId), false);
       assert.equal(await find(client.clientId), '{}');

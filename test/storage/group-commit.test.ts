@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { createGroupCommit } from '../../src/storage/dialects/group-commit.ts';
+import { createGroupCommit } from '../../src/storage/engine/dialects/group-commit.ts';
 
 function createStore() {
   const database = new DatabaseSync(':memory:');

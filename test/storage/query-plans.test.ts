@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import { findWalk } from '../support/query-plans.ts';
+import { findScan } from '../support/query-plans.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 describe('query plans of the embedded database', () => {
@@ -42,7 +42,7 @@ describe('query plans of the embedded database', () => {
     );
   });
 
-  it('every index has figures for the planner', () => {
+  it('every index has statistics for the planner', () => {
     const rows = database
       .prepare(
         `SELECT t.name || ' ' || i.name AS name FROM sqlite_schema t, pragma_index_list(t.name) i
@@ -53,13 +53,13 @@ describe('query plans of the embedded database', () => {
     assert.deepEqual(rows, []);
   });
 
-  it('the watch over the tests: a walk through a tenant is told, a page or a whole list is not', () => {
-    const walk = 'SEARCH pins USING PRIMARY KEY (tenant_id=?)';
-    assert.equal(findWalk('update "pins" set "a" = 1 where "tenant_id" = ? and "subject_id" = ?', [walk]), walk);
-    assert.equal(findWalk('select * from "pins" where "tenant_id" = ? and "id" > ? order by "id" limit ?', [walk]), undefined);
-    assert.equal(findWalk('DELETE FROM "pins" WHERE tenant_id = ?', [walk]), undefined);
+  it('the watch over the tests: a scan of a tenant is told, a page or a whole list is not', () => {
+    const scan = 'SEARCH pins USING PRIMARY KEY (tenant_id=?)';
+    assert.equal(findScan('update "pins" set "a" = 1 where "tenant_id" = ? and "subject_id" = ?', [scan]), scan);
+    assert.equal(findScan('select * from "pins" where "tenant_id" = ? and "id" > ? order by "id" limit ?', [scan]), undefined);
+    assert.equal(findScan('DELETE FROM "pins" WHERE tenant_id = ?', [scan]), undefined);
     assert.equal(
-      findWalk('select 1 where "tenant_id" = ? and "id" = ?', ['SEARCH pins USING PRIMARY KEY (tenant_id=? AND id=?)']),
+      findScan('select 1 where "tenant_id" = ? and "id" = ?', ['SEARCH pins USING PRIMARY KEY (tenant_id=? AND id=?)']),
       undefined,
     );
   });

@@ -6,11 +6,11 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import { ConfigError } from '../../src/config.ts';
 import type { TenantId } from '../../src/domain/ids.ts';
-import { insertAuditEvent } from '../../src/storage/audit-events.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { openPostgres } from '../../src/storage/dialects/postgres.ts';
-import { crossTenantTables, migrate } from '../../src/storage/migrations/migrator.ts';
-import { findRowSecurityFault } from '../../src/storage/row-security.ts';
+import type { Database } from '../../src/storage/engine/database.ts';
+import { openPostgres } from '../../src/storage/engine/dialects/postgres.ts';
+import { migrate } from '../../src/storage/engine/migrations/migrator.ts';
+import { crossTenantTables, findRowSecurityFault } from '../../src/storage/engine/row-security.ts';
+import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';
 import { createTestDatabase, databases, onServer, type TestDatabase } from '../support/databases.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -26,7 +26,7 @@ for (const name of postgres) {
       database = server.gatehouse.services.database;
       for (const tenant of [a, b])
         await database.write(tenant, (queries) =>
-          insertAuditEvent(queries, tenant, server.clock.nowMs(), { type: 'test', target: tenant }),
+          insertAuditEvent(queries, tenant, server.clock.nowMs(), { type: 'user.updated', target: tenant }),
         );
     });
     after(() => server.close());
@@ -53,7 +53,7 @@ for (const name of postgres) {
       }
     });
     it('a row of another tenant can be neither written, changed nor deleted', async () => {
-      const foreign = database.write(a, (queries) => insertAuditEvent(queries, b, server.clock.nowMs(), { type: 'intruder' }));
+      const foreign = database.write(a, (queries) => insertAuditEvent(queries, b, server.clock.nowMs(), { type: 'user.updated' }));
       await assert.rejects(foreign, /row-level security/);
       await database
         .write(a, async (queries) => {
@@ -61,14 +61,14 @@ for (const name of postgres) {
           assert.equal(changed.numUpdatedRows, 1n);
           const moved = queries.updateTable('audit_events').set({ tenant_id: b }).execute();
           await assert.rejects(moved, /row-level security/);
-          throw new Error('undo');
+          throw new Error('rollback');
         })
-        .catch((error: Error) => assert.match(error.message, /undo/));
+        .catch((error: Error) => assert.match(error.message, /rollback/));
       await database.write(a, async (queries) => {
         assert.equal((await queries.deleteFrom('audit_events').where('tenant_id', '=', b).executeTakeFirst()).numDeletedRows, 0n);
       });
       const rows = await database.read(b, (queries) => queries.selectFrom('audit_events').select('type').execute());
-      assert.deepEqual(rows, [{ type: 'test' }]);
+      assert.deepEqual(rows, [{ type: 'user.updated' }]);
     });
     it('the setting of one transaction is gone in the next', async () => {
       await database.read(a, async (queries) => queries.selectFrom('audit_events').select('id').execute());
@@ -79,13 +79,13 @@ for (const name of postgres) {
     });
     it('a read cannot write', async () => {
       await assert.rejects(
-        database.read(a, (queries) => insertAuditEvent(queries, a, 1, { type: 'x' })),
+        database.read(a, (queries) => insertAuditEvent(queries, a, 1, { type: 'user.updated' })),
         (error: Error) => /read-only/.test(`${error.message} ${(error.cause as Error | undefined)?.message}`),
       );
     });
     it('a transaction whose failed statement was swallowed is not reported as committed', async () => {
       const work = database.write(a, async (queries) => {
-        await insertAuditEvent(queries, a, 1, { type: 'lost' });
+        await insertAuditEvent(queries, a, 1, { type: 'user.updated' });
         await sql`SELECT 1 / 0`.execute(queries).catch(() => undefined);
       });
       await assert.rejects(work, /swallowed/);
@@ -143,12 +143,7 @@ for (const name of postgres) {
     it('an older schema names the command', async () => {
       await alter('CREATE TABLE kept AS SELECT * FROM schema_migrations', 'DELETE FROM schema_migrations WHERE number = 1');
       await startFails(/found migrations 1 missing\. Run: gatehouse migrate$/);
-      await alter(
-        'INSERT INTO schema_migrations SELECT * FROM kept WHERE number = 1',
-        "INSERT INTO schema_migrations VALUES (9999, 'later', 0)",
-      );
-      await startFails(/found migrations 9999 of a newer release\. Run that release$/);
-      await alter('DELETE FROM schema_migrations WHERE number = 9999', 'DROP TABLE kept');
+      await alter('INSERT INTO schema_migrations SELECT * FROM kept WHERE number = 1', 'DROP TABLE kept');
     });
     it('a database that was never prepared, and one that is away', async () => {
       const away = { ...database, databaseUrl: 'postgres://postgres@127.0.0.1:1/nothing' };

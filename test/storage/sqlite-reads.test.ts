@@ -8,9 +8,9 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import type { TenantId } from '../../src/domain/ids.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import type { Database, Queries } from '../../src/storage/database.ts';
-import { openSqlite } from '../../src/storage/dialects/sqlite.ts';
-import { findDataVersion } from '../../src/storage/directory-counts.ts';
+import type { Database, Queries } from '../../src/storage/engine/database.ts';
+import { openSqlite } from '../../src/storage/engine/dialects/sqlite.ts';
+import { findDataVersion } from '../../src/storage/people/directory-counts.ts';
 
 const tenant = 'any' as TenantId;
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -35,6 +35,15 @@ describe('reads of the embedded database', () => {
     (await database.read(tenant, (queries) => sql<{ text: string }>`SELECT text FROM notes ORDER BY text`.execute(queries))).rows.map(
       ({ text }) => text,
     );
+
+  it('a statement reads the clock once, the next one anew', async () => {
+    let nowMs = 0;
+    const ticking = openSqlite({ file: join(folder, 'ticking.db'), clock: { nowMs: () => ++nowMs } });
+    const twice = (queries: Queries) => sql<{ ms: string }>`SELECT gatehouse_now_ms() || ' ' || gatehouse_now_ms() AS ms`.execute(queries);
+    const readings = [await ticking.read(tenant, twice), await ticking.read(tenant, twice)].map(({ rows }) => rows[0]?.ms);
+    assert.deepEqual(readings, ['1.0 1.0', '2.0 2.0']);
+    await ticking.close();
+  });
 
   it('a transaction in hand is not read, its commit is read at once, in the same turn', async () => {
     assert.deepEqual(await read(), []);

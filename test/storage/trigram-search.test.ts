@@ -5,9 +5,9 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import type { TenantId } from '../../src/domain/ids.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { openPostgres } from '../../src/storage/dialects/postgres.ts';
-import { containedInMoreThan, containsPattern, lookupFunction, lookupQuery } from '../../src/storage/trigram-search.ts';
+import type { Database } from '../../src/storage/engine/database.ts';
+import { openPostgres } from '../../src/storage/engine/dialects/postgres.ts';
+import { containedInMoreThan, containsPattern, lookupFunction, lookupQuery } from '../../src/storage/engine/trigram-search.ts';
 import { createTestDatabase, databases, onServer, type TestDatabase } from '../support/databases.ts';
 
 const [a, b] = [randomUUID() as TenantId, randomUUID() as TenantId];

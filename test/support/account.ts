@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type { TenantId, UserId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { enrolledPhone, type TestUser } from './enrolled-phone.ts';
+import { type AppVisitor, openApp } from './first-party-app.ts';
 import { createTestTenant, createTestUser, type Json, type Managed } from './management.ts';
-import { type AppVisitor, openApp } from './own-app.ts';
 import { createPhone, type Phone } from './phone.ts';
 import type { TestServer } from './server.ts';
 

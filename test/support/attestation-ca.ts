@@ -15,10 +15,19 @@ export interface CertificateOptions {
   readonly publicKey: KeyObject;
   readonly issuer: { readonly name: string; readonly key: KeyObject };
   readonly authority?: boolean;
+  readonly pathLength?: number;
+  /** Instead of those the two above make. */
+  readonly basicConstraints?: Uint8Array;
   readonly notBefore?: Date;
   readonly notAfter?: Date;
   readonly serial?: bigint;
-  readonly extensions?: readonly { readonly oid: string; readonly value: Uint8Array }[];
+  readonly extensions?: readonly Extension[];
+}
+
+interface Extension {
+  readonly oid: string;
+  readonly value: Uint8Array;
+  readonly critical?: boolean;
 }
 
 export const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
@@ -35,8 +44,15 @@ export const pemOf = (certificate: Buffer): string => new X509Certificate(certif
 export function makeCertificate(options: CertificateOptions): Buffer {
   const algorithm = sequence(oid('1.2.840.10045.4.3.2'));
   const name = (text: string) => sequence(setOf(sequence(oid('2.5.4.3'), utf8(text))));
-  const basic = sequence(oid('2.5.29.19'), boolean(true), octets(options.authority ? sequence(boolean(true)) : sequence()));
-  const extra = (options.extensions ?? []).map((item) => sequence(oid(item.oid), octets(item.value)));
+  const limit = options.pathLength === undefined ? [] : [integer(options.pathLength)];
+  const basic = sequence(
+    oid('2.5.29.19'),
+    boolean(true),
+    octets(options.basicConstraints ?? (options.authority ? sequence(boolean(true), ...limit) : sequence())),
+  );
+  const extra = (options.extensions ?? []).map((item) =>
+    sequence(oid(item.oid), ...(item.critical === undefined ? [] : [boolean(item.critical)]), octets(item.value)),
+  );
   const tbs = sequence(
     context(0, integer(2)),
     integer(options.serial ?? BigInt(`0x01${randomBytes(8).toString('hex')}`)),
@@ -167,6 +183,18 @@ export interface AndroidOverrides {
   readonly rootOfTrustInSoftware?: boolean;
   readonly withRoot?: boolean;
   readonly intermediateExtension?: boolean;
+  /** Seconds one unlocking lasts. */
+  readonly authTimeout?: number;
+  readonly authTimeoutInSoftware?: boolean;
+  /** On the leaf, beside the key description. */
+  readonly extension?: Extension;
+}
+
+/** An authority below another. */
+export function makeIssuer(issuer: Issuer, name: string, options: Pick<CertificateOptions, 'pathLength' | 'extensions'> = {}): Issuer {
+  const keys = newP256();
+  const certificate = makeCertificate({ subject: name, publicKey: keys.publicKey, issuer, authority: true, ...options });
+  return { name, key: keys.privateKey, certificate };
 }
 
 /** The chain an Android phone would give for a key made in its secure hardware. */
@@ -183,7 +211,7 @@ export function makeAndroidChain(
   const value = makeKeyDescription(key, overrides);
   const extension = { oid: '1.3.6.1.4.1.11129.2.1.17', value };
   let issuer: Issuer = authority.intermediate;
-  if (overrides.intermediateExtension) issuer = attestedIssuer(authority, extension);
+  if (overrides.intermediateExtension) issuer = makeIssuer(authority.root, 'Attested issuer', { extensions: [extension] });
   const leaf = makeCertificate({
     subject: 'Android Keystore Key',
     publicKey: key.publicKey,
@@ -191,25 +219,10 @@ export function makeAndroidChain(
     serial: overrides.serial ?? 1n,
     notBefore: new Date('1970-01-01'),
     notAfter: new Date('1971-01-01'),
-    extensions: [extension],
+    extensions: [extension, ...(overrides.extension === undefined ? [] : [overrides.extension])],
   });
   const chain = [leaf, issuer.certificate];
   return overrides.withRoot ? [...chain, authority.root.certificate] : chain;
-}
-
-function attestedIssuer(
-  authority: ReturnType<typeof makeAuthority>,
-  extension: { readonly oid: string; readonly value: Uint8Array },
-): Issuer {
-  const keys = newP256();
-  const certificate = makeCertificate({
-    subject: 'Attested issuer',
-    publicKey: keys.publicKey,
-    issuer: authority.root,
-    authority: true,
-    extensions: [extension],
-  });
-  return { name: 'Attested issuer', key: keys.privateKey, certificate };
 }
 
 function makeKeyDescription(
@@ -231,16 +244,19 @@ function makeKeyDescription(
   );
   const authentication =
     overrides.userAuthType === undefined ? context(503, Buffer.from('0500', 'hex')) : context(504, integer(overrides.userAuthType));
+  const timeout = overrides.authTimeout === undefined ? [] : [context(505, integer(overrides.authTimeout))];
   const hardware = [
     context(1, setOf(...(overrides.purposes ?? [2]).map((purpose) => integer(purpose)))),
     context(2, integer(3)),
     context(3, integer(256)),
     context(10, integer(1)),
     authentication,
+    ...(overrides.authTimeoutInSoftware ? [] : timeout),
     context(702, integer(overrides.origin ?? 0)),
     ...(overrides.rootOfTrustInSoftware ? [] : [rootOfTrust]),
   ];
   const software = [
+    ...(overrides.authTimeoutInSoftware ? timeout : []),
     context(701, integer(1_700_000_000_000)),
     ...(overrides.rootOfTrustInSoftware ? [rootOfTrust] : []),
     context(709, octets(applicationId)),

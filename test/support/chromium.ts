@@ -11,9 +11,12 @@ if (isRequired('chromium') && !hasChromium)
   throw new Error('GATEHOUSE_TEST_REQUIRE names chromium: expected /usr/bin/chromium, found none');
 
 /** A headless browser that speaks to nobody but the pages it is given. The caller closes it. */
-export function launchChromium(): Promise<Browser> {
+export const launchChromium = (args: readonly string[] = []): Promise<Browser> => chromium.launch(chromiumOptions(args));
+
+/** How it is started. */
+export function chromiumOptions(args: readonly string[] = []) {
   if (executablePath === undefined) throw new Error('expected Chromium, found none');
-  return chromium.launch({
+  return {
     executablePath,
     args: [
       '--no-sandbox',
@@ -23,6 +26,7 @@ export function launchChromium(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--no-first-run',
+      ...args,
     ],
-  });
+  };
 }

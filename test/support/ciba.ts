@@ -79,5 +79,5 @@ export async function decide(server: TestServer, tenant: Tenant, user: TestUser,
   });
 }
 
-/** Runs the delivery job once and waits for it. */
-export const runDeliveries = (server: TestServer): Promise<void> => server.gatehouse.services.jobs.runNow('ciba-delivery');
+/** Delivers what is due and waits for it. */
+export const runDeliveries = (server: TestServer): Promise<void> => server.gatehouse.services.jobs.runNow('deliveries');

@@ -1,6 +1,6 @@
 // How test clients authenticate: Basic headers, form bodies and signed assertions, right ones and wrong ones.
 import { createSecretKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
-import { type JWTPayload, SignJWT } from 'jose';
+import { SignJWT } from 'jose';
 
 export type Form = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
 
@@ -60,7 +60,7 @@ export async function signAssertion(
   clientId: string,
   audience: string | readonly string[],
   nowMs: number,
-  claims: JWTPayload = {},
+  claims: Readonly<Record<string, unknown>> = {},
   header: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
   const now = Math.floor(nowMs / 1000);

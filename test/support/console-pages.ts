@@ -1,7 +1,12 @@
 // A tenant with one of everything the console shows, every text of it given by the caller, and the addresses of all pages and
 // forms of the console with the ids in them.
-import type { UserId } from '../../src/domain/ids.ts';
-import { findClient } from '../../src/storage/clients.ts';
+import { randomUUID } from 'node:crypto';
+import type { ClientId, SsfStreamId, TenantId, UserId } from '../../src/domain/ids.ts';
+import { userNameFault } from '../../src/domain/user-name.ts';
+import { uuidV7 } from '../../src/platform/random.ts';
+import { findClient } from '../../src/storage/registry/clients.ts';
+import { insertStream } from '../../src/storage/registry/ssf-streams.ts';
+import { insertExternalIdentity } from '../../src/storage/sign-in/external-identities.ts';
 import { enrolledPhone } from './enrolled-phone.ts';
 import { issueTokens } from './issued-tokens.ts';
 import type { Json, Managed } from './management.ts';
@@ -14,7 +19,14 @@ export interface ConsoleIds {
   readonly resource: string;
   readonly user: string;
   readonly group: string;
+  readonly attribute: string;
   readonly provider: string;
+  readonly upstream: string;
+  readonly hook: string;
+  readonly webhook: string;
+  readonly stream: string;
+  readonly connector: string;
+  readonly link: string;
   readonly device: string;
   readonly key: string;
   readonly passkey: string;
@@ -22,6 +34,9 @@ export interface ConsoleIds {
   readonly clientAssignment: string;
   readonly providerAssignment: string;
 }
+
+/** What of a text may be in a user name. */
+const nameable = (text: string): string => [...text].filter((character) => userNameFault(character) === undefined).join('');
 
 /** Makes one of everything; `text` is every name, `unique` keeps identifiers apart. */
 export async function fillTenant(server: TestServer, tenant: Managed, text: string, unique = '1'): Promise<ConsoleIds> {
@@ -34,10 +49,13 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
     identifier: `https://${unique}.api.example`,
     scopes: [{ name: 'orders:read', description: text }],
   });
+  const name = `extra_${unique.toLowerCase().replaceAll(/\W/g, '')}`;
+  const attribute = await id('/custom-attributes', { name, label: text });
   const user = await id('/users', {
-    user_name: `${text}${unique}`,
+    user_name: `${nameable(text)}${unique}`,
     display_name: text,
     title: text,
+    custom: { [name]: text },
     locale: text,
     name: { given_name: text, family_name: text },
     emails: [{ value: `person${unique}@x.example`, primary: true, display: text }],
@@ -47,6 +65,23 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
     name: text,
     entity_id: `https://${unique}.sp.example`,
     acs: [{ url: 'https://sp.example/acs' }],
+  });
+  await tenant.make('PUT', '/mappings/oidc', { rules: [{ to: 'note', value: text, only: { contains: [text] }, default: text }] });
+  // A point has one hook: further fillings change it.
+  const { items: known } = await tenant.make<{ items: readonly Json[] }>('GET', '/hooks');
+  const fields = { url: 'https://hooks.example', on_failure: 'continue', clients: [text] };
+  const hook = known[0] === undefined ? await id('/hooks', { point: 'token', ...fields }) : String(known[0]['id']);
+  await tenant.make('PATCH', `/hooks/${hook}`, fields);
+  const { items: webhooks } = await tenant.make<{ items: readonly Json[] }>('GET', '/webhooks'); // a tenant has 20
+  const webhook = webhooks[0] === undefined ? await id('/webhooks', { url: 'https://webhooks.example' }) : String(webhooks[0]['id']);
+  const stream = await addStream(server, tenant, client, text);
+  const { items: connected } = await tenant.make<{ items: readonly Json[] }>('GET', '/connectors'); // a tenant has 20
+  const target = { base_url: 'https://payroll.example', auth: { type: 'bearer', token: 'known there' }, enabled: false };
+  const connector = connected[0] === undefined ? await id('/connectors', { name: text, ...target }) : String(connected[0]['id']);
+  await tenant.make('PATCH', `/connectors/${connector}`, { name: text });
+  const upstream = await id('/identity-providers', {
+    ...{ alias: `acme-${unique.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}`, name: text, kind: 'oidc' },
+    ...{ issuer: 'https://acme.example', client_id: text, client_secret: text, attribute_map: { [text]: 'title' } },
   });
   await tenant.make('POST', `/groups/${group}/members`, { user_id: user });
   const clientAssignment = await id(`/clients/${client}/assignments`, { user_id: user });
@@ -60,6 +95,9 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
   const { grantId } = await issueTokens(services, stored, registered!, userId);
   const passkey = await insertTestPasskey(server, stored, { id: userId, email: '' });
   if (!passkey.ok) throw new Error(`expected a passkey, found ${passkey.reason}`);
+  const link = randomUUID();
+  const identity = { id: link, providerId: upstream, issuer: 'https://acme.example', subject: text, userId, email: text };
+  await services.database.write(stored.id, (queries) => insertExternalIdentity(queries, stored.id, identity as never)); // ids the server gave
   const named = { name: text };
   await services.database.write(stored.id, async (queries) => {
     await queries.updateTable('passkeys').set(named).where('tenant_id', '=', stored.id).where('id', '=', passkey.passkey.id).execute();
@@ -77,7 +115,14 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
     resource,
     user,
     group,
+    attribute,
     provider,
+    upstream,
+    hook,
+    webhook,
+    stream,
+    connector,
+    link,
     device: items[0]!.id,
     key: items[0]!.keys[0]!.key_id,
     passkey: passkey.passkey.id,
@@ -87,25 +132,76 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
   };
 }
 
+/** The stream of security events that an application would have made. */
+async function addStream(server: TestServer, tenant: Managed, client: string, description: string): Promise<string> {
+  const { cache, clock } = server.gatehouse.services;
+  const id = uuidV7(clock.nowMs()) as SsfStreamId;
+  const values = { method: 'poll', url: undefined, authorizationHeader: undefined, eventsRequested: undefined, description } as const;
+  await cache.write(tenant.id as TenantId, (queries) =>
+    insertStream(queries, tenant.id as TenantId, { ...values, id, clientId: client as ClientId }),
+  );
+  return id;
+}
+
+/** The page without the one script of the console, which holds no `<`; more than that one stay. */
+export const withoutOwnScript = (page: string): string =>
+  page.replace(/<script nonce="[A-Za-z0-9_-]+">\(\(\)=>\{[^<]*\}\)\(\);<\/script>/, '');
+
 export const plainPages: readonly string[] = [
   '',
   '?days=1',
   '?days=30',
   '/clients',
   '/clients/new',
+  '/clients/new?kind=web',
+  '/clients/new?kind=machine',
+  '/clients/new?kind=all',
+  '/initial-access-tokens',
+  '/initial-access-tokens/new',
   '/resources',
   '/resources/new',
   '/users',
   '/users/new',
+  '/users/invite',
   '/groups',
   '/groups/new',
+  '/administrators',
+  '/administrators/new',
+  '/roles',
+  '/roles/new',
+  '/roles/support',
+  '/custom-attributes',
+  '/custom-attributes/new',
   '/service-providers',
   '/service-providers/new',
   '/service-providers/import',
+  '/identity-providers',
+  '/identity-providers/new',
+  '/identity-providers/new?preset=microsoft',
+  '/mappings',
+  '/mappings?kind=saml',
+  '/mappings?kind=inbound&said=given_name+%3D+Ada',
+  '/hooks',
+  '/hooks/new',
+  '/webhooks',
+  '/webhooks/new',
+  '/security-events',
+  '/connectors',
+  '/connectors/new',
   '/scim',
+  '/branding',
+  '/languages',
+  '/languages/de?step=pin',
+  '/mail',
+  '/mail/approval/en',
+  '/domain',
+  '/push',
   '/signing-keys',
   '/settings',
+  '/search?q=e',
+  '/search?q=nobody-of-that-name',
   '/events',
+  '/events?type=user.*&from=2026-01-01',
   '/explain',
   '/users?search=nobody-of-that-name',
 ];
@@ -113,16 +209,38 @@ export const plainPages: readonly string[] = [
 /** Pages of one thing. */
 export const pagesOf = (ids: ConsoleIds): readonly string[] => [
   `/clients/${ids.client}`,
+  `/clients/${ids.client}/credentials`,
+  `/clients/${ids.client}/sign-in`,
+  `/clients/${ids.client}/tokens`,
+  `/clients/${ids.client}/logout`,
+  `/clients/${ids.client}/start`,
   `/clients/${ids.client}/access`,
+  `/clients/${ids.client}/activity`,
   `/resources/${ids.resource}`,
   `/users/${ids.user}`,
   `/users/${ids.user}/devices`,
+  `/users/${ids.user}/activity`,
   `/users/${ids.user}/passkeys`,
+  `/users/${ids.user}/external-identities`,
   `/users/${ids.user}/sessions`,
+  `/users/${ids.user}/browser-sessions`,
   `/groups/${ids.group}`,
   `/groups/${ids.group}/members`,
+  `/custom-attributes/${ids.attribute}`,
+  `/mappings?kind=oidc&target=${ids.client}&person=${ids.user}`,
   `/service-providers/${ids.provider}`,
   `/service-providers/${ids.provider}/access`,
+  `/service-providers/${ids.provider}/activity`,
+  `/service-providers/${ids.provider}/metadata`,
+  `/identity-providers/${ids.upstream}`,
+  `/hooks/${ids.hook}`,
+  `/webhooks/${ids.webhook}`,
+  `/webhooks/${ids.webhook}/deliveries`,
+  `/webhooks/${ids.webhook}/deliveries?state=dead`,
+  `/connectors/${ids.connector}`,
+  `/connectors/${ids.connector}/status`,
+  `/connectors/${ids.connector}/links`,
+  `/connectors/${ids.connector}/plan`,
 ];
 
 /** Forms that ask before they act, by the ids of what they act on. */
@@ -136,17 +254,34 @@ export const askingForms = (ids: ConsoleIds): readonly string[] => [
   `/users/${ids.user}/devices/${ids.device}/revoke`,
   `/users/${ids.user}/devices/${ids.device}/keys/${ids.key}/revoke`,
   `/users/${ids.user}/passkeys/${ids.passkey}/revoke`,
+  `/users/${ids.user}/external-identities/${ids.link}/remove`,
   `/users/${ids.user}/sessions/${ids.session}/end`,
   `/users/${ids.user}/sessions/end`,
   `/groups/${ids.group}/delete`,
   `/groups/${ids.group}/members/${ids.user}/remove`,
+  `/custom-attributes/${ids.attribute}/delete`,
   `/service-providers/${ids.provider}/delete`,
   `/service-providers/${ids.provider}/access/${ids.providerAssignment}/remove`,
+  `/service-providers/${ids.provider}/metadata/rotate`,
+  `/service-providers/${ids.provider}/metadata/approve`,
+  `/identity-providers/${ids.upstream}/delete`,
+  `/hooks/${ids.hook}/secret`,
+  `/hooks/${ids.hook}/delete`,
+  `/webhooks/${ids.webhook}/secret`,
+  `/webhooks/${ids.webhook}/disable`,
+  `/webhooks/${ids.webhook}/delete`,
+  `/security-events/${ids.stream}/delete`,
+  `/connectors/${ids.connector}/status/approve`,
+  `/connectors/${ids.connector}/delete`,
 ];
 
 /** The other forms below ids. */
 export const actingForms = (ids: ConsoleIds): readonly string[] => [
   `/clients/${ids.client}`,
+  `/clients/${ids.client}/credentials`,
+  `/clients/${ids.client}/sign-in`,
+  `/clients/${ids.client}/tokens`,
+  `/clients/${ids.client}/logout`,
   `/clients/${ids.client}/access`,
   `/resources/${ids.resource}`,
   `/users/${ids.user}`,
@@ -154,6 +289,19 @@ export const actingForms = (ids: ConsoleIds): readonly string[] => [
   `/users/${ids.user}/enrollments`,
   `/groups/${ids.group}`,
   `/groups/${ids.group}/members`,
+  `/custom-attributes/${ids.attribute}`,
   `/service-providers/${ids.provider}`,
   `/service-providers/${ids.provider}/access`,
+  `/service-providers/${ids.provider}/metadata/key`,
+  `/service-providers/${ids.provider}/metadata/refresh`,
+  `/identity-providers/${ids.upstream}`,
+  `/hooks/${ids.hook}`,
+  `/webhooks/${ids.webhook}`,
+  `/webhooks/${ids.webhook}/test`,
+  `/security-events/${ids.stream}/pause`,
+  `/security-events/${ids.stream}/verify`,
+  `/connectors/${ids.connector}`,
+  `/connectors/${ids.connector}/status/sync`,
+  `/connectors/${ids.connector}/links/${ids.user}/resolve`,
+  `/webhooks/${ids.webhook}/deliveries/replay`,
 ];

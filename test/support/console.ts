@@ -1,6 +1,7 @@
 // An administrator at the console, without a browser: a tenant with one, and the sign-in.
+
+import { openApp } from './first-party-app.ts';
 import { createTestTenant, type Json, type Managed } from './management.ts';
-import { openApp } from './own-app.ts';
 import type { TestServer } from './server.ts';
 
 /** A tenant with email PIN sign-in and a person of that role in it. */

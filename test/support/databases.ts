@@ -1,12 +1,13 @@
 // Which databases the tests run on: the embedded one always, PostgreSQL when GATEHOUSE_TEST_POSTGRES_URL names a server.
 // GATEHOUSE_TEST_REQUIRE lists components whose absence must fail the run instead of narrowing it.
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openPostgres } from '../../src/storage/dialects/postgres.ts';
-import { migrate } from '../../src/storage/migrations/migrator.ts';
+import { openPostgres } from '../../src/storage/engine/dialects/postgres.ts';
+import { openSqlite } from '../../src/storage/engine/dialects/sqlite.ts';
+import { migrate } from '../../src/storage/engine/migrations/migrator.ts';
 import { watchQueryPlans } from './query-plans.ts';
 
 watchQueryPlans();
@@ -33,16 +34,22 @@ export interface TestDatabase {
   readonly drop: () => Promise<void>;
 }
 
-/** A fresh database and data folder; drop() leaves nothing behind. */
-export async function createTestDatabase(name: DatabaseName): Promise<TestDatabase> {
+export type TestPlace = Pick<TestDatabase, 'dataFolder' | 'databaseUrl'>;
+
+/** A fresh, migrated database and data folder, or what `restore` puts into the empty ones; drop() leaves nothing behind. */
+export async function createTestDatabase(name: DatabaseName, restore?: (place: TestPlace) => void | Promise<void>): Promise<TestDatabase> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
   const removeFolder = (): void => rmSync(dataFolder, { recursive: true, force: true });
-  if (name === 'sqlite')
+  if (name === 'sqlite') {
+    if (restore === undefined) writeFileSync(join(dataFolder, 'gatehouse.db'), await migratedFile());
+    else await restore({ dataFolder, databaseUrl: undefined });
     return { dataFolder, databaseUrl: undefined, setOffsetMs: async () => undefined, drop: async () => removeFolder() };
+  }
   const url = new URL(postgresUrl!);
   const database = `gatehouse_test_${randomUUID().replaceAll('-', '')}`;
   await onServer(url.href, (client) => client.query(`CREATE DATABASE ${database} TEMPLATE template0`));
   url.pathname = `/${database}`;
+  await restore?.({ dataFolder, databaseUrl: url.href });
   await prepare(url.href);
   return {
     dataFolder,
@@ -53,6 +60,25 @@ export async function createTestDatabase(name: DatabaseName): Promise<TestDataba
       await onServer(postgresUrl!, (client) => client.query(`DROP DATABASE ${database} WITH (FORCE)`));
     },
   };
+}
+
+/** The embedded database as migrations leave it, made once for all servers of this process. */
+function migratedFile(): Promise<Buffer> {
+  migrated ??= migrateOnce();
+  return migrated;
+}
+
+let migrated: Promise<Buffer> | undefined;
+
+async function migrateOnce(): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
+  const file = join(folder, 'gatehouse.db');
+  const database = openSqlite({ file, clock: { nowMs: Date.now } });
+  await migrate(database);
+  await database.close();
+  const bytes = readFileSync(file);
+  rmSync(folder, { recursive: true });
+  return bytes;
 }
 
 /** Migrates and puts a movable clock behind gatehouse_now_ms(). */

@@ -31,7 +31,7 @@ export interface SigningVectors {
 
 /** Every published case and the keys they were made with. */
 export function loadSigningVectors(): SigningVectors {
-  const vectors: SigningVectors = JSON.parse(readFileSync(new URL('../vectors/device-signing.json', import.meta.url), 'utf8'));
+  const vectors: SigningVectors = JSON.parse(readFileSync(new URL('../../sdk/vectors/requests.json', import.meta.url), 'utf8'));
   assert.ok(vectors.cases.length >= 70, `expected at least 70 signing vectors, found ${vectors.cases.length}`);
   return vectors;
 }

@@ -10,6 +10,7 @@ export const documents: readonly string[] = [
   'SECURITY.md',
   'CHANGELOG.md',
   'sdk/README.md',
+  'sdk-kotlin/README.md',
   ...globSync('docs/**/*.md', { cwd: root }).sort(),
 ];
 
@@ -33,7 +34,9 @@ export function blocksOf(document: string): readonly Block[] {
 
 /** The block of a document whose first line names the file, e.g. `// server.ts`. @throws when there is none */
 export function fileBlockOf(document: string, name: string): string {
-  const found = blocksOf(document).find(({ text }) => text.startsWith(`// ${name}\n`) || text.startsWith(`# ${name}\n`));
+  const found = blocksOf(document).find(({ text }) =>
+    [`// ${name}\n`, `# ${name}\n`, `<!-- ${name} -->\n`].some((line) => text.startsWith(line)),
+  );
   if (found === undefined) throw new Error(`expected a block in ${document} that starts with the name ${name}`);
   return found.text;
 }

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { hashSecret } from '../../src/crypto/secret-hash.ts';
 import type { TenantId, UserId } from '../../src/domain/ids.ts';
 import { randomSecret, uuidV7 } from '../../src/platform/random.ts';
-import { insertEnrollmentToken } from '../../src/storage/enrollment-tokens.ts';
-import { findTenantBySlug } from '../../src/storage/tenants.ts';
+import { insertEnrollmentToken } from '../../src/storage/device/enrollment-tokens.ts';
+import { findTenantBySlug } from '../../src/storage/registry/tenants.ts';
 import { sealSettings } from '../../src/tokens/secret-settings.ts';
 import { createPhone, type Phone } from './phone.ts';
 import type { TestServer } from './server.ts';
@@ -112,11 +112,12 @@ export async function redeemedPhone(
   server: TestServer,
   user: TestUser,
   phone: Phone = createPhone(server.url, server.clock.nowMs),
+  device: object = testDevice,
 ): Promise<{ readonly phone: Phone; readonly redeemed: Redeemed }> {
   const enrollmentToken = await createEnrollmentToken(server, user);
   const response = await phone.post('/enrollment/redeem', {
     enrollment_token: enrollmentToken,
-    device: testDevice,
+    device,
     keys: phone.publicKeys(),
   });
   assert.equal(response.status, 200, await response.clone().text());
@@ -128,8 +129,9 @@ export async function enrolledPhone(
   server: TestServer,
   user: TestUser,
   phone: Phone = createPhone(server.url, server.clock.nowMs),
+  device: object = testDevice,
 ): Promise<Phone> {
-  const { redeemed } = await redeemedPhone(server, user, phone);
+  const { redeemed } = await redeemedPhone(server, user, phone, device);
   const proofs = phone.proofs(redeemed.attestation.challenge);
   const response = await phone.post('/enroll', { registration_token: redeemed.registration_token, proofs });
   assert.equal(response.status, 201, await response.clone().text());

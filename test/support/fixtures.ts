@@ -6,8 +6,8 @@ import type { UserId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { randomSecret, uuidV7 } from '../../src/platform/random.ts';
-import { insertClient } from '../../src/storage/clients.ts';
-import { databaseNowMs } from '../../src/storage/instance.ts';
+import { databaseNowMs } from '../../src/storage/engine/instance.ts';
+import { insertClient } from '../../src/storage/registry/clients.ts';
 import { createTenant, randomClientId } from '../../src/tokens/tenant-creation.ts';
 
 export type TestClient = Client & { readonly secret: string };
@@ -109,7 +109,7 @@ export async function createOtherTenant(
   settings: Readonly<Record<string, unknown>> = {},
 ): Promise<Tenant> {
   const input = { slug, name: slug, actor: 'test', settings };
-  const made = await createTenant(services.database, services.encryption, services.clock, services.publicUrl, input);
+  const made = await createTenant(services, input);
   if (!made.ok) throw new Error(`tenant ${slug} exists`);
   services.cache.forget(made.tenant.id);
   return made.tenant;

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { operatorToken } from './server.ts';
 
-const launcher = join(import.meta.dirname, '..', '..', 'bin', 'gatehouse');
+const ownLauncher = join(import.meta.dirname, '..', '..', 'bin', 'gatehouse');
 
 export interface ProcessOptions {
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** The launcher of another release; this one's by default. */
+  readonly launcher?: string;
   /** A shell command before the launcher, e.g. `ulimit -f 100`. */
   readonly shell?: string;
 }
@@ -19,7 +21,6 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
-  readonly afterMs: number;
 }
 
 export interface GatehouseProcess {
@@ -28,6 +29,7 @@ export interface GatehouseProcess {
   readonly ready: Promise<string>;
   readonly ended: Promise<Ended>;
   readonly signal: (signal: NodeJS.Signals) => void;
+  readonly stdout: () => string;
   readonly stderr: () => string;
 }
 
@@ -38,8 +40,10 @@ export function createDataFolder(): { readonly path: string; readonly remove: ()
 }
 
 /** Runs `gatehouse` with the given arguments in a clean environment; the folder is its working folder. */
-export function runGatehouse(folder: string, { args = [], environment = {}, shell }: ProcessOptions): GatehouseProcess {
-  const startedAt = performance.now();
+export function runGatehouse(
+  folder: string,
+  { args = [], environment = {}, launcher = ownLauncher, shell }: ProcessOptions,
+): GatehouseProcess {
   const options = { cwd: folder, env: { PATH: process.env['PATH'], HOME: folder, ...environment }, stdio: 'pipe' as const };
   const child =
     shell === undefined ? spawn(launcher, args, options) : spawn('/bin/sh', ['-c', `${shell}; exec "$0" "$@"`, launcher, ...args], options);
@@ -56,10 +60,10 @@ export function runGatehouse(folder: string, { args = [], environment = {}, shel
   });
   const ended = endOf(child).then(({ code, signal }) => {
     reject(new Error(`gatehouse ended with ${code ?? signal} before it was ready: ${stderr}`));
-    return { code, signal, stdout, stderr, afterMs: performance.now() - startedAt };
+    return { code, signal, stdout, stderr };
   });
   ready.catch(() => undefined); // whoever waits for it sees the failure
-  return { pid: child.pid!, ready, ended, signal: (signal) => void child.kill(signal), stderr: () => stderr };
+  return { pid: child.pid!, ready, ended, signal: (signal) => void child.kill(signal), stdout: () => stdout, stderr: () => stderr };
 }
 
 /** `gatehouse serve` on the embedded database of a folder, in development mode, with the operator token of the tests. */

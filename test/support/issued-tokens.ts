@@ -5,8 +5,8 @@ import type { GrantId, UserId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { randomSecret, uuidV7 } from '../../src/platform/random.ts';
-import { insertGrant } from '../../src/storage/grants.ts';
-import { insertFirstRefreshToken } from '../../src/storage/refresh-tokens.ts';
+import { insertGrant } from '../../src/storage/oidc/grants.ts';
+import { insertFirstRefreshToken } from '../../src/storage/oidc/refresh-tokens.ts';
 import { type AccessTokenInput, mintAccessToken } from '../../src/tokens/access-token.ts';
 
 export interface IssuedTokens {

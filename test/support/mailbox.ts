@@ -6,6 +6,7 @@ import type { TestServer } from './server.ts';
 export interface TestMail {
   readonly subject: string;
   readonly text: string;
+  readonly html: string;
 }
 
 /** The mails to an address, newest first; decoys are not mails. */
@@ -13,7 +14,7 @@ export async function mailsTo(server: TestServer, address: string): Promise<read
   return server.gatehouse.services.database.system((queries) =>
     queries
       .selectFrom('outbox_messages')
-      .select(['subject', 'text'])
+      .select(['subject', 'text', 'html'])
       .where('recipient_key', '=', foldKey(address))
       .where('state', '<>', 'discarded')
       .orderBy('id', 'desc')

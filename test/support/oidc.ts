@@ -5,7 +5,7 @@ import type { GrantId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { nowSeconds } from '../../src/platform/clock.ts';
 import { randomSecret, uuidV7 } from '../../src/platform/random.ts';
-import { insertAuthorizationCode, type NewAuthorizationCode } from '../../src/storage/authorization-codes.ts';
+import { insertAuthorizationCode, type NewAuthorizationCode } from '../../src/storage/oidc/authorization-codes.ts';
 import type { TestClient, TestUser } from './fixtures.ts';
 import type { TestServer } from './server.ts';
 

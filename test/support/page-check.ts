@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -71,4 +72,29 @@ export async function inViews(page: Page, which: 'all' | 'two', work: (view: str
     await page.emulateMedia({ colorScheme });
     await work(name);
   }
+}
+
+const screenshots = process.env['GATEHOUSE_TEST_SCREENSHOTS'];
+
+/** Writes the whole page to the folder GATEHOUSE_TEST_SCREENSHOTS names, under a name made of letters, digits and hyphens; without one does nothing. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  if (screenshots === undefined) return;
+  const file = name.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
+  await page.screenshot({ path: join(screenshots, `${file}.png`), fullPage: true });
+}
+
+/** The same of one page in three looks: light, dark, and as wide as a phone. */
+export async function keepScreenshots(page: Page, name: string): Promise<void> {
+  if (screenshots === undefined) return;
+  const before = page.viewportSize();
+  for (const [look, size, colorScheme] of [
+    ['desktop dark', desktopView, 'dark'],
+    ['phone light', phoneView, 'light'],
+    ['desktop light', desktopView, 'light'],
+  ] as const) {
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme });
+    await keepScreenshot(page, `${name} ${look}`);
+  }
+  if (before !== null) await page.setViewportSize(before);
 }

@@ -1,16 +1,18 @@
 // A phone for black-box tests: holds keys, signs as the documentation says, and lets a test spoil any part of a request.
 // Built on the SDK's signing only, so that nothing of the server judges itself.
-import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
-import { type KeyAlgorithm, signText } from '../../sdk/key-vault.ts';
+import { createHash, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { type SoftwareAlgorithm, signText } from '../../sdk/node.ts';
 import { enrollText, requestText, rotateText } from '../../sdk/signing.ts';
 
 export interface PhoneKey {
   readonly keyId: string;
   readonly purpose: 'pop' | 'uv';
-  readonly alg: KeyAlgorithm;
+  readonly alg: string;
   readonly privateKey: KeyObject;
   /** SPKI in base64. */
   readonly publicKey: string;
+  /** How the key signs, when not by itself. */
+  readonly sign?: (text: string) => Buffer;
 }
 
 export interface CallOptions {
@@ -37,7 +39,7 @@ let lastTimestamp = 0;
 export function createPhone(
   baseUrl: string,
   nowMs: () => number,
-  algs: Readonly<Record<'pop' | 'uv', KeyAlgorithm>> = { pop: 'ES256', uv: 'ES256' },
+  algs: Readonly<Record<'pop' | 'uv', SoftwareAlgorithm>> = { pop: 'ES256', uv: 'ES256' },
 ) {
   const deviceId: string = randomUUID();
   const keys: Record<'pop' | 'uv', PhoneKey> = { pop: makeKey('pop', algs.pop), uv: makeKey('uv', algs.uv) };
@@ -56,13 +58,15 @@ export function createPhone(
     /** The proofs of an enrolment over a challenge. */
     proofs: (challenge: string, over: Partial<{ issuer: string; deviceId: string }> = {}) =>
       [keys.pop, keys.uv].map((key) => {
-        const text = enrollText(over.issuer ?? baseUrl, over.deviceId ?? deviceId, key.keyId, key.publicKey, challenge);
-        return { key_id: key.keyId, signature: signText(key.privateKey, key.alg, text).toString('base64') };
+        const { keyId } = key;
+        const text = enrollText({ issuer: baseUrl, deviceId, keyId, publicKeySha256: spkiSha256(key), challenge, ...over });
+        return { key_id: keyId, signature: signWith(key, text).toString('base64') };
       }),
     /** One entry of a rotation's confirmation. */
     rotation: (old: PhoneKey, fresh: PhoneKey, nonce: string) => {
-      const text = rotateText(baseUrl, deviceId, fresh, nonce);
-      const prove = (key: PhoneKey) => signText(key.privateKey, key.alg, text).toString('base64');
+      const { keyId, alg } = fresh;
+      const text = rotateText({ issuer: baseUrl, deviceId, keyId, nonce, alg, publicKeySha256: spkiSha256(fresh) });
+      const prove = (key: PhoneKey) => signWith(key, text).toString('base64');
       const oldSignature = old.purpose === 'uv' ? { old_signature: prove(old) } : {};
       return { key_id: fresh.keyId, alg: fresh.alg, public_key: fresh.publicKey, signature: prove(fresh), ...oldSignature };
     },
@@ -70,17 +74,25 @@ export function createPhone(
 }
 
 /** A key for a slot; `keyId` continues an existing slot. */
-export function makeKey(purpose: 'pop' | 'uv', alg: KeyAlgorithm, keyId: string = randomUUID()): PhoneKey {
+export function makeKey(purpose: 'pop' | 'uv', alg: SoftwareAlgorithm, keyId: string = randomUUID()): PhoneKey {
   const pair = makePair(alg);
   const publicKey = pair.publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
   return { keyId, purpose, alg, privateKey: pair.privateKey, publicKey };
 }
 
-function makePair(alg: KeyAlgorithm): { readonly privateKey: KeyObject; readonly publicKey: KeyObject } {
+/** Lower-case hex. */
+export const sha256Hex = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** How the signed texts name a public key. */
+export const spkiSha256 = (key: Pick<PhoneKey, 'publicKey'>): string => sha256Hex(Buffer.from(key.publicKey, 'base64'));
+
+function makePair(alg: SoftwareAlgorithm): { readonly privateKey: KeyObject; readonly publicKey: KeyObject } {
   if (alg === 'ES256') return generateKeyPairSync('ec', { namedCurve: 'P-256' });
   if (alg === 'EdDSA') return generateKeyPairSync('ed25519');
   return generateKeyPairSync('rsa', { modulusLength: 2048 });
 }
+
+const signWith = (key: PhoneKey, text: string): Buffer => key.sign?.(text) ?? signText(key.privateKey, text);
 
 export function publicFields(key: PhoneKey) {
   return { key_id: key.keyId, purpose: key.purpose, alg: key.alg, public_key: key.publicKey };
@@ -109,10 +121,10 @@ export function signCall(
     timestamp,
     deviceId: phone.deviceId,
     keyId: key.keyId,
-    body: Buffer.from(body ?? ''),
+    bodySha256: sha256Hex(body ?? ''),
     ...options.signed,
   });
-  const signature = signText(key.privateKey, key.alg, text);
+  const signature = signWith(key, text);
   const headers: Record<string, string | undefined> = {
     'X-Protocol-Version': protocolVersion,
     'X-Device-Id': phone.deviceId,

@@ -1,13 +1,13 @@
 // A PostgreSQL of a test's own, with a durable configuration, that the test may kill -9 and start again. Other tests share
 // the server of GATEHOUSE_TEST_POSTGRES_URL; nobody shares this one. Needs the binaries of Debian's or another installation.
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import pg from 'pg';
-import { openPostgres } from '../../src/storage/dialects/postgres.ts';
-import { migrate } from '../../src/storage/migrations/migrator.ts';
+import { openPostgres } from '../../src/storage/engine/dialects/postgres.ts';
+import { migrate } from '../../src/storage/engine/migrations/migrator.ts';
 import { isRequired } from './databases.ts';
 
 export interface PrivatePostgres {
@@ -20,10 +20,11 @@ export interface PrivatePostgres {
   readonly remove: () => Promise<void>;
 }
 
-const binaries = findBinaries();
+/** The folder of PostgreSQL's programs. */
+export const postgresBinaries = findBinaries();
 
 /** False where PostgreSQL is reached but not installed: then no test can kill one. */
-export const hasPrivatePostgres = binaries !== undefined;
+export const hasPrivatePostgres = postgresBinaries !== undefined;
 
 if (isRequired('postgres') && !hasPrivatePostgres)
   throw new Error('GATEHOUSE_TEST_REQUIRE names postgres: expected initdb and postgres under /usr/lib/postgresql, found none');
@@ -48,12 +49,7 @@ export async function startPrivatePostgres(): Promise<PrivatePostgres> {
       if (await Promise.race([ended, takesConnections(url)])) return;
     }
   };
-  const kill = async (): Promise<void> => {
-    const main = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
-    const all = [main, ...childrenOf(main)];
-    for (const pid of all) signal(pid);
-    while (all.some((pid) => isRunning(pid))) await new Promise((done) => setTimeout(done, 5));
-  };
+  const kill = (): Promise<void> => killServer(data);
   await start();
   const owner = openPostgres({ url, poolMax: 1, timeoutMs: 20_000, asService: false });
   await migrate(owner);
@@ -63,7 +59,7 @@ export async function startPrivatePostgres(): Promise<PrivatePostgres> {
     kill,
     start,
     remove: async () => {
-      if (existsSync(join(data, 'postmaster.pid'))) await kill();
+      await kill();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -74,9 +70,31 @@ function findBinaries(): string | undefined {
   return folders.filter((folder) => existsSync(join(folder, 'initdb'))).at(-1);
 }
 
-/** PostgreSQL does not run as root. */
-function asPostgres(binary: string, args: readonly string[]): { readonly command: string; readonly args: readonly string[] } {
-  const command = join(binaries ?? '', binary);
+/** SIGKILL to every process of the server on this data folder; resolves when all are gone. Does nothing when it does not run. */
+export async function killServer(data: string): Promise<void> {
+  const file = join(data, 'postmaster.pid');
+  if (!existsSync(file)) return;
+  const main = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  if (runsIn(main) === data) await killAll([main, ...childrenOf(main)]);
+}
+
+/** The folder a process works in: a file with the pid of a killed server may name another process by now. */
+function runsIn(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
+}
+
+export async function killAll(pids: readonly number[]): Promise<void> {
+  for (const pid of pids) signal(pid);
+  while (pids.some((pid) => isRunning(pid))) await new Promise((done) => setTimeout(done, 5));
+}
+
+/** PostgreSQL and what runs it do not run as root. `command` is a path, or a program of PostgreSQL. */
+export function asPostgres(program: string, args: readonly string[]): { readonly command: string; readonly args: readonly string[] } {
+  const command = resolve(postgresBinaries ?? '', program);
   return process.getuid?.() === 0 ? { command: 'runuser', args: ['-u', 'postgres', '--', command, ...args] } : { command, args };
 }
 
@@ -94,7 +112,7 @@ async function takesConnections(url: string): Promise<true> {
   }
 }
 
-function childrenOf(parent: number): readonly number[] {
+export function childrenOf(parent: number): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
@@ -123,7 +141,7 @@ function signal(pid: number): void {
   }
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const address = server.address();

@@ -61,6 +61,7 @@ function assertHeaders(response: Response, id: RowId): void {
   assert.match(response.headers.get('x-request-id') ?? '', /^[A-Za-z0-9_-]{22}$/, `${id}: x-request-id`);
   assert.equal(response.headers.has('retry-after'), row.header === 'retry-after', `${id}: retry-after`);
   assert.equal(response.headers.has('allow'), row.header === 'allow', `${id}: allow`);
+  if (row.header === 'www-authenticate') assert.ok(response.headers.has('www-authenticate'), `${id}: www-authenticate`);
 }
 
 function noteShown(id: RowId): void {

@@ -42,6 +42,8 @@ export async function createRelyingParty(
     client_secret_post: () => openid.ClientSecretPost(client.secret),
     client_secret_jwt: () => openid.ClientSecretJwt(secret),
     private_key_jwt: () => openid.PrivateKeyJwt({ key: keys.privateKey, kid: 'k1' }),
+    tls_client_auth: () => openid.TlsClientAuth(),
+    self_signed_tls_client_auth: () => openid.TlsClientAuth(),
     none: () => openid.None(),
   };
   const metadata = { id_token_signed_response_alg: client.idTokenSignedResponseAlg };

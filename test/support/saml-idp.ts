@@ -2,14 +2,15 @@
 // requests over both bindings, and reads what comes back.
 import assert from 'node:assert/strict';
 import type { KeyObject } from 'node:crypto';
-import { parseNewProvider } from '../../src/administration/service-provider-fields.ts';
 import type { ServiceProviderId, UserId } from '../../src/domain/ids.ts';
+import type { AuthenticationMethod } from '../../src/domain/login-methods.ts';
 import type { ServiceProvider } from '../../src/domain/service-provider.ts';
+import { parseNewProvider } from '../../src/domain/service-provider.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
-import { readySamlSession } from '../../src/storage/saml-sessions.ts';
-import { insertServiceProvider, updateServiceProvider } from '../../src/storage/service-providers.ts';
-import type { UserTable } from '../../src/storage/users.ts';
+import type { UserTable } from '../../src/storage/people/user-rows.ts';
+import { insertServiceProvider, updateServiceProvider } from '../../src/storage/registry/service-providers.ts';
+import { readySamlSession } from '../../src/storage/saml/saml-sessions.ts';
 import { type AuthnRequestParts, buildAuthnRequest, buildRedirectQuery, signPostRequest } from './saml-requests.ts';
 import type { TestServer } from './server.ts';
 
@@ -32,10 +33,11 @@ export interface SamlIdp {
 
 let requests = 0;
 
-export async function openSamlIdp(server: TestServer): Promise<SamlIdp> {
+/** The provider of the root tenant, or of the one with the slug. */
+export async function openSamlIdp(server: TestServer, slug = 'main'): Promise<SamlIdp> {
   const { cache, tenants, clock } = server.gatehouse.services;
-  const tenant = (await tenants.bySlug('main')) ?? assert.fail('no root tenant');
-  const ssoUrl = `${server.url}/v1/idp/saml/sso`;
+  const tenant = (await tenants.bySlug(slug)) ?? assert.fail(`no tenant ${slug}`);
+  const ssoUrl = `${tenant.baseUrl}/v1/idp/saml/sso`;
   const request = (parts: AuthnRequestParts = {}): string => {
     requests += 1;
     return buildAuthnRequest({
@@ -65,7 +67,7 @@ export async function openSamlIdp(server: TestServer): Promise<SamlIdp> {
     post({ SAMLRequest: Buffer.from(xml).toString('base64'), ...(relayState === undefined ? {} : { RelayState: relayState }) });
   return {
     tenant,
-    base: server.url,
+    base: tenant.baseUrl,
     ssoUrl,
     register: async (fields) => {
       const reading = parseNewProvider({ acs: [{ url: acsUrl }], ...fields }, uuidV7(clock.nowMs()) as ServiceProviderId, clock.nowMs());
@@ -167,9 +169,15 @@ export async function startSignIn(response: Response): Promise<StartedSignIn> {
 }
 
 /** Makes a session ready as the shared sign-in does when the person has finished it. */
-export async function finishSignIn(server: TestServer, tenant: Tenant, sessionId: string, userId: UserId | undefined): Promise<void> {
+export async function finishSignIn(
+  server: TestServer,
+  tenant: Tenant,
+  sessionId: string,
+  userId: UserId | undefined,
+  method: AuthenticationMethod = 'email_pin',
+): Promise<void> {
   const { database, clock } = server.gatehouse.services;
-  const subject = userId === undefined ? undefined : { userId, authTimeSeconds: Math.floor(clock.nowMs() / 1000) };
+  const subject = userId === undefined ? undefined : { userId, authTimeSeconds: Math.floor(clock.nowMs() / 1000), method };
   assert.equal(await database.write(tenant.id, (queries) => readySamlSession(queries, tenant.id, sessionId, subject)), true);
 }
 

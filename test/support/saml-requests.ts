@@ -60,6 +60,18 @@ export function signPostRequest(xml: string, privateKey: KeyObject, options: Pos
   return signer.getSignedXml();
 }
 
+/** Signs metadata with an enveloped signature over its root, placed first in it; the root has an ID. */
+export function signMetadata(xml: string, privateKey: KeyObject): string {
+  const signer = new SignedXml({
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    signatureAlgorithm: rsaSha256Uri,
+    canonicalizationAlgorithm: exclusiveC14nUri,
+  });
+  signer.addReference({ xpath: '/*', digestAlgorithm: sha256Uri, transforms: [enveloped, exclusiveC14nUri] });
+  signer.computeSignature(xml, { prefix: 'ds', location: { reference: '/*', action: 'prepend' } });
+  return signer.getSignedXml();
+}
+
 /** The query string of the Redirect binding, signed when a key is given. */
 export function buildRedirectQuery(
   xml: string,

@@ -1,8 +1,9 @@
 // Random SCIM filters and values for the fuzz test: every attribute the schema table can filter, every operator that applies,
 // texts chosen to break folding, LIKE, quoting and code point order.
 import fc from 'fast-check';
-import type { Attribute } from '../../src/scim/attribute.ts';
-import type { TypeIndex } from '../../src/scim/schema-lookup.ts';
+import type { Attribute } from '../../src/scim/schema/attribute.ts';
+import type { TypeIndex } from '../../src/scim/schema/schema-lookup.ts';
+import { customSchema } from './scim.ts';
 
 const pieces = [
   'a',
@@ -62,11 +63,12 @@ export function filterArbitrary(index: TypeIndex, pools: FilterPools): fc.Arbitr
     .chain((leaf) => test(pathOf(leaf.key, leaf.schema.id, leaf.schema.keyPrefix), leaf.attribute, pools));
   const subTest = fc.constantFrom(...plurals).chain((plural) => {
     const subs = plural.attribute.subAttributes.filter((sub) => sub.column !== undefined);
-    const one = fc.constantFrom(...subs).chain((sub) => test(`${plural.key}.${sub.name}`, sub, pools));
+    const name = plural.key.startsWith('custom.') ? `${customSchema}:${plural.key.slice('custom.'.length)}` : plural.key;
+    const one = fc.constantFrom(...subs).chain((sub) => test(`${name}.${sub.name}`, sub, pools));
     const inside = combined(fc.constantFrom(...subs).chain((sub) => test(sub.name, sub, pools)));
-    const bracket = inside.map((text) => `${plural.key}[${text}]`);
+    const bracket = inside.map((text) => `${name}[${text}]`);
     const after = fc.tuple(bracket, fc.constantFrom(...subs)).chain(([head, sub]) => test(`${head}.${sub.name}`, sub, pools));
-    return fc.oneof(one, bracket, after, fc.constant(`${plural.key} pr`));
+    return fc.oneof(one, bracket, after, fc.constant(`${name} pr`));
   });
   const schemas = fc
     .constantFrom(...index.schemas.map((schema) => schema.id), 'urn:x')
@@ -95,13 +97,14 @@ function test(path: string, attribute: Attribute, pools: FilterPools): fc.Arbitr
 
 function operators(attribute: Attribute): fc.Arbitrary<string> {
   if (attribute.type === 'boolean' || attribute.type === 'binary') return fc.constantFrom('eq', 'ne');
-  if (attribute.type === 'dateTime') return fc.constantFrom(...ordering);
+  if (attribute.type === 'dateTime' || attribute.type === 'decimal') return fc.constantFrom(...ordering);
   return fc.constantFrom(...ordering, 'co', 'sw', 'ew', 'co', 'sw', 'ew');
 }
 
 function value(attribute: Attribute, pools: FilterPools): fc.Arbitrary<string> {
   if (attribute.type === 'boolean') return fc.constantFrom('true', 'false', '"True"', '"false"');
   if (attribute.type === 'dateTime') return instant(pools.instants);
+  if (attribute.type === 'decimal') return fc.constantFrom('-3', '-0.5', '0', '-0', '1e-9', '2', '1E+21', '7', '-1', '1e300');
   const part = fc
     .tuple(fc.constantFrom(...pools.texts), fc.nat(8), fc.nat(8))
     .map(([text, from, length]) => [...text].slice(from, from + length).join(''));

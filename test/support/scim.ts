@@ -2,7 +2,7 @@
 // requests a provisioning client makes.
 import assert from 'node:assert/strict';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { listClients } from '../../src/storage/clients.ts';
+import { listClients } from '../../src/storage/registry/clients.ts';
 import { mintAccessToken } from '../../src/tokens/access-token.ts';
 import type { DatabaseName } from './databases.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from './server.ts';
@@ -12,6 +12,7 @@ export type Json = Record<string, unknown>;
 export const userSchema = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const groupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 export const enterpriseSchema = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+export const customSchema = 'urn:ietf:params:scim:schemas:extension:custom:2.0:User';
 export const patchSchema = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
 export interface ScimResult {

@@ -3,7 +3,7 @@
 import { type Gatehouse, startGatehouse } from '../../src/compose.ts';
 import { type Config, type Flags, readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/platform/log.ts';
-import type { PushSenders } from '../../src/platform/push.ts';
+import type { PushOrigins } from '../../src/platform/push/senders.ts';
 import { createTestDatabase, type DatabaseName, type TestDatabase } from './databases.ts';
 
 export const operatorToken = 'operator-token-of-the-tests';
@@ -30,7 +30,13 @@ export interface TestServerOptions {
   /** Another server's database: a second node. It is not dropped by this server's close. */
   readonly database?: TestDatabase;
   readonly clock?: TestClock;
-  readonly push?: PushSenders;
+  readonly pushOrigins?: PushOrigins;
+  /** True: a first start makes the sample tenant, as the program does. */
+  readonly withSample?: boolean;
+  /** Takes the lines of the access log. */
+  readonly accessLog?: (line: string) => void;
+  /** True: an overloaded server refuses (http/load-shedding.ts). Elsewhere it serves: tests beside it, in the same process and on the same machine, are no load on it. */
+  readonly shedsLoad?: boolean;
 }
 
 /** Starts a server in this process. Development mode is on, so mails go to the outbox and can be read. */
@@ -52,9 +58,15 @@ export async function startTestServer(name: DatabaseName, options: TestServerOpt
   try {
     const gatehouse = await startGatehouse(config, {
       clock,
-      push: options.push,
+      pushOrigins: options.pushOrigins,
+      withSample: options.withSample ?? false,
+      ...(options.accessLog === undefined ? {} : { accessLog: options.accessLog }),
       log: createLog(config.logLevel, { write: (line) => void logLines.push(line) }),
     });
+    if (options.shedsLoad !== true) {
+      Object.assign(gatehouse.app, { loopLagMs: () => 0 });
+      Object.assign(gatehouse.services.database, { waitingMs: () => 0 });
+    }
     return {
       url: gatehouse.publicUrl,
       gatehouse,

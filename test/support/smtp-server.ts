@@ -14,36 +14,53 @@ export interface ReceivedMail {
 export interface SmtpServer {
   readonly url: string;
   readonly mails: readonly ReceivedMail[];
+  /** What clients signed in by: user and password. */
+  readonly signIns: readonly string[];
+  /** Messages given whole and not answered yet, and the most there ever were. */
+  readonly held: () => number;
+  readonly heldMax: () => number;
   /** Answers the next `count` messages with 451. */
   readonly refuseNext: (count: number) => void;
   readonly refused: () => number;
   readonly close: () => Promise<void>;
 }
 
-export async function startSmtpServer(): Promise<SmtpServer> {
+/** @param untilAnswer what is waited for before each message is answered */
+export async function startSmtpServer(untilAnswer?: () => Promise<void>): Promise<SmtpServer> {
   const mails: ReceivedMail[] = [];
+  const signIns: string[] = [];
   const sockets = new Set<Socket>();
   let toRefuse = 0;
   let refused = 0;
-  const accept = (mail: ReceivedMail): boolean => {
+  let held = 0;
+  let heldMax = 0;
+  const accept = async (mail: ReceivedMail, socket: Socket): Promise<boolean> => {
     if (toRefuse > 0) {
       toRefuse -= 1;
       refused += 1;
       return false;
     }
     mails.push(mail);
+    if (untilAnswer === undefined) return true;
+    held += 1;
+    heldMax = Math.max(heldMax, held);
+    await Promise.race([untilAnswer(), once(socket, 'close')]);
+    held -= 1;
     return true;
   };
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    converse(socket, accept);
+    converse(socket, accept, signIns);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
     mails,
+    signIns,
+    held: () => held,
+    heldMax: () => heldMax,
     refuseNext: (count) => {
       toRefuse = count;
     },
@@ -56,7 +73,7 @@ export async function startSmtpServer(): Promise<SmtpServer> {
   };
 }
 
-function converse(socket: Socket, accept: (mail: ReceivedMail) => boolean): void {
+function converse(socket: Socket, accept: (mail: ReceivedMail, socket: Socket) => Promise<boolean>, signIns: string[]): void {
   let pending = '';
   let from = '';
   let to: string[] = [];
@@ -69,11 +86,21 @@ function converse(socket: Socket, accept: (mail: ReceivedMail) => boolean): void
     if (verb === 'DATA') {
       isData = true;
       answer('354 go on');
+    } else if (verb === 'EHLO') answer('250-test\r\n250 AUTH PLAIN');
+    else if (verb === 'AUTH') {
+      signIns.push(
+        Buffer.from(line.split(' ')[2] ?? '', 'base64')
+          .toString()
+          .split('\0')
+          .slice(1)
+          .join(':'),
+      );
+      answer('235 ok');
     } else if (verb === 'QUIT') socket.end('221 bye\r\n');
     else answer('250 ok');
   };
   const message = (data: string): void => {
-    answer(accept({ from, to, data }) ? '250 taken' : '451 try again later');
+    void accept({ from, to, data }, socket).then((isTaken) => answer(isTaken ? '250 taken' : '451 try again later'));
     isData = false;
     to = [];
   };

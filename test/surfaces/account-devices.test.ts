@@ -6,8 +6,8 @@ import { accountListRows, deviceNameCharsMax } from '../../src/contract/limits.t
 import { createAccountTenant, openAccount, phoneOf, textOf, withoutRequest } from '../support/account.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, type Redeemed, type TestUser, testDevice } from '../support/enrolled-phone.ts';
+import type { AppVisitor } from '../support/first-party-app.ts';
 import { jsonOf, type Managed } from '../support/management.ts';
-import type { AppVisitor } from '../support/own-app.ts';
 import { createPhone } from '../support/phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -41,6 +41,7 @@ for (const database of databases) {
       const list = await textOf(await visitor.page('/devices'), 200);
       assert.match(list, /<h2>Test phone<\/h2><p class="muted">iOS · T1 · 1<\/p>/);
       assert.match(list, /Last seen<\/dt><dd><time datetime="/);
+      assert.match(list, /Key<\/dt><dd>Kept by the app</);
       const longest = 'ß'.repeat(deviceNameCharsMax);
       assert.match(await follow(await visitor.submit(`/devices/${phone.deviceId}`, { name: ` ${longest} ` })), /The name was changed/);
       assert.equal(await nameOf(phone.deviceId), longest);

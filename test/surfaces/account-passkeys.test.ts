@@ -6,14 +6,14 @@ import { userHandleOf } from '../../src/approvals/passkeys.ts';
 import { passkeyNameCharsMax } from '../../src/contract/limits.ts';
 import type { UserId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { listPasskeysOfUser, type PasskeyTable } from '../../src/storage/passkeys.ts';
+import { listPasskeysOfUser, type Passkey } from '../../src/storage/sign-in/passkeys.ts';
 import { type CreationOptions, createPasskey, flags, type Lies, type TestPasskey } from '../support/authenticator.ts';
 import { databases } from '../support/databases.ts';
+import { type AppVisitor, openApp } from '../support/first-party-app.ts';
 import { createClient, createUser, type TestUser } from '../support/fixtures.ts';
 import { beginLogin } from '../support/login.ts';
 import { mailsTo } from '../support/mailbox.ts';
 import { createTestTenant, type Managed } from '../support/management.ts';
-import { type AppVisitor, openApp } from '../support/own-app.ts';
 import { givePasskey, signInByPasskey, signInByPhone } from '../support/passkeys.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { assertEscaped, xssCorpus } from '../support/xss.ts';
@@ -56,7 +56,7 @@ for (const database of databases) {
     const passkeyOf = ({ id }: { readonly id: UserId }): TestPasskey => createPasskey(new URL(tenant.baseUrl).origin, userHandleOf(id), 0);
     const submit = ({ visitor }: Person, response: unknown, name = 'Laptop'): Promise<Response> =>
       visitor.submit('/passkeys', { name, response: JSON.stringify(response) });
-    const stored = ({ id }: { readonly id: UserId }): Promise<readonly PasskeyTable[]> =>
+    const stored = ({ id }: { readonly id: UserId }): Promise<readonly Passkey[]> =>
       server.gatehouse.services.database.read(tenant.id, (queries) => listPasskeysOfUser(queries, tenant.id, id));
     const eventsOf = async ({ id }: { readonly id: UserId }): Promise<readonly string[]> => {
       const rows = await server.gatehouse.services.database.read(tenant.id, (queries) =>

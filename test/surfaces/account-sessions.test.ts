@@ -1,8 +1,11 @@
 // Sessions on the account page: what one is signed in to, ending one or all, and nothing of anybody else’s.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { accountListRows } from '../../src/contract/limits.ts';
+import type { SsoSessionId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
+import { openSsoSession } from '../../src/storage/sign-in/sso-sessions.ts';
 import { createAccountTenant, domainTenant, openAccount, textOf, withoutRequest } from '../support/account.ts';
 import { databases } from '../support/databases.ts';
 import type { TestUser } from '../support/enrolled-phone.ts';
@@ -43,6 +46,34 @@ for (const database of databases) {
       };
       return { ...tokens, works };
     };
+
+    it('each browser that is signed in is listed and signed out; one of somebody else is unknown', async () => {
+      const { visitor, person } = await openAccount(server, managed);
+      const open = (userId: TestUser['id'], userAgent: string): Promise<string> =>
+        server.gatehouse.services.database.write(tenant.id, (queries) => {
+          const browser = { newId: randomUUID() as SsoSessionId, newHash: randomUUID(), oldHash: undefined };
+          const policy = { idleSeconds: 600, absoluteSeconds: 600, isPersistent: false };
+          const how = {
+            acr: 'otp',
+            method: 'email_pin',
+            amr: ['otp'],
+            deviceId: undefined,
+            external: undefined,
+            passkeyId: undefined,
+            ip: undefined,
+          } as const;
+          return openSsoSession(queries, tenant.id, policy, browser, { ...how, userId, userAgent, authTimeMs: server.clock.nowMs() });
+        });
+      const own = await open(person.id, 'Firefox <b>');
+      const foreign = await open((await openAccount(server, managed)).person.id, 'Other');
+      const list = await textOf(await visitor.page('/sessions'), 200);
+      assert.match(list, /<h3>Firefox &#60;b&#62;<\/h3>/);
+      assert.doesNotMatch(list, /<h3>Other/);
+      assert.equal((await visitor.submit(`/sessions/browsers/${foreign}/end`, {})).status, 404);
+      assert.equal((await visitor.submit(`/sessions/browsers/${own}/end`, {})).status, 303);
+      assert.doesNotMatch(await textOf(await visitor.page('/sessions'), 200), /Firefox/);
+      assert.equal((await visitor.submit(`/sessions/browsers/${own}/end`, {})).status, 404);
+    });
 
     it('each application one is signed in to is listed; one ends, the others live', async () => {
       const { visitor, person } = await openAccount(server, managed);

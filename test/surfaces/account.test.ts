@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { accountFreshSeconds, accountListRows, accountSessionSeconds } from '../../src/contract/limits.ts';
-import { insertAuditEvent } from '../../src/storage/audit-events.ts';
+import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';
 import { createAccountTenant, createPerson, openAccount, phoneOf, textOf } from '../support/account.ts';
 import { databases } from '../support/databases.ts';
 import type { TestUser } from '../support/enrolled-phone.ts';
+import { type AppVisitor, openApp } from '../support/first-party-app.ts';
 import type { Managed } from '../support/management.ts';
-import { type AppVisitor, openApp } from '../support/own-app.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { assertEscaped, xssCorpus } from '../support/xss.ts';
 
@@ -158,7 +158,7 @@ for (const database of databases) {
             data: { ip: '192.0.2.7' },
           });
         await insertAuditEvent(queries, who.tenant, clock.nowMs(), { type: 'pin.locked', actor: `user:${person.id}` });
-        await insertAuditEvent(queries, who.tenant, clock.nowMs(), { type: 'a.type_without_words', actor: `user:${who.id}` });
+        await insertAuditEvent(queries, who.tenant, clock.nowMs(), { type: 'client.assigned', actor: `user:${who.id}` });
       });
       const first = await textOf(await reader.page('/activity'), 200);
       assert.equal(first.match(/A wrong code was entered\./g)?.length, accountListRows);

@@ -5,7 +5,7 @@ import { createRemoteJWKSet, type JWTPayload, type JWTVerifyResult, jwtVerify } 
 import type { Client } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { nowSeconds } from '../../src/platform/clock.ts';
-import { revokeGrant, revokeGrantsOfUser } from '../../src/storage/grants.ts';
+import { revokeGrant, revokeGrantsOfUser } from '../../src/storage/oidc/grants.ts';
 import { mintIdToken } from '../../src/tokens/id-token.ts';
 import { type Receiver, reachesLoopback, startReceiver } from '../support/ciba.ts';
 import { basic, postForm } from '../support/client-credentials.ts';
@@ -42,7 +42,7 @@ for (const database of databases) {
     });
 
     const issue = (at = client): Promise<IssuedTokens> => issueTokens(server.gatehouse.services, tenant, at, user.id);
-    const run = (): Promise<void> => server.gatehouse.services.jobs.runNow('logout-notices');
+    const run = (): Promise<void> => server.gatehouse.services.jobs.runNow('deliveries');
     const logOut = async (tokens: IssuedTokens, at = client): Promise<void> => {
       const { services } = server.gatehouse;
       const hint = await mintIdToken(tenant, await services.keyRings.of(tenant.id), services.clock, {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { listAuditEventsOfRequest } from '../../src/storage/audit-events.ts';
+import { listAuditEventsOfRequest } from '../../src/storage/records/audit-events.ts';
 import { assertionForm, basic, type Form, makeKeyPair, postForm, signAssertion } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, rootTenant, type TestClient } from '../support/fixtures.ts';

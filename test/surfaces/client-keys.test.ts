@@ -148,19 +148,18 @@ for (const database of databases) {
       assert.equal(await status(await makeClient('https://10.0.0.1/jwks'), makeKeyPair('ES256')), 401);
     });
 
-    it('7.19 oauth.rate_limited: 60 failures of an address are answered 401, the 61st 429, right credentials included', async () => {
+    it('7.19 oauth.rate_limited: 60 failures of a client from an address are answered 401, the 61st 429; right credentials pass', async () => {
       const limited = await createOtherTenant(server.gatehouse.services, `limited-${database}`);
       const client = await createClient(server.gatehouse.services, limited);
       const post = (secret: string): Promise<Response> =>
         postForm(`${limited.baseUrl}/v1/idp/oidc/revoke`, { token: 'x' }, basic(client.clientId, secret));
       for (let attempt = 0; attempt < 100; attempt += 1) assert.equal((await post(client.secret)).status, 200);
       for (let attempt = 0; attempt < 60; attempt += 1) assert.equal((await post('wrong')).status, 401, `failure ${attempt + 1}`);
-      for (const secret of ['wrong', client.secret]) {
-        const response = await post(secret);
-        const waitSeconds = Number(response.headers.get('retry-after'));
-        assert.ok(waitSeconds >= 1 && waitSeconds <= 60, `retry-after ${waitSeconds}`);
-        await assertRefusal(response, 'oauth.rate_limited', { text: 'Too many requests.', fields: { retry_after_seconds: waitSeconds } });
-      }
+      const response = await post('wrong');
+      const waitSeconds = Number(response.headers.get('retry-after'));
+      assert.ok(waitSeconds >= 1 && waitSeconds <= 60, `retry-after ${waitSeconds}`);
+      await assertRefusal(response, 'oauth.rate_limited', { text: 'Too many requests.', fields: { retry_after_seconds: waitSeconds } });
+      assert.equal((await post(client.secret)).status, 200);
     });
   });
 }

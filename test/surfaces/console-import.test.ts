@@ -1,12 +1,13 @@
 // A service provider from metadata in the console: pasted and uploaded, by one form without scripts; what is no such form, or
 // too large, is refused; and the wizard that sets SCIM up and tries it.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { consoleUploadBytesMax } from '../../src/contract/limits.ts';
+import { consoleUploadBytesMax, samlMetadataXmlLimits } from '../../src/contract/limits.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
+import type { AppVisitor } from '../support/first-party-app.ts';
 import type { Json } from '../support/management.ts';
-import type { AppVisitor } from '../support/own-app.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const metadataOf = (entityId: string): string =>
@@ -23,16 +24,18 @@ for (const database of databases) {
     });
     after(() => server.close());
 
-    const post = (body: FormData | string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-      fetch(`${visitor.tenant.baseUrl}/console/service-providers/import`, {
-        method: 'POST',
-        redirect: 'manual',
-        headers: { accept: 'text/html', cookie: visitor.cookie(), origin: new URL(visitor.tenant.baseUrl).origin, ...headers },
-        body,
-      });
+    const post = async (body: FormData | string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+      visitor.keep(
+        await fetch(`${visitor.tenant.baseUrl}/console/service-providers/import`, {
+          method: 'POST',
+          redirect: 'manual',
+          headers: { accept: 'text/html', cookie: visitor.cookie(), origin: new URL(visitor.tenant.baseUrl).origin, ...headers },
+          body,
+        }),
+      );
     const formOf = (metadata: string, file: string | undefined, csrf = visitor.csrf): FormData => {
       const form = new FormData();
-      form.set('csrf', csrf);
+      form.set('csrf', `${csrf}.${randomUUID()}`);
       form.set('file', new Blob(file === undefined ? [] : [file]), file === undefined ? '' : 'metadata.xml');
       form.set('metadata', metadata);
       return form;
@@ -51,17 +54,33 @@ for (const database of databases) {
         assert.equal(response.status, 303, noticeOf(await response.text()));
         const page = await visitor.page((response.headers.get('location') ?? '').replace(/^.*\/console/, ''));
         const text = await page.text();
-        assert.equal(noticeOf(text), 'The metadata was imported.');
+        assert.equal(noticeOf(text), `The metadata of ${entityId} was imported.`);
         assert.ok(text.includes(entityId));
       }
       assert.deepEqual((await entityIds()).toSorted(), ['https://pasted.example', 'https://uploaded.example']);
     });
 
+    it('what was left out is told, escaped, on the page of the provider', async () => {
+      const metadata = metadataOf('https://remarks.example').replace(
+        '</md:SPSSODescriptor>',
+        '<md:AssertionConsumerService Binding="urn:x:&lt;b&gt;" Location="https://sp.example/x" index="1"/></md:SPSSODescriptor>',
+      );
+      const response = await post(formOf(metadata, undefined));
+      assert.equal(response.status, 303);
+      const text = await (await visitor.page((response.headers.get('location') ?? '').replace(/^.*\/console/, ''))).text();
+      assert.match(
+        text,
+        /Left out: AssertionConsumerService https:\/\/sp\.example\/x: the binding is &#60;b&#62;, answers go by HTTP-POST/,
+      );
+      const [item] = (await visitor.tenant.make<{ items: readonly Json[] }>('GET', '/service-providers?search=remarks')).items;
+      assert.ok(text.includes(`/console/service-providers/${item?.['id']}"`));
+    });
+
     it('what is no metadata is refused with the reason, and stays typed', async () => {
       const before = await entityIds();
       for (const [metadata, file, notice] of [
-        ['<no-metadata/>', undefined, /Expected the metadata of one SAML 2\.0 service provider/],
-        ['', '<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>', /Expected the metadata/],
+        ['<no-metadata/>', undefined, /Expected an EntityDescriptor or EntitiesDescriptor/],
+        ['', '<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>', /Expected well-formed SAML metadata/],
         ['', undefined, /Choose a file, or paste the metadata/],
       ] as const) {
         const response = await post(formOf(metadata, file));
@@ -80,17 +99,19 @@ for (const database of databases) {
       assert.equal((await post(formOf(good, undefined), { origin: 'https://evil.example' })).status, 403);
       const boundary = { 'content-type': 'multipart/form-data; boundary=b' };
       const part = (name: string, value: string): string => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-      const whole = `${part('csrf', visitor.csrf)}${part('metadata', good)}`;
+      const whole = `${part('csrf', `${visitor.csrf}.1`)}${part('metadata', good)}`;
       assert.equal((await post(whole, boundary)).status, 400); // no end
       assert.equal((await post('nothing of the kind', boundary)).status, 400);
       assert.equal((await post(whole, { 'content-type': 'multipart/form-data' })).status, 400); // no boundary
-      assert.equal((await post(`${part('csrf', visitor.csrf)}${part('x', '1').repeat(200)}--b--\r\n`, boundary)).status, 400);
+      assert.equal((await post(`${part('csrf', `${visitor.csrf}.1`)}${part('x', '1').repeat(200)}--b--\r\n`, boundary)).status, 400);
       assert.deepEqual(await entityIds(), before);
     });
 
-    it('limits: a file as large as may be reaches the API, one byte more does not', async () => {
+    it('limits: metadata as large as may be is imported, one byte more is refused, by the API and by the form', async () => {
       const padded = (bytes: number): string => metadataOf('https://large.example').padEnd(bytes, ' ');
-      assert.equal((await post(formOf('', padded(consoleUploadBytesMax)))).status, 303);
+      const { bytesMax } = samlMetadataXmlLimits;
+      assert.equal((await post(formOf('', padded(bytesMax)))).status, 303);
+      assert.equal((await post(formOf('', padded(bytesMax + 1)))).status, 400);
       assert.equal((await post(formOf('', padded(consoleUploadBytesMax + 1)))).status, 400);
       assert.equal((await post(formOf('', padded(consoleUploadBytesMax * 2)))).status, 413);
     });
@@ -98,9 +119,8 @@ for (const database of databases) {
     it('SCIM: a client is made, its secret shown once, and it works', async () => {
       const text = await (await visitor.page('/scim')).text();
       assert.ok(text.includes(`${visitor.tenant.baseUrl}/scim/v2`));
-      const made = await (await visitor.submit('/scim', { name: 'Entra' })).text();
+      const made = await visitor.act('/scim', { name: 'Entra' });
       assert.equal(noticeOf(made), 'The client was made, and it works.');
-      assert.equal((made.match(/>works</g) ?? []).length, 3);
       const id = /id="made-client-id">([^<]+)/.exec(made)?.[1] ?? '';
       const secret = /id="made-client-secret">([^<]+)/.exec(made)?.[1] ?? '';
       const client = await visitor.tenant.make('GET', `/clients/${id}`);
@@ -110,7 +130,9 @@ for (const database of databases) {
       );
       const tried = await visitor.submit('/scim/test', { client_id: id, client_secret: secret });
       assert.equal(tried.status, 200);
-      assert.equal(noticeOf(await tried.text()), 'It works.');
+      const results = await tried.text();
+      assert.equal(noticeOf(results), 'It works.');
+      assert.equal((results.match(/>works</g) ?? []).length, 3);
     });
 
     it('SCIM: what does not work is said: a wrong secret, a client without the scopes; basic works too', async () => {

@@ -6,8 +6,8 @@ import { parseEnrollmentLink } from '../../sdk/device.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { type ConsoleIds, fillTenant } from '../support/console-pages.ts';
 import { databases } from '../support/databases.ts';
+import type { AppVisitor } from '../support/first-party-app.ts';
 import { createTestUser, type Json, type Managed } from '../support/management.ts';
-import type { AppVisitor } from '../support/own-app.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 interface List {
@@ -58,28 +58,40 @@ for (const database of databases) {
       assert.match(next, /search=ZOE&#38;cursor=/);
       const second = await show(next.replaceAll('&#38;', '&').replace(/^.*\/console/, ''));
       assert.equal((second.match(/zoe\d\d@x\.example<\/a>/g) ?? []).length, 2);
-      assert.match(second, /id="first"/);
+      assert.match(second, /id="previous"/);
+      assert.match(first, /id="total">27 people</);
+      assert.doesNotMatch(first, /id="previous"/);
+      assert.match(await show('/users?search=Y%40X.EX'), /Nothing found/);
+      for (const part of ['oe01', 'E13@x', 'zoe26@x.example'])
+        assert.match(await show(`/users?search=${encodeURIComponent(part)}`), /id="total">1 person</, part);
+      assert.match(await show('/users?search=zoe&state=suspended'), /Nothing found/);
+      assert.match(await show('/users?search=zoe&from=2000-01-01&to=2001-01-01'), /Nothing found[\s\S]*Show all/);
+      assert.match(await show('/users?search=zoe&from=2000-01-01'), /id="total">27 people</);
       assert.doesNotMatch(second, /id="next"/);
       assert.match(await show('/users?search=zzzz'), /Nothing found/);
       assert.match(await show('/users?search=zoe01'), /value="zoe01"/);
-      assert.match(await show('/groups'), /No groups yet/);
+      assert.match(await show('/groups'), /No groups yet[\s\S]*New group/);
+      for (const name of ['West', 'north-east', 'Émigrés']) await tenant.make('POST', '/groups', { display_name: name });
+      const groups = [...(await show('/groups')).matchAll(/<a class="strong"[^>]*>([^<]+)</g)].map(([, name]) => name);
+      assert.deepEqual(groups, ['Émigrés', 'north-east', 'West']);
+      assert.match(await show('/groups?search=H-EA'), /id="total">1 group</);
     });
 
-    it('an enrolment link is shown once, as a QR code and a link that a phone reads', async () => {
+    it('an enrolment link is shown for ten minutes, as a QR code and a link that a phone reads', async () => {
       const { user } = await fill();
-      const response = await visitor.submit(`/users/${user}/enrollments`, {});
-      const text = await response.text();
-      assert.equal(response.status, 200);
+      const text = await visitor.act(`/users/${user}/enrollments`, {});
       assert.match(text, /<svg class="qr"[^>]*role="img"/);
       const link = /id="enrolment-link">([^<]+)</.exec(text)?.[1]?.replaceAll('&#38;', '&') ?? '';
       assert.equal(parseEnrollmentLink(link)?.baseUrl, tenant.baseUrl);
+      assert.match(await show(`/users/${user}/devices`), /enrolment-link/);
+      await server.clock.advance(600_000);
       assert.doesNotMatch(await show(`/users/${user}/devices`), /enrolment-link/);
     });
 
     it('a device: its details, one key revoked, then the device', async () => {
       const { user, device, key } = await fill();
       const text = await show(`/users/${user}/devices`);
-      for (const part of [device, key, 'ES256', 'ios']) assert.ok(text.includes(part), part);
+      for (const part of [device, key, 'ES256', 'ios', 'as the phone says, without evidence']) assert.ok(text.includes(part), part);
       assert.match(await confirm(`/users/${user}/devices/${device}/keys/${key}/revoke`), /The key was revoked/);
       const keys = (await tenant.make('GET', `/devices/${device}`))['keys'] as readonly Json[]; // the API's shape
       assert.deepEqual(keys.map((entry) => [entry['key_id'] === key, entry['state']]).toSorted(), [
@@ -124,9 +136,9 @@ for (const database of databases) {
       const text = await again.text();
       assert.match(noticeOf(text), /The user is a member already/);
       assert.match(text, /name="find" value="member"/);
-      assert.match(await confirm(`/groups/${group}/members/${id}/remove`), /Removed\./);
+      assert.match(await confirm(`/groups/${group}/members/${id}/remove`), /Removed from /);
       assert.ok((await list(`/groups/${group}/members`)).every((entry) => entry['user_id'] !== id));
-      assert.match(await show(`/groups/${group}/members?find=nobodyatall`), /No user starts with that/);
+      assert.match(await show(`/groups/${group}/members?find=nobodyatall`), /No user has that in its name/);
     });
 
     for (const [path, name] of [
@@ -146,7 +158,7 @@ for (const database of databases) {
         const assignments = await list(`${target}/assignments`);
         assert.equal(assignments.length, before + 2);
         const own = assignments.find((entry) => entry['user_id'] === id);
-        assert.match(await confirm(`${target}/access/${String(own?.['id'])}/remove`), /Removed\./);
+        assert.match(await confirm(`${target}/access/${String(own?.['id'])}/remove`), /Removed from /);
         assert.equal((await list(`${target}/assignments`)).length, before + 1);
         assert.equal((await visitor.submit(`${target}/access`, { user_id: 'nobody' })).status, 400);
       });

@@ -1,20 +1,31 @@
 // The console over HTTP: who gets in, what its forms do through the Management API, and what forged ones do not.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { TenantId } from '../../src/domain/ids.ts';
+import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';
+import { createPerson } from '../support/account.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
+import { withoutOwnScript } from '../support/console-pages.ts';
 import { databases } from '../support/databases.ts';
-import type { AppVisitor } from '../support/own-app.ts';
+import { enrolledPhone } from '../support/enrolled-phone.ts';
+import type { AppVisitor } from '../support/first-party-app.ts';
+import { createPhone } from '../support/phone.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { createWebPhone } from '../support/web-phone.ts';
 
 const pages = [
   '',
   '/clients',
   '/clients/new',
+  '/initial-access-tokens',
+  '/initial-access-tokens/new',
   '/resources',
   '/users',
   '/users/new',
   '/groups',
   '/service-providers',
+  '/identity-providers',
+  '/identity-providers/new?preset=google',
   '/signing-keys',
   '/settings',
   '/events',
@@ -57,59 +68,110 @@ for (const database of databases) {
       }
     });
 
+    it('another provider: from a preset, its secret kept back and kept when nothing is typed, deleted after a question', async () => {
+      const start = await textOf(await visitor.page('/identity-providers/new?preset=google'), 200);
+      assert.match(start, /value="https:\/\/accounts\.google\.com"/);
+      assert.match(start, /aria-current="page">Google</);
+      const fields = {
+        alias: 'google',
+        kind: 'oidc',
+        name: 'Google',
+        issuer: 'https://accounts.google.com',
+        client_id: 'us',
+        trust_email: 'on',
+      };
+      const made = await visitor.act('/identity-providers', { ...fields, client_secret: 'GOCSPX-1' });
+      assert.match(made, /The other provider Google was created/);
+      assert.match(made, /\/login\/callback\/google/);
+      assert.doesNotMatch(made, /GOCSPX-1/);
+      const id = /<dt>id<\/dt><dd><code>([^<]+)/.exec(made)?.[1] ?? '';
+      assert.match(made, /type="password"/);
+      const sealed = () =>
+        server.gatehouse.services.database.read(visitor.tenant.id as TenantId, (queries) =>
+          queries
+            .selectFrom('identity_providers')
+            .select('client_secret')
+            .where('tenant_id', '=', visitor.tenant.id as TenantId)
+            .where('id', '=', id as never)
+            .executeTakeFirstOrThrow(),
+        );
+      const before = await sealed();
+      const { alias: _alias, kind: _kind, ...changes } = fields;
+      assert.equal((await visitor.submit(`/identity-providers/${id}`, { ...changes, name: 'Goo', client_secret: '' })).status, 303);
+      assert.deepEqual(await sealed(), before);
+      assert.notEqual(before.client_secret, 'GOCSPX-1');
+      assert.match(await textOf(await visitor.submit(`/identity-providers/${id}/delete`, {}), 200), /Everybody’s links to it go/);
+    });
+
+    it('an initial access token: shown once, its policy and uses to be seen, taken back after a question', async () => {
+      const made = await visitor.act('/initial-access-tokens', {
+        count: '3',
+        expires_in_seconds: '3600',
+        'policy.hosts': 'shop.example\nkeys.example',
+        'policy.grant_types': 'authorization_code',
+        'policy.scopes': 'openid',
+      });
+      const token = /id="secret-token">([A-Za-z0-9_-]{43})</.exec(made)?.[1] ?? '';
+      assert.notEqual(token, '');
+      assert.match(made, /shop\.example, keys\.example/);
+      assert.doesNotMatch(made, /id="save"/, 'there is nothing to change');
+      const id = /<dt>id<\/dt><dd><code>([^<]+)/.exec(made)?.[1] ?? '';
+      const shown = await textOf(await visitor.page(`/initial-access-tokens/${id}`), 200);
+      assert.ok(shown.includes(token), 'for ten minutes');
+      await server.clock.advance(600_000);
+      assert.ok(!(await textOf(await visitor.page(`/initial-access-tokens/${id}`), 200)).includes(token));
+      assert.match(await textOf(await visitor.page('/initial-access-tokens'), 200), /0 of 3/);
+      assert.match(await textOf(await visitor.submit(`/initial-access-tokens/${id}/delete`, {}), 200), /Clients that did stay/);
+      assert.equal((await visitor.submit(`/initial-access-tokens/${id}/delete`, { sure: 'yes' })).status, 303);
+      const refused = await visitor.submit('/initial-access-tokens', { count: '0', expires_in_seconds: '1', 'policy.hosts': '' });
+      assert.match(await textOf(refused, 400), /count/);
+    });
+
     it('a client: created with its secret shown once, changed, given a new secret, deleted after a question', async () => {
-      const created = await textOf(
-        await visitor.submit('/clients', {
-          name: 'Shop',
-          type: 'confidential',
-          token_endpoint_auth_method: 'client_secret_basic',
-          redirect_uris: 'https://shop.example/cb',
-          grant_types: 'authorization_code',
-          scopes: 'openid\nprofile',
-          access_policy: 'everyone',
-          enabled: 'on',
-        }),
-        200,
-      );
-      assert.match(created, /client_secret: [A-Za-z0-9_-]{43}/);
+      const created = await visitor.act('/clients', {
+        name: 'Shop',
+        type: 'confidential',
+        token_endpoint_auth_method: 'client_secret_basic',
+        redirect_uris: 'https://shop.example/cb',
+        grant_types: 'authorization_code',
+        scopes: 'openid\nprofile',
+        access_policy: 'everyone',
+        enabled: 'on',
+      });
+      assert.match(created, /id="secret-client_secret">[A-Za-z0-9_-]{43}</);
       const id = /<dt>client_id<\/dt><dd><code>([^<]+)/.exec(created)?.[1] ?? '';
       const changed = await visitor.submit(`/clients/${id}`, {
         name: 'Shop 2',
         redirect_uris: 'https://shop.example/cb\nhttps://shop.example/cb2',
-        grant_types: 'authorization_code',
-        scopes: 'openid',
-        access_policy: 'assigned',
         enabled: 'on',
       });
       assert.equal(changed.status, 303);
+      assert.equal((await visitor.submit(`/clients/${id}/access`, { access_policy: 'assigned' })).status, 303);
       const client = await visitor.tenant.make('GET', `/clients/${id}`);
       assert.deepEqual(
         [client['name'], client['redirect_uris'], client['access_policy']],
         ['Shop 2', ['https://shop.example/cb', 'https://shop.example/cb2'], 'assigned'],
       );
-      assert.match(await textOf(await visitor.submit(`/clients/${id}/secret`, {}), 200), /Make a new secret\?/);
-      assert.match(await textOf(await visitor.submit(`/clients/${id}/secret`, { sure: 'yes' }), 200), /client_secret: [A-Za-z0-9_-]{43}/);
-      assert.match(await textOf(await visitor.submit(`/clients/${id}/delete`, {}), 200), /Delete this client\?/);
+      assert.match(await textOf(await visitor.submit(`/clients/${id}/secret`, {}), 200), /Make a new secret for Shop 2\?/);
+      assert.match(await visitor.act(`/clients/${id}/secret`, { sure: 'yes' }), /id="secret-client_secret">[A-Za-z0-9_-]{43}</);
+      assert.match(await textOf(await visitor.submit(`/clients/${id}/delete`, {}), 200), /Delete Shop 2\?/);
       assert.equal((await visitor.submit(`/clients/${id}/delete`, { sure: 'yes' })).status, 303);
       assert.equal((await visitor.tenant.call('GET', `/clients/${id}`)).status, 404);
     });
 
     it('a user: created, suspended, activated', async () => {
-      const created = await textOf(
-        await visitor.submit('/users', {
-          user_name: 'grace',
-          email_list: 'grace@x.example\ng2@x.example',
-          'name.given_name': 'Grace',
-          role: 'user',
-        }),
-        200,
-      );
+      const created = await visitor.act('/users', {
+        user_name: 'grace',
+        email_list: 'grace@x.example\ng2@x.example',
+        'name.given_name': 'Grace',
+        role: 'user',
+      });
       const id = /<dt>id<\/dt><dd><code>([^<]+)/.exec(created)?.[1] ?? '';
-      assert.match(await textOf(await visitor.submit(`/users/${id}/suspend`, {}), 200), /Suspend\?/);
+      assert.match(await textOf(await visitor.submit(`/users/${id}/suspend`, {}), 200), /Suspend grace\?/);
       assert.equal((await visitor.tenant.make('GET', `/users/${id}`))['state'], 'active');
-      assert.match(await textOf(await visitor.submit(`/users/${id}/suspend`, { sure: 'yes' }), 200), /Activate/);
+      assert.match(await visitor.act(`/users/${id}/suspend`, { sure: 'yes' }), /Activate/);
       assert.equal((await visitor.tenant.make('GET', `/users/${id}`))['state'], 'suspended');
-      await textOf(await visitor.submit(`/users/${id}/activate`, {}), 200);
+      assert.match(await visitor.act(`/users/${id}/activate`, {}), /grace is active/);
       assert.equal((await visitor.tenant.make('GET', `/users/${id}`))['state'], 'active');
     });
 
@@ -140,12 +202,89 @@ for (const database of databases) {
       assert.deepEqual(await visitor.tenant.make('GET', '/settings'), { ...before, access_token_lifetime_seconds: 600 });
     });
 
+    it('settings: phones in browsers that would approve no more are counted and asked about before they are switched off', async () => {
+      const { tenant } = visitor;
+      const allowed = async (): Promise<unknown> =>
+        ((await tenant.make('GET', '/settings')) as { device: { web_phones: boolean } }).device.web_phones;
+      const off = async (changes: Readonly<Record<string, string>> = {}) => {
+        const { 'device.web_phones': _on, ...fields } = fieldsOf(await textOf(await visitor.page('/settings'), 200));
+        return visitor.submit('/settings', { ...fields, ...changes });
+      };
+      for (let time = 0; time < 2; time += 1) {
+        const phone = createWebPhone(tenant.baseUrl, server.clock.nowMs);
+        await enrolledPhone(server, await createPerson(tenant), phone, { platform: 'web', name: 'Firefox' });
+      }
+      const native = await createPerson(tenant);
+      await enrolledPhone(server, native, createPhone(tenant.baseUrl, server.clock.nowMs));
+      assert.equal((await tenant.make<{ directory: Record<string, number> }>('GET', '/statistics')).directory['web_phones'], 2);
+      const question = await textOf(await off(), 400);
+      assert.match(question, /2 phones in browsers will approve no more\. Nothing is saved yet/);
+      assert.equal(await allowed(), true);
+      assert.equal((await off({ 'attestation.mode': 'enforce', 'device.web_phones': 'true' })).status, 400);
+      assert.equal((await off({ sure: /name="sure" value="(\w+)"/.exec(question)?.[1] ?? '' })).status, 303);
+      assert.equal(await allowed(), false);
+      await textOf(await off(), 303); // nothing changes for anybody now
+    });
+
+    it('overview: who said twice that sign-ins were not theirs, for a day', async () => {
+      assert.doesNotMatch(await textOf(await visitor.page(''), 200), /id="blocked"/);
+      const { services } = server.gatehouse;
+      const record = (target: string, atMs = server.clock.nowMs()) =>
+        services.database.write(visitor.tenant.id as TenantId, (queries) =>
+          insertAuditEvent(queries, visitor.tenant.id as TenantId, atMs, { type: 'user.sign_ins_blocked', target }),
+        );
+      await record('user:a', server.clock.nowMs() - 24 * 3_600_000 - 1000);
+      assert.doesNotMatch(await textOf(await visitor.page(''), 200), /id="blocked"/);
+      for (const target of ['user:a', 'user:a']) await record(target);
+      assert.match(await textOf(await visitor.page(''), 200), /id="blocked">One person has said twice/);
+      await record('user:b');
+      assert.match(
+        await textOf(await visitor.page(''), 200),
+        /2 people have said twice.*href="[^"]*\/events\?type=user\.sign_ins_blocked"/,
+      );
+    });
+
+    it('settings: single sign-on is one of three choices, the last with two numbers', async () => {
+      const sso = async (): Promise<unknown> => ((await visitor.tenant.make('GET', '/settings')) as { sso_session: unknown }).sso_session;
+      const formNow = async (): Promise<Readonly<Record<string, string>>> => fieldsOf(await textOf(await visitor.page('/settings'), 200));
+      const submit = async (changes: Readonly<Record<string, string>>): Promise<Response> =>
+        visitor.submit('/settings', { ...(await formNow()), ...changes });
+      assert.equal((await formNow())['sso_session'], 'off');
+      assert.equal((await submit({ sso_session: 'browser' })).status, 303);
+      assert.equal(await sso(), 'browser');
+      assert.equal((await formNow())['sso_session'], 'browser');
+
+      // The numbers stand there already, so that the choice alone is a valid one.
+      assert.equal((await submit({ sso_session: 'time' })).status, 303);
+      assert.deepEqual(await sso(), { idle_seconds: 28_800, absolute_seconds: 86_400 });
+      const times = { sso_session: 'time', 'sso_session.idle_seconds': '60', 'sso_session.absolute_seconds': '7776000' };
+      assert.equal((await submit(times)).status, 303);
+      assert.deepEqual(await sso(), { idle_seconds: 60, absolute_seconds: 7_776_000 });
+      const shown = await formNow();
+      assert.deepEqual({ ...times, ...shown }, shown);
+
+      // Refused: the page holds what was typed, and nothing is stored.
+      for (const wrong of [
+        { 'sso_session.idle_seconds': '59' },
+        { 'sso_session.absolute_seconds': '7776001' },
+        { 'sso_session.idle_seconds': '700', 'sso_session.absolute_seconds': '600' },
+        { 'sso_session.idle_seconds': '' },
+        { sso_session: 'for ever' },
+      ]) {
+        const text = await textOf(await submit({ ...times, ...wrong }), 400);
+        assert.match(text, /sso_session/);
+        for (const [name, value] of Object.entries({ ...times, ...wrong }))
+          if (name !== 'sso_session') assert.equal(fieldsOf(text)[name], value, name);
+        assert.deepEqual(await sso(), { idle_seconds: 60, absolute_seconds: 7_776_000 });
+      }
+      assert.equal((await submit({ ...times, sso_session: 'off' })).status, 303);
+      assert.equal(await sso(), 'off');
+    });
+
     it('keys rotate, and Explain shows why a request was refused', async () => {
       const key = { use: 'oidc', alg: 'ES256' };
       assert.match(await textOf(await visitor.submit('/signing-keys', key), 200), /Rotate the oidc ES256 key\?/);
-      const rotated = await visitor.submit('/signing-keys', { ...key, sure: 'yes' });
-      assert.equal(rotated.headers.get('location'), `${new URL(visitor.tenant.baseUrl).pathname}/console/signing-keys?done=rotated`);
-      assert.match(await textOf(await visitor.page('/signing-keys?done=rotated'), 200), /The next key signs from now on/);
+      assert.match(await visitor.act('/signing-keys', { ...key, sure: 'yes' }), /The next oidc ES256 key signs from now on/);
       const refused = await fetch(`${visitor.tenant.baseUrl}/v1/idp/oidc/token`, {
         method: 'POST',
         body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'nobody', client_secret: 'x' }),
@@ -183,7 +322,7 @@ for (const database of databases) {
         `/events?type=${encodeURIComponent(markup)}`,
       ]) {
         const text = await (await visitor.page(path)).text();
-        assert.doesNotMatch(text, /<img|<script/, path);
+        assert.doesNotMatch(withoutOwnScript(text), /<img|<script/, path);
       }
     });
 
@@ -218,9 +357,9 @@ for (const database of databases) {
 function fieldsOf(form: string): Readonly<Record<string, string>> {
   const decode = (text: string): string => text.replace(/&#(\d+);/g, (_match, code: string) => String.fromCharCode(Number(code)));
   const fields: Record<string, string> = {};
-  for (const [, type, name, rest] of form.matchAll(/<input type="(number|text|checkbox)" name="([^"]+)"([^>]*)>/g)) {
-    if (type === 'checkbox') {
-      if (rest!.includes(' checked')) fields[name!] = 'on';
+  for (const [, type, name, rest] of form.matchAll(/<input type="(number|text|checkbox|radio)" name="([^"]+)"([^>]*)>/g)) {
+    if (type === 'checkbox' || type === 'radio') {
+      if (rest!.includes(' checked')) fields[name!] = /value="([^"]*)"/.exec(rest!)?.[1] ?? 'on';
     } else fields[name!] = decode(/value="([^"]*)"/.exec(rest!)?.[1] ?? '');
   }
   for (const [, name, text] of form.matchAll(/<textarea name="([^"]+)"[^>]*>\n([^<]*)<\/textarea>/g)) fields[name!] = decode(text!);

@@ -66,7 +66,9 @@ for (const database of databases) {
         state: 'active',
         ...testDevice,
         push_provider: 'none',
+        push: null,
         attestation_format: null,
+        key_protection: 'claimed',
         revoked_at: null,
       });
       assert.deepEqual(

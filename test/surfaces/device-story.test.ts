@@ -5,15 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import {
-  type Attestor,
-  createDevice,
-  createSoftwareVault,
-  type Device,
-  DeviceError,
-  type DeviceState,
-  memoryStore,
-} from '../../sdk/device.ts';
+import { type Attestor, createDevice, type Device, DeviceError, memoryStore, type PhoneState, type StateStore } from '../../sdk/device.ts';
+import { createSoftwareVault } from '../../sdk/node.ts';
 import { makeAppleKey, makeAuthority, pemOf } from '../support/attestation-ca.ts';
 import { cibaGrantType, type Receiver, reachesLoopback, runDeliveries, startReceiver } from '../support/ciba.ts';
 import { databases } from '../support/databases.ts';
@@ -39,13 +32,14 @@ for (const database of databases) {
         const tenant = await createTestTenant(server);
         const attestation = { mode: 'enforce', apple: { app_ids: [appId] } };
         await changeSettings(server, { ...unlimited, signup_enabled: true, attestation }, tenant.id);
-        const { device, store } = phoneOf(server, tenant);
-        const userId = await signUp(server, device);
+        const attest: { current: Attestor | undefined } = { current: undefined };
+        const { device } = phoneOf(server, tenant, attest);
+        const userId = await signUp(server, device, attest);
         const tokens = await signInWithPhone(tenant, device);
         const { claims } = decodeJwt(tokens.id_token!);
         assert.deepEqual([claims['sub'], claims['amr'], claims['acr']], [userId, ['hwk', 'user'], 'phone']);
         await payWithPhone(server, tenant, device, receiver);
-        await rotateWithOldKeyInOverlap(device, store);
+        await rotateWithOldKeyInOverlap(device);
         await suspendAndWipe(tenant, device, userId);
       } finally {
         await server.close();
@@ -56,26 +50,27 @@ for (const database of databases) {
   });
 }
 
-function phoneOf(server: TestServer, tenant: Managed) {
-  const store = memoryStore<DeviceState>();
+function phoneOf(server: TestServer, tenant: Managed, attest: { readonly current: Attestor | undefined }) {
+  const store: StateStore<PhoneState> = memoryStore();
   const keys = memoryStore<Readonly<Record<string, string>>>();
   const vault = createSoftwareVault(keys);
   // An old key must outlive its rotation here, so that a late request can be signed with it.
   const keeping = { ...vault, remove: async () => undefined };
-  return { store, device: createDevice({ baseUrl: tenant.baseUrl, store, vault: keeping, now: server.clock.nowMs }) };
+  const attestor: Attestor = (input) => (attest.current === undefined ? Promise.resolve({}) : attest.current(input));
+  return { device: createDevice({ baseUrl: tenant.baseUrl, store, vault: keeping, attestor, now: server.clock.nowMs }) };
 }
 
-async function signUp(server: TestServer, device: Device): Promise<string> {
+async function signUp(server: TestServer, device: Device, attest: { current: Attestor | undefined }): Promise<string> {
   await device.startSignup({ email, given_name: 'Ada', device: { platform: 'ios', name: 'Ada’s phone' } });
   await device.verifyPin(await pinOf(server, email));
   const key = makeAppleKey(authority, appId);
-  const attest: Attestor = async ({ clientData }) => ({
+  await assert.rejects(device.enroll(), (error: unknown) => error instanceof DeviceError && error.body['message'] === 'attestation_failed');
+  attest.current = async ({ clientData }) => ({
     format: 'apple-appattest',
     key_id: key.keyId.toString('base64'),
-    attestation_object: key.attest(clientData).toString('base64'),
+    attestation_object: key.attest(Buffer.from(clientData)).toString('base64'),
   });
-  await assert.rejects(device.enroll(), (error: unknown) => error instanceof DeviceError && error.body['message'] === 'attestation_failed');
-  const outcome = await device.enroll(attest);
+  const outcome = await device.enroll();
   assert.ok(outcome.status === 'enrolled');
   assert.match((await mailsTo(server, email))[0]!.subject, /device was added/i);
   return (outcome.user as { readonly id: string }).id;
@@ -153,16 +148,18 @@ async function payWithPhone(server: TestServer, tenant: Managed, device: Device,
   assert.deepEqual(decodeJwt(pushed.id_token).claims['amr'], ['hwk', 'user']);
 }
 
-async function rotateWithOldKeyInOverlap(device: Device, store: { readonly load: () => Promise<DeviceState | undefined> }): Promise<void> {
-  const old = (await store.load())!.slots.find((slot) => slot.purpose === 'pop')!;
+async function rotateWithOldKeyInOverlap(device: Device): Promise<void> {
+  const popOf = async () => (await device.state()).account!.slots.find((slot) => slot.purpose === 'pop')!;
+  const old = await popOf();
   await device.rotateKeys();
   const late = await device.send({ method: 'GET', path: '/v1/device/self', slot: old });
   assert.equal(late.status, 200);
-  assert.notEqual((await store.load())!.slots.find((slot) => slot.purpose === 'pop')!.publicKey, old.publicKey);
+  assert.notEqual((await popOf()).publicKey, old.publicKey);
 }
 
 async function suspendAndWipe(tenant: Managed, device: Device, userId: string): Promise<void> {
   await tenant.make('POST', `/users/${userId}/suspend`);
   await assert.rejects(device.self(), (error: unknown) => error instanceof DeviceError && error.kind === 'device_key_revoked');
-  assert.deepEqual([(await device.state()).phase, (await device.state()).slots], ['wiped', []]);
+  const { status, account } = await device.state();
+  assert.deepEqual([status, account?.slots], ['revoked', []]);
 }

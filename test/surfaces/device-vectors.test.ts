@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { sha256Hex } from '../../src/crypto/signed-string.ts';
 import type { DeviceId } from '../../src/domain/ids.ts';
-import { insertDevice } from '../../src/storage/devices.ts';
+import { insertDevice } from '../../src/storage/device/devices.ts';
 import { loadSigningVectors, type SigningVector } from '../support/device-vectors.ts';
 import { changeSettings, createUser, unlimited } from '../support/enrolled-phone.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -30,10 +30,18 @@ describe('signing vectors over HTTP', () => {
       publicKey: key.public_key,
       fingerprint: sha256Hex(Buffer.from(key.public_key, 'base64')),
     }));
-    const facts = { platform: 'other', name: 'Vectors', model: null, osVersion: null, appVersion: null, attestation: undefined };
+    const facts = {
+      platform: 'other',
+      name: 'Vectors',
+      model: null,
+      os_version: null,
+      app_version: null,
+      attestation: undefined,
+      key_protection: 'claimed',
+    };
     const id = vectors.cases[0]!.request.device_id as DeviceId; // the published device
     await server.gatehouse.services.database.write(user.tenant, (queries) =>
-      insertDevice(queries, user.tenant, { ...facts, id, userId: user.id, slots }),
+      insertDevice(queries, user.tenant, { ...facts, id, user_id: user.id, slots }),
     );
   });
   after(() => server.close());

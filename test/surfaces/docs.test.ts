@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { docsQueryCharsMax } from '../../src/contract/limits.ts';
 import { databases } from '../support/databases.ts';
 import { createTestTenant } from '../support/management.ts';
 import { sendRaw } from '../support/raw-http.ts';
@@ -13,7 +14,7 @@ const root = join(import.meta.dirname, '..', '..');
 const documents = globSync('docs/**/*.md', { cwd: root });
 const pages = documents.map((file) => (file === 'docs/README.md' ? '' : `/${file.replace(/^docs\//, '').replace(/\.md$/, '')}`));
 /** Pages that list every contract row or every operation are as long as those lists; all others keep to the bar. */
-const long = ['/contract', '/api'];
+const long = ['/reference/events', '/contract', '/api'];
 const bytesMax = 60_000;
 
 for (const database of databases) {
@@ -38,12 +39,14 @@ for (const database of databases) {
         assert.ok(nonce !== undefined, page);
         assert.equal(
           response.headers.get('content-security-policy'),
-          `default-src 'none'; style-src 'nonce-${nonce}'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'`,
+          `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
         );
         assert.ok(text.includes(`<style nonce="${nonce}">`), page);
-        assert.doesNotMatch(text, /<script|\sstyle="|\son[a-z]+="|javascript:/i, page);
+        assert.doesNotMatch(text, /\sstyle="|\son[a-z]+="|javascript:/i, page);
+        assert.deepEqual(text.match(/<script[^>]*>/g), [`<script nonce="${nonce}">`], page);
         assert.equal(text.match(/<h1/g)?.length, 1, `${page} has one title`);
-        if (page !== '') assert.ok(text.includes(`<a href="/docs${page}" aria-current="page">`), page);
+        const isListed = page !== '' && !/^\/(?:decisions|reference\/api)\//.test(page); // these are reached from a listed page
+        assert.equal(text.includes(`<a href="/docs${page}" aria-current="page">`), isListed, page);
         if (!long.includes(page)) assert.ok(Buffer.byteLength(text) < bytesMax, `${page}: ${Buffer.byteLength(text)} bytes`);
       }
     });
@@ -74,12 +77,54 @@ for (const database of databases) {
       assert.ok(checked > 100, `${checked} links`);
     });
 
+    const search = async (query: string): Promise<{ readonly text: string; readonly found: readonly string[] }> => {
+      const response = await get(`/search?q=${encodeURIComponent(query)}`);
+      assert.equal(response.status, 200);
+      const text = await response.text();
+      return {
+        text,
+        found: [...text.matchAll(/<li><a href="([^"]+)">/g)].map(([, path]) => path!).filter((path) => !isNavigation(text, path)),
+      };
+    };
+    const isNavigation = (text: string, path: string): boolean => text.indexOf(`<a href="${path}">`) < text.indexOf('<main');
+
+    it('a search finds the section that has the words, by their beginnings and with a letter wrong', async () => {
+      assert.ok((await search('PgBouncer')).found.some((path) => path.startsWith('/docs/how-to/three-nodes')));
+      assert.ok((await search('pgbounc')).found.length > 0);
+      assert.ok((await search('pgbuoncer')).found.length > 0);
+      const { found } = await search('qqzzxxjj');
+      assert.deepEqual(found, []);
+      assert.ok(!(await search('')).text.includes('class="found"><li>'));
+    });
+
+    it('what is searched for is shown as text', async () => {
+      const { text } = await search('"><script>alert(1)</script>');
+      assert.ok(!text.includes('<script>alert'));
+      assert.ok(text.includes('&#60;script&#62;'));
+    });
+
+    it(`no more than ${docsQueryCharsMax} characters are searched for`, async () => {
+      const most = `PgBouncer${' '.repeat(docsQueryCharsMax - 10)}x`;
+      assert.equal(most.length, docsQueryCharsMax);
+      assert.ok((await search(most)).text.includes(`value="${most}"`));
+      assert.ok((await search(`${most}y`)).text.includes(`value="${most}"`));
+    });
+
     it('pictures are PNGs that may be kept for an hour', async () => {
       const response = await get('/images/explain.png');
       assert.equal(response.status, 200);
       assert.equal(response.headers.get('content-type'), 'image/png');
       assert.equal(response.headers.get('cache-control'), 'public, max-age=3600');
       assert.deepEqual(Buffer.from(await response.arrayBuffer()), readFileSync(join(root, 'docs/images/explain.png')));
+    });
+
+    it('a drawing is an SVG that may run nothing when it is opened by itself', async () => {
+      const response = await get('/images/architecture.svg');
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('content-type'), 'image/svg+xml');
+      assert.equal(response.headers.get('content-security-policy'), "default-src 'none'; style-src 'unsafe-inline'; sandbox");
+      assert.equal(await response.text(), readFileSync(join(root, 'docs/images/architecture.svg'), 'utf8'));
+      assert.match(await (await get('/architecture')).text(), /<img src="\/docs\/images\/architecture\.svg" alt="Who speaks/);
     });
 
     it('unknown pages and pictures are management.not_found, as a page for people', async () => {

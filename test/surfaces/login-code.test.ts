@@ -12,6 +12,7 @@ import { createTestTenant } from '../support/management.ts';
 import { createPhone, type Phone } from '../support/phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { createWebPhone, type WebPhone } from '../support/web-phone.ts';
 
 interface Item {
   readonly id: string;
@@ -86,6 +87,69 @@ for (const database of databases) {
       const finished = (await (await login.post('finish')).json()) as { redirect_to: string };
       assert.match(finished.redirect_to, /[?&]code=/);
       await assertRefusal(await login.get('/qr'), 'login.conflict');
+    });
+
+    describe('a web phone', () => {
+      let web: WebPhone;
+      beforeEach(async () => {
+        web = createWebPhone(server.url, server.clock.nowMs);
+        await enrolledPhone(server, user, web, { platform: 'web', name: 'Firefox' });
+      });
+      const claimIn = (login: TestLogin | undefined, code: string) =>
+        web.post('/approvals/claim', { code }, login === undefined ? {} : { headers: { cookie: login.cookie } });
+      const auditOf = async (item: Item): Promise<unknown> => {
+        const row = await server.gatehouse.services.database.read(tenant.id, (queries) =>
+          queries
+            .selectFrom('audit_events')
+            .select('data')
+            .where('tenant_id', '=', tenant.id)
+            .where('type', '=', 'approval.claimed')
+            .where('target', '=', `approval:${item.id}`)
+            .executeTakeFirstOrThrow(),
+        );
+        return JSON.parse(row.data ?? '');
+      };
+
+      it('in the browser that signs in: no number, and the audit record says so', async () => {
+        const login = await waiting();
+        const item = (await (await claimIn(login, await codeOf(login))).json()) as Item;
+        assert.equal(item.match.required, false);
+        assert.deepEqual(await auditOf(item), { device: web.deviceId, same_browser: true });
+        assert.match(await (await login.page()).text(), /The app has read the code/);
+        assert.deepEqual(await (await approve(item, web)).json(), { id: item.id, state: 'approved' });
+      });
+
+      for (const [name, cookieOf] of [
+        ['scanned from another screen or relayed: no cookie', () => undefined],
+        ['with the cookie of another sign-in of its own', () => waiting()],
+      ] as const)
+        it(`${name}: the number stays on the page and must be typed`, async () => {
+          const login = await waiting();
+          const code = await codeOf(login);
+          const item = (await (await claimIn(await cookieOf(), code)).json()) as Item;
+          assert.equal(item.match.required, true);
+          assert.deepEqual(await auditOf(item), { device: web.deviceId, same_browser: false });
+          const number = /<div id="approve-number">(\d\d)</.exec(await (await login.page()).text())?.[1];
+          const text = 'match must be a text of 1 to 8 characters.';
+          await assertRefusal(await approve(item, web), 'device.invalid_request', { kind: 'match', text });
+          assert.equal((await approve(item, web, { match: number })).status, 200);
+        });
+
+      it('a cookie with another value, or sent twice, is none', async () => {
+        for (const spoil of [(cookie: string) => `${cookie}x`, (cookie: string) => `${cookie}; ${cookie}`]) {
+          const login = await waiting();
+          const sent = { headers: { cookie: spoil(login.cookie) } };
+          const item = (await (await web.post('/approvals/claim', { code: await codeOf(login) }, sent)).json()) as Item;
+          assert.equal(item.match.required, true);
+        }
+      });
+
+      it('the cookie spares nothing before the code is claimed', async () => {
+        const login = await waiting();
+        const listed = await web.get('/approvals', { headers: { cookie: login.cookie } });
+        const [item] = ((await listed.json()) as { items: Item[] }).items;
+        assert.equal(item!.match.required, true);
+      });
     });
 
     it('approving stays with the key gated by user verification', async () => {

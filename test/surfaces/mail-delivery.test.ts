@@ -31,7 +31,7 @@ for (const database of databases) {
     });
     afterEach(() => smtp.refuseNext(0));
 
-    const deliver = (): Promise<void> => server.gatehouse.services.jobs.runNow('mail-delivery');
+    const deliver = (): Promise<void> => server.gatehouse.services.jobs.runNow('deliveries');
     const waiting = async (): Promise<number> =>
       (
         await server.gatehouse.services.database.system((queries) =>
@@ -100,8 +100,8 @@ for (const database of databases) {
         try {
           const users = await Promise.all(Array.from({ length: 30 }, () => createUser(server.gatehouse.services, tenant)));
           await Promise.all(users.map((user) => mailPin(user.email)));
-          await Promise.all([deliver(), second.gatehouse.services.jobs.runNow('mail-delivery')]);
-          await Promise.all([deliver(), second.gatehouse.services.jobs.runNow('mail-delivery')]);
+          await Promise.all([deliver(), second.gatehouse.services.jobs.runNow('deliveries')]);
+          await Promise.all([deliver(), second.gatehouse.services.jobs.runNow('deliveries')]);
           const recipients = smtp.mails.slice(before0).flatMap((mail) => mail.to);
           assert.deepEqual(recipients.toSorted(), users.map((user) => user.email).toSorted());
         } finally {

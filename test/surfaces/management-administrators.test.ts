@@ -125,6 +125,7 @@ for (const database of databases) {
             .updateTable('signing_keys')
             .set({ private_key_encrypted: 'v1.AAAA.AAAA' })
             .where('tenant_id', '=', id as never)
+            .where('use', '=', 'oidc')
             .where('state', '=', 'next')
             .execute(),
         );

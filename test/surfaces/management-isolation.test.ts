@@ -3,16 +3,20 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { addImage } from '../../src/administration/appearance/images.ts';
 import type { UserId } from '../../src/domain/ids.ts';
 import { managementEndpoints } from '../../src/management/endpoints.ts';
-import { findClient } from '../../src/storage/clients.ts';
+import { findClient } from '../../src/storage/registry/clients.ts';
+import { insertExternalIdentity } from '../../src/storage/sign-in/external-identities.ts';
 import { databases } from '../support/databases.ts';
 import { enrolledPhone } from '../support/enrolled-phone.ts';
 import { issueTokens } from '../support/issued-tokens.ts';
 import { createTestClient, createTestTenant, createTestUser, type Managed } from '../support/management.ts';
 import { givePasskey } from '../support/passkeys.ts';
 import { createPhone } from '../support/phone.ts';
+import { pngOf } from '../support/pictures.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { makeReceiver } from '../support/ssf.ts';
 
 /** The ids of everything a tenant has, by the parameter names of the routes. */
 interface Ids {
@@ -23,12 +27,28 @@ const unknownUuid = (): string => randomUUID();
 const unknownIds: Ids = {
   clients: { id: randomBytes(16).toString('base64url'), assignment_id: unknownUuid() },
   resources: { id: unknownUuid() },
-  users: { id: unknownUuid(), session_id: unknownUuid(), passkey_id: unknownUuid() },
+  users: {
+    id: unknownUuid(),
+    session_id: unknownUuid(),
+    passkey_id: unknownUuid(),
+    identity_id: unknownUuid(),
+    invitation_id: unknownUuid(),
+    recovery_id: unknownUuid(),
+  },
+  'identity-providers': { id: unknownUuid() },
+  webhooks: { id: unknownUuid(), delivery_id: unknownUuid() },
+  'ssf-streams': { id: unknownUuid() },
+  connectors: { id: unknownUuid(), link_id: unknownUuid() },
+  'initial-access-tokens': { id: unknownUuid() },
+  'custom-attributes': { id: unknownUuid() },
+  hooks: { id: unknownUuid() },
+  images: { sha256: randomBytes(32).toString('hex') },
   groups: { id: unknownUuid(), user_id: unknownUuid() },
   devices: { id: unknownUuid(), key_id: unknownUuid() },
   'service-providers': { id: unknownUuid(), assignment_id: unknownUuid() },
   events: { request_id: randomBytes(16).toString('base64url') },
   tenants: { id: unknownUuid() },
+  roles: { name: 'unknown' },
 };
 
 async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
@@ -60,16 +80,60 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
     'GET',
     `/users/${user.id}/devices`,
   );
+  const upstream = await tenant.make('POST', '/identity-providers', {
+    ...{ alias: 'acme', kind: 'oidc', name: 'Acme', issuer: 'https://acme.example', client_id: 'x' },
+  });
+  const identityId = randomUUID();
+  const link = { id: identityId, providerId: upstream['id'], issuer: 'https://acme.example', subject: 's', userId, email: undefined };
+  await services.database.write(stored.id, (queries) => insertExternalIdentity(queries, stored.id, link as never)); // ids the server gave
+  const invitation = await tenant.make('POST', `/users/${user.id}/invitations`, {});
+  const recovery = await tenant.make('POST', `/users/${user.id}/recoveries`, { reason: 'Lost phone' });
+  const attribute = await tenant.make('POST', '/custom-attributes', { name: 'badge', type: 'string' });
+  const hook = await tenant.make('POST', '/hooks', { point: 'sign_in', url: 'https://hooks.example', on_failure: 'continue' });
+  const initial = await tenant.make('POST', '/initial-access-tokens', {
+    count: 1,
+    expires_in_seconds: 60,
+    policy: { hosts: ['app.example'], grant_types: ['authorization_code'], scopes: ['openid'] },
+  });
+  await tenant.make('POST', '/roles', { name: `of-${tenant.slug}` });
+  const webhook = await tenant.make('POST', '/webhooks', { url: 'https://hooks.example', types: ['group.created'] });
   const event = await tenant.call('POST', '/groups', { display_name: 'For its event' });
+  const stream = await (await makeReceiver(tenant)).makeStream();
+  const connector = await tenant.make('POST', '/connectors', {
+    ...{ name: 'Payroll', base_url: 'https://payroll.invalid/scim', auth: { type: 'bearer', token: 'mirrored' } },
+  });
+  await services.jobs.runNow('feeders-catch-up');
+  await services.jobs.runNow('connector-feed');
+  await services.connectors.settled();
+  const image = await addImage(services, stored.id, pngOf(2, 2, { color: [...randomBytes(3)] }), { actor: 'test', requestId: 'image' });
+  assert.ok(image.ok);
+  await services.jobs.runNow('webhook-feed');
+  const { items: waiting } = await tenant.make<{ items: readonly { id: string }[] }>('GET', `/webhooks/${webhook['id']}/deliveries`);
   return {
     clients: { id: client.client_id, assignment_id: String(assigned['id']) },
     resources: { id: String(resource['id']) },
-    users: { id: user.id, session_id: tokens.grantId, passkey_id: passkey.id },
+    users: {
+      id: user.id,
+      session_id: tokens.grantId,
+      passkey_id: passkey.id,
+      identity_id: identityId,
+      invitation_id: String(invitation['id']),
+      recovery_id: String(recovery['id']),
+    },
+    'identity-providers': { id: String(upstream['id']) },
+    webhooks: { id: String(webhook['id']), delivery_id: waiting[0]!.id },
+    'ssf-streams': { id: stream.stream_id },
+    connectors: { id: String(connector['id']), link_id: user.id },
+    'initial-access-tokens': { id: String(initial['id']) },
+    'custom-attributes': { id: String(attribute['id']) },
+    hooks: { id: String(hook['id']) },
     groups: { id: String(group['id']), user_id: user.id },
     devices: { id: devices.items[0]!.id, key_id: devices.items[0]!.keys[0]!.key_id },
     'service-providers': { id: String(provider['id']), assignment_id: String(admitted['id']) },
     events: { request_id: event.headers.get('x-request-id')! },
     tenants: { id: tenant.id },
+    roles: { name: `of-${tenant.slug}` },
+    images: { sha256: image.image.sha256 },
   };
 }
 
@@ -78,14 +142,16 @@ interface Route {
   readonly path: string;
 }
 
-const routes: readonly Route[] = managementEndpoints.filter((endpoint) => endpoint.path.includes('/:'));
 const resourceOf = (path: string): string => path.split('/')[1]!;
-const names = (path: string): readonly string[] => [...path.matchAll(/:([a-z_]+)/g)].map((match) => match[1]!);
+/** What stands in these paths is a name that every tenant has. */
+const named: ReadonlySet<string> = new Set(['texts', 'mails']);
+const routes: readonly Route[] = managementEndpoints.filter(({ path }) => path.includes('/:') && !named.has(resourceOf(path)));
+const names = (path: string): readonly string[] => [...path.matchAll(/:([a-z0-9_]+)/g)].map((match) => match[1]!);
 
 /** The path with these ids; the parameter named `own` comes from the caller's own tenant. */
 function fillIn(path: string, ids: Ids, own: Ids, keptName?: string): string {
   const resource = resourceOf(path);
-  return path.replace(/:([a-z_]+)/g, (_match, name: string) => {
+  return path.replace(/:([a-z0-9_]+)/g, (_match, name: string) => {
     const id = (name === keptName ? own : ids)[resource]?.[name];
     assert.ok(id !== undefined, `${path}: the test has no ${name} of ${resource}`);
     return encodeURIComponent(id);
@@ -95,8 +161,15 @@ function fillIn(path: string, ids: Ids, own: Ids, keptName?: string): string {
 /** A body that is right in itself, with ids of the caller's own tenant. */
 function bodyOf({ method, path }: Route, own: Ids): unknown {
   if (method === 'PATCH') return {};
+  if (method === 'PUT' && path.endsWith('/roles')) return { roles: [] };
   if (method !== 'POST') return undefined;
-  if (path.endsWith('/assignments') || path.endsWith('/members')) return { user_id: own['users']!['id'] };
+  if (path.endsWith('/recoveries')) return { reason: 'Lost phone' };
+  if (path.endsWith('/signing-keys')) return {};
+  if (path === '/webhooks/:id/replay') return { state: 'dead' };
+  if (path.endsWith('/status')) return { status: 'paused' };
+  if (path.endsWith('/resolve')) return { action: 'ignore' };
+  if (path.endsWith('/metadata-refresh/approve')) return { hosts: ['sp.example'] };
+  if (path.endsWith('/assignments') || path.endsWith('/members') || path.endsWith('/provision')) return { user_id: own['users']!['id'] };
   return undefined;
 }
 

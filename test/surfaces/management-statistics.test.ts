@@ -31,7 +31,7 @@ for (const database of databases) {
       const { tenant, email } = await createConsoleTenant(server);
       const other = await createTestTenant(server);
       const before = await tenant.make<Statistics>('GET', '/statistics');
-      assert.deepEqual(before.directory, { users: 1, groups: 0, clients: 1, resources: 0, service_providers: 0 });
+      assert.deepEqual(before.directory, { users: 1, groups: 0, clients: 1, resources: 0, service_providers: 0, web_phones: 0 });
       assert.equal(before.period_seconds, 86_400);
       assert.equal(before.periods.length, 7);
       assert.deepEqual([sumOf(before, 'sign_ins'), before.refusals, before.latencies], [0, [], null]);
@@ -41,7 +41,7 @@ for (const database of databases) {
       await assertRefusal(await tenant.call('GET', '/users/nobody'), 'management.not_found');
       await assertRefusal(await tenant.call('GET', '/users/nobody'), 'management.not_found');
       const now = await tenant.make<Statistics>('GET', '/statistics');
-      assert.deepEqual(now.directory, { users: 2, groups: 1, clients: 2, resources: 0, service_providers: 0 });
+      assert.deepEqual(now.directory, { users: 2, groups: 1, clients: 2, resources: 0, service_providers: 0, web_phones: 0 });
       assert.deepEqual([sumOf(now, 'sign_ins'), sumOf(now, 'refusals')], [1, 2]);
       assert.deepEqual(now.refusals, [{ row: 'management.not_found', count: 2 }]);
       const elsewhere = await other.make<Statistics>('GET', '/statistics');

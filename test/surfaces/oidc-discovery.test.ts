@@ -63,7 +63,7 @@ for (const database of databases) {
       const metadata = await read(`${server.url}/.well-known/openid-configuration`);
       const wanted: Readonly<Record<string, unknown>> = {
         response_types_supported: ['code'],
-        response_modes_supported: ['query'],
+        response_modes_supported: ['query', 'form_post', 'jwt', 'query.jwt', 'form_post.jwt'],
         code_challenge_methods_supported: ['S256'],
         subject_types_supported: ['public'],
         id_token_signing_alg_values_supported: ['ES256', 'RS256', 'EdDSA'],
@@ -75,9 +75,9 @@ for (const database of databases) {
           'none',
         ],
         authorization_response_iss_parameter_supported: true,
-        request_parameter_supported: false,
+        request_parameter_supported: true,
         request_uri_parameter_supported: false,
-        claims_parameter_supported: false,
+        claims_parameter_supported: true,
       };
       for (const [name, value] of Object.entries(wanted)) assert.deepEqual(metadata[name], value, name);
       const grants = metadata['grant_types_supported'] as string[];

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
+import { changeUser } from '../../src/storage/people/user-writer.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { exchange, issueCode, tokensOf } from '../support/oidc.ts';
@@ -31,7 +32,9 @@ for (const database of databases) {
       const options = { scope: 'openid users:read scim:read', resource: tenant.managementApi };
       return (await tokensOf(await exchange(tenant, portal, await issueCode(server, tenant, portal, user, options)))).access_token;
     };
-    const setUser = (user: TestUser, values: { readonly role?: string; readonly state?: string }): Promise<unknown> =>
+    const setRoles = (user: TestUser, roles: readonly string[]): Promise<unknown> =>
+      services.database.write(tenant.id, (queries) => changeUser(queries, tenant.id, user.id, { roles }));
+    const setUser = (user: TestUser, values: { readonly state?: string }): Promise<unknown> =>
       services.database.write(tenant.id, (queries) =>
         queries.updateTable('users').set(values).where('tenant_id', '=', tenant.id).where('id', '=', user.id).execute(),
       );
@@ -47,12 +50,13 @@ for (const database of databases) {
     });
     it('an administrator is let in, until the role or the person is gone', async () => {
       const user = await createUser(services, tenant);
-      await setUser(user, { role: 'admin' });
+      await setRoles(user, ['auditor']);
       const token = await tokenOf(user);
       for (const path of ['/v1/management/users', '/scim/v2/Users']) assert.equal((await get(path, token)).status, 200, path);
       await setUser(user, { state: 'suspended' });
       await assertRefusal(await get('/v1/management/users', token), 'management.unauthorized');
-      await setUser(user, { state: 'active', role: 'user' });
+      await setUser(user, { state: 'active' });
+      await setRoles(user, []);
       await assertRefusal(await get('/v1/management/users', token), 'management.unauthorized');
     });
   });

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
-import { databaseNowMs } from '../../src/storage/instance.ts';
+import { databaseNowMs } from '../../src/storage/engine/instance.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { openLogin, signInByPin } from '../support/login.ts';

@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { userHandleOf } from '../../src/approvals/passkeys.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { deletePasskey } from '../../src/storage/passkeys.ts';
+import { deletePasskey } from '../../src/storage/sign-in/passkeys.ts';
 import { type AssertionJson, createPasskey, flags, type Lies, type RequestOptions } from '../support/authenticator.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
@@ -48,7 +48,7 @@ for (const database of databases) {
       const login = await begin();
       assert.deepEqual(await jsonOf(await login.post('identify', { identifier: user.email }), 200), {
         state: 'choose',
-        methods: ['phone', 'passkey'],
+        methods: ['phone', 'passkey', 'email_pin'],
       });
       const { state, options } = await jsonOf<{ state: string; options: RequestOptions }>(
         await login.post('method', { method: 'passkey' }),

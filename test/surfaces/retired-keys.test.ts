@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { rotateSigningKey } from '../../src/administration/signing-keys.ts';
-import { findTenantBySlug } from '../../src/storage/tenants.ts';
+import { findTenantBySlug } from '../../src/storage/registry/tenants.ts';
 import { databases } from '../support/databases.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 

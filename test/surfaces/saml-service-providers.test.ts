@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
-import { generateServiceProviderMetadata } from '@node-saml/node-saml';
 import { databases } from '../support/databases.ts';
 import { createTestTenant, createTestUser, type Json, jsonOf, type Managed } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
@@ -13,6 +12,14 @@ const pem = keys.publicPem;
 const persistent = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
 const email = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
 const transient = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient';
+/** What a provider is told whose map was never given. */
+const released = {
+  emails: 'urn:oid:0.9.2342.19200300.100.1.3',
+  'name.given_name': 'urn:oid:2.5.4.42',
+  'name.family_name': 'urn:oid:2.5.4.4',
+  display_name: 'urn:oid:2.16.840.1.113730.3.1.241',
+  user_name: 'urn:oid:0.9.2342.19200300.100.1.1',
+};
 const acs = [{ url: 'https://sp.example/acs' }];
 const privatePem = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const ecPem = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -30,12 +37,6 @@ for (const database of databases) {
     let made = 0;
     const entity = (): string => `https://sp-${++made}.example/metadata`;
     const create = (fields: Json = {}): Promise<Json> => tenant.make('POST', '/service-providers', { entity_id: entity(), acs, ...fields });
-    const importXml = (xml: string | Uint8Array, type = 'application/samlmetadata+xml'): Promise<Response> =>
-      fetch(`${tenant.managementApi}/service-providers/import`, {
-        method: 'POST',
-        body: xml,
-        headers: { authorization: `Bearer ${tenant.token}`, 'content-type': type },
-      });
 
     test('created with defaults, read, listed, changed, deleted', async () => {
       const created = await jsonOf(await tenant.call('POST', '/service-providers', { entity_id: 'https://first.example', acs }), 201);
@@ -48,12 +49,17 @@ for (const database of databases) {
         encryption_key: null,
         require_signed_requests: false,
         signing: 'both',
+        signing_key: 'tenant',
         encrypt_assertions: false,
         encryption: { algorithm: 'aes256-gcm', key_transport: 'rsa-oaep-mgf1p' },
         name_id_formats: [persistent, email, transient],
+        name_id_sources: {},
         idp_initiated_allowed: false,
+        mappings: [],
         relay_states: [],
-        attribute_map: {},
+        attribute_map: released,
+        metadata_url: null,
+        metadata_certificate: null,
         access_policy: 'everyone',
         enabled: true,
       });
@@ -97,6 +103,38 @@ for (const database of databases) {
       assert.deepEqual([gone['signing_keys'], gone['encryption_key']], [[], null]);
       const back = await tenant.make('PATCH', path, { signing_keys: [pem, await certificatePem(keys)], encryption_key: pem });
       assert.deepEqual([back['require_signed_requests'], back['encrypt_assertions']], [true, true]);
+    });
+    test('a PATCH of one member of encryption keeps the other, and one of none keeps both', async () => {
+      const { id } = await create({ encryption: { algorithm: 'aes256-cbc', key_transport: 'rsa-oaep-sha256' } });
+      const patched = async (encryption: Json): Promise<unknown> =>
+        (await tenant.make('PATCH', `/service-providers/${id}`, { encryption }))['encryption'];
+      assert.deepEqual(await patched({ algorithm: 'aes128-gcm' }), { algorithm: 'aes128-gcm', key_transport: 'rsa-oaep-sha256' });
+      assert.deepEqual(await patched({ key_transport: 'rsa-oaep-mgf1p' }), { algorithm: 'aes128-gcm', key_transport: 'rsa-oaep-mgf1p' });
+      assert.deepEqual(await patched({}), { algorithm: 'aes128-gcm', key_transport: 'rsa-oaep-mgf1p' });
+      const { encryption } = await tenant.make('PATCH', `/service-providers/${id}`, { name: 'Other' });
+      assert.deepEqual(encryption, { algorithm: 'aes128-gcm', key_transport: 'rsa-oaep-mgf1p' });
+    });
+    test('20 changes of different fields at once: none is lost', async () => {
+      const { id } = await create();
+      const changes: readonly Json[] = [
+        { name: 'Parallel' },
+        { signing: 'response' },
+        { idp_initiated_allowed: true },
+        { relay_states: ['/home'] },
+        { access_policy: 'assigned' },
+      ];
+      for (let round = 0; round < 4; round += 1) {
+        await tenant.make('PATCH', `/service-providers/${id}`, {
+          name: 'x',
+          signing: 'both',
+          idp_initiated_allowed: false,
+          relay_states: [],
+          access_policy: 'everyone',
+        });
+        await Promise.all(changes.map((change) => tenant.make('PATCH', `/service-providers/${id}`, change)));
+        const now = await tenant.make('GET', `/service-providers/${id}`);
+        for (const change of changes) for (const [name, value] of Object.entries(change)) assert.deepEqual(now[name], value, name);
+      }
     });
     test('one entityID names one provider, 20 at once too', async () => {
       const [entity_id, other] = [entity(), entity()];
@@ -145,13 +183,12 @@ for (const database of databases) {
           ],
         },
       ],
-      ['acs', 'a URL twice', { acs: [{ url: 'https://a.example' }, { url: 'https://a.example' }] }],
       ['acs', 'index 65536', { acs: [{ url: 'https://a.example', index: 65_536 }] }],
       ['acs', 'an unknown member', { acs: [{ url: 'https://a.example', binding: 'x' }] }],
       ['signing_keys', 'EC', { signing_keys: [ecPem] }],
       ['signing_keys', 'RSA of 1024 bits', { signing_keys: [rsaKeys('tiny', 1024).publicPem] }],
       ['signing_keys', 'RSA with exponent 3', { signing_keys: [rsaKeys('three', 2048, 3).publicPem] }],
-      ['signing_keys', 'three', { signing_keys: [pem, pem, pem] }],
+      ['signing_keys', 'five', { signing_keys: [pem, pem, pem, pem, pem] }],
       ['signing_keys', 'a private key', { signing_keys: [privatePem] }],
       ['encryption_key', 'EC', { encryption_key: ecPem }],
       ['encryption_key', 'not PEM', { encryption_key: 'x' }],
@@ -196,86 +233,21 @@ for (const database of databases) {
       ]);
     });
 
-    test('import: node-saml metadata makes a provider, and a second time updates it and keeps what metadata does not say', async () => {
-      const publicCert = await certificatePem(keys);
-      const issuer = entity();
-      const metadata = (more: object): string =>
-        generateServiceProviderMetadata({
-          issuer,
-          callbackUrl: 'https://sp.example/saml',
-          identifierFormat: email,
-          wantAssertionsSigned: true,
-          ...more,
-        });
-      const signed = metadata({
-        publicCerts: publicCert,
-        decryptionCert: publicCert,
-        privateKey: privatePem,
-        decryptionPvk: privatePem,
-      });
-      const created = await jsonOf(await importXml(signed), 201);
-      assert.deepEqual(created['acs'], [{ url: 'https://sp.example/saml', index: 1, default: true }]);
-      assert.deepEqual(created['name_id_formats'], [email]);
-      assert.equal((created['signing_keys'] as string[]).length, 1);
-      assert.equal(created['require_signed_requests'], true);
-      assert.equal(created['encrypt_assertions'], true);
-      await tenant.make('PATCH', `/service-providers/${created['id']}`, { attribute_map: { emails: 'mail' }, idp_initiated_allowed: true });
-      const updated = await jsonOf(await importXml(metadata({ callbackUrl: 'https://new.example/saml' }), 'application/xml'), 200);
-      assert.equal(updated['id'], created['id']);
-      assert.deepEqual(updated['acs'], [{ url: 'https://new.example/saml', index: 1, default: true }]);
-      assert.deepEqual(updated['attribute_map'], { emails: 'mail' });
-      assert.equal(updated['require_signed_requests'], true, 'an import never lowers it');
-      assert.deepEqual(updated['signing_keys'], created['signing_keys']);
+    test('attributes that were never decided on are the usual five; {} releases none, transient names neither; a stored map stays', async () => {
+      assert.deepEqual((await create({ attribute_map: {} }))['attribute_map'], {});
+      assert.deepEqual((await create({ name_id_formats: [transient, persistent] }))['attribute_map'], {});
+      const created = await create({ name_id_formats: [persistent, transient] });
+      assert.deepEqual(created['attribute_map'], released);
+      const path = `/service-providers/${created['id']}`;
+      assert.deepEqual((await tenant.make('PATCH', path, { attribute_map: {} }))['attribute_map'], {});
+      assert.deepEqual((await tenant.make('PATCH', path, { enabled: false }))['attribute_map'], {});
     });
-
-    const descriptor = (role: string, attributes = `entityID="${entity()}"`): string =>
-      `<!-- as many generators write --><md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" ${attributes}>${role}</md:EntityDescriptor>`;
-    const role = (content: string, attributes = ''): string =>
-      `<md:SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol" ${attributes}>${content}</md:SPSSODescriptor>`;
-    const service =
-      '<md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://sp.example/acs" index="3"/>';
-    const key = (body: string, use = ''): string =>
-      `<md:KeyDescriptor ${use}><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#">${body}</ds:KeyInfo></md:KeyDescriptor>`;
-
-    test('import: a key without use counts for both; the marked service is the default; artifact services are left out', async () => {
-      const certificate = (await certificatePem(keys)).replace(/-.*-\n/g, '');
-      const x509 = `<ds:X509Data><ds:X509Certificate>${certificate}</ds:X509Certificate></ds:X509Data>`;
-      const services = `${service.replace('POST', 'Artifact').replace('"3"', '"1"')}${service}${service.replace('/acs', '/two').replace('"3"', '"4" isDefault="true"')}`;
-      const created = await jsonOf(await importXml(descriptor(role(`${key(x509)}${services}`))), 201);
-      assert.equal((created['signing_keys'] as string[]).length, 1);
-      assert.equal(created['encryption_key'], (created['signing_keys'] as string[])[0]);
-      assert.deepEqual(created['acs'], [
-        { url: 'https://sp.example/acs', index: 3, default: false },
-        { url: 'https://sp.example/two', index: 4, default: true },
-      ]);
-      assert.deepEqual(created['name_id_formats'], [persistent, email, transient]);
-    });
-    const refusedImports: readonly (readonly [string, string, () => string])[] = [
-      ['metadata', 'not XML', () => 'hello'],
-      ['metadata', 'a DOCTYPE', () => `<!DOCTYPE x>${descriptor(role(service))}`],
-      ['metadata', 'an EntitiesDescriptor', () => descriptor(role(service)).replaceAll('EntityDescriptor', 'EntitiesDescriptor')],
-      ['metadata', 'an identity provider', () => descriptor(role(service).replaceAll('SPSSO', 'IDPSSO'))],
-      ['metadata', 'two roles', () => descriptor(role(service) + role(service))],
-      ['metadata', 'SAML 1.1', () => descriptor(role(service).replaceAll('SAML:2.0:protocol', 'SAML:1.1:protocol'))],
-      ['metadata', 'expired', () => descriptor(role(service), `entityID="${entity()}" validUntil="2020-01-01T00:00:00Z"`)],
-      ['entity_id', 'no entityID', () => descriptor(role(service), '')],
-      ['acs', 'no POST service', () => descriptor(role(service.replace('HTTP-POST', 'PAOS')))],
-      ['acs', 'an http service', () => descriptor(role(service.replace('https:', 'http:')))],
-      [
-        'signing_keys',
-        'a key without a certificate',
-        () => descriptor(role(`${key('<ds:KeyName>x</ds:KeyName>', 'use="signing"')}${service}`)),
-      ],
-      ['require_signed_requests', 'signed requests without a key', () => descriptor(role(service, 'AuthnRequestsSigned="true"'))],
-    ];
-    for (const [kind, what, xml] of refusedImports) {
-      test(`import 400 kind ${kind}: ${what}`, async () => {
-        await assertRefusal(await importXml(xml()), 'management.invalid_request', { kind, text: /.+/ });
-      });
-    }
-    test('import takes no JSON', async () => {
-      const response = await tenant.call('POST', '/service-providers/import', { xml: descriptor(role(service)) });
-      await assertRefusal(response, 'management.invalid_request', { kind: 'metadata', text: /.+/ });
+    test('one URL may have several indexes', async () => {
+      const twice = [
+        { url: 'https://a.example', index: 1, default: true },
+        { url: 'https://a.example', index: 2, default: false },
+      ];
+      assert.deepEqual((await create({ acs: twice }))['acs'], twice);
     });
     test('assignments: users and groups pass the gate of an `assigned` provider', async () => {
       const { id } = await create({ access_policy: 'assigned' });

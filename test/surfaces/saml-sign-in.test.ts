@@ -1,7 +1,7 @@
 // From a provider's request to its answer through the shared sign-in pages, and what explain then shows.
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { listAuditEventsOfRequest } from '../../src/storage/audit-events.ts';
+import { listAuditEventsOfRequest } from '../../src/storage/records/audit-events.ts';
 import { databases } from '../support/databases.ts';
 import { createUser } from '../support/fixtures.ts';
 import { approveByPin, loginAt, openLogin, signInByPin, type TestLogin } from '../support/login.ts';

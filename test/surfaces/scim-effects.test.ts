@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { UserId } from '../../src/domain/ids.ts';
-import { listDevicesOfUser } from '../../src/storage/devices.ts';
+import { listDevicesOfUser } from '../../src/storage/device/devices.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, enrolledPhone, unlimited } from '../support/enrolled-phone.ts';
 import { assertRefusal } from '../support/refusal.ts';

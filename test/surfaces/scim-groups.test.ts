@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { GroupId, UserId } from '../../src/domain/ids.ts';
-import { addMembers } from '../../src/storage/provisioned-groups.ts';
+import { addMembers } from '../../src/storage/people/group-writer.ts';
 import { databases } from '../support/databases.ts';
 import { groupSchema, type Json, patchBody, rootTenant, type ScimCaller, startScim } from '../support/scim.ts';
 

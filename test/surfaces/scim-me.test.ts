@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { UserId } from '../../src/domain/ids.ts';
-import { listClients } from '../../src/storage/clients.ts';
+import { replaceHeldRoles } from '../../src/storage/people/user-roles.ts';
+import { listClients } from '../../src/storage/registry/clients.ts';
+import { insertRole } from '../../src/storage/registry/roles.ts';
 import { databases } from '../support/databases.ts';
 import { issueTokens } from '../support/issued-tokens.ts';
 import { assertRefusal } from '../support/refusal.ts';
@@ -30,14 +32,16 @@ for (const database of databases) {
     const setRole = async (id: string, role: 'admin' | 'user'): Promise<void> => {
       const { services } = admin.server.gatehouse;
       const tenant = await rootTenant(admin.server);
-      await services.database.write(tenant.id, (queries) =>
-        queries
+      await services.database.write(tenant.id, async (queries) => {
+        await insertRole(queries, tenant.id, { name: 'directory', description: undefined, capabilities: ['scim:read', 'scim:write'] });
+        await replaceHeldRoles(queries, tenant.id, { id: id as UserId, roles: role === 'admin' ? ['directory'] : [] });
+        await queries
           .updateTable('users')
           .set({ role })
           .where('tenant_id', '=', tenant.id)
           .where('id', '=', id as UserId)
-          .execute(),
-      );
+          .execute(); // as it is, version and all
+      });
     };
     beforeEach(async () => {
       people += 1;

@@ -3,16 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { makeSelfSignedCertificate, toPem } from '../../src/crypto/certificate.ts';
-import {
-  writeBitString,
-  writeBoolean,
-  writeExplicit,
-  writeObjectIdentifier,
-  writeOctetString,
-  writeTime,
-  writeUnsignedInteger,
-} from '../../src/crypto/der/writer.ts';
-import { readRsaPublicKey } from '../../src/crypto/rsa-public-key.ts';
+import { readRsaPublicKey } from '../../src/domain/rsa-public-key.ts';
 import { findJudge } from '../support/judge-binaries.ts';
 import { certificatePem, rsaKeys } from '../support/rsa-keys.ts';
 
@@ -24,25 +15,6 @@ const request = {
   notAfter: new Date('2055-06-07T08:09:10Z'),
   serialNumber: Buffer.alloc(16, 0xff),
 };
-
-suite('DER writer (X.690)', () => {
-  const cases: readonly (readonly [string, Buffer, string])[] = [
-    ['integer 0', writeUnsignedInteger(Uint8Array.of(0)), '020100'],
-    ['integer of no bytes', writeUnsignedInteger(Uint8Array.of()), '020100'],
-    ['integer 127', writeUnsignedInteger(Uint8Array.of(0, 0, 127)), '02017f'],
-    ['integer 128 keeps its sign byte', writeUnsignedInteger(Uint8Array.of(128)), '02020080'],
-    ['boolean', writeBoolean(true), '0101ff'],
-    ['object identifier', writeObjectIdentifier('1.2.840.113549.1.1.11'), '06092a864886f70d01010b'],
-    ['bit string', writeBitString(Uint8Array.of(0x80), 7), '03020780'],
-    ['explicit tag', writeExplicit(3, writeBoolean(false)), 'a303010100'],
-    ['127 bytes: short length', writeOctetString(Buffer.alloc(127)).subarray(0, 2), '047f'],
-    ['128 bytes: long length', writeOctetString(Buffer.alloc(128)).subarray(0, 3), '048180'],
-    ['256 bytes', writeOctetString(Buffer.alloc(256)).subarray(0, 4), '04820100'],
-    ['time of 2049', writeTime(new Date('2049-12-31T23:59:59Z')), `170d${Buffer.from('491231235959Z').toString('hex')}`],
-    ['time of 2050', writeTime(new Date('2050-01-01T00:00:00Z')), `180f${Buffer.from('20500101000000Z').toString('hex')}`],
-  ];
-  for (const [what, written, expected] of cases) test(what, () => assert.equal(written.toString('hex'), expected));
-});
 
 suite('self-signed certificate', () => {
   test('reads back with the key, names, times and usage it was made with', async () => {

@@ -82,6 +82,22 @@ test('7.18 android-key: the published leaf whose tags are out of order is refuse
   assert.throws(() => readKeyDescription(value), { name: 'MalformedBytes', message: 'authorization_list_order' });
 });
 
+test('7.18 android-key: one unlocking may serve a uv key for 30 s, and no longer, wherever the phone says so', () => {
+  for (const authTimeoutInSoftware of [false, true]) {
+    const lasts = (authTimeout: number) => attempt({ userAuthType: 2, authTimeout, authTimeoutInSoftware }, {}, true);
+    assert.deepEqual([lasts(0), lasts(30), lasts(31)], ['ok', 'ok', 'user_authentication_lasts_too_long']);
+    assert.equal(attempt({ userAuthType: 2, authTimeout: 31, authTimeoutInSoftware }), 'ok'); // a pop key
+  }
+});
+
+test('7.18 android-key: a critical extension nobody knows is refused, the key description may be critical', () => {
+  assert.equal(
+    attempt({ extension: { oid: '1.3.6.1.4.1.99999.1', value: Buffer.of(5, 0), critical: true } }),
+    'chain_critical_extension_unknown',
+  );
+  assert.equal(attempt({ extension: { oid: '1.3.6.1.4.1.99999.1', value: Buffer.of(5, 0) } }), 'ok');
+});
+
 test('7.18 android-key: a chain of the test authority verifies, with and without its root', () => {
   assert.equal(attempt(), 'ok');
   assert.equal(attempt({ withRoot: true }), 'ok');

@@ -35,7 +35,7 @@ async function makeToken(payload: object, signKey = signer.privateKey, alg = 'A2
 }
 
 async function attempt(payload: object): Promise<string> {
-  const outcome = verifyPlayIntegrity({ token: await makeToken(payload), nonce }, policy);
+  const outcome = await verifyPlayIntegrity({ token: await makeToken(payload), nonce }, policy);
   return outcome.ok ? 'ok' : outcome.subreason;
 }
 
@@ -68,15 +68,32 @@ for (const [name, change, subreason] of refusals) {
 
 test('7.18 play-integrity refuses another signer, another key wrap, another key and every changed character', async () => {
   const foreign = await makeToken(genuine, newP256().privateKey);
-  assert.deepEqual(verifyPlayIntegrity({ token: foreign, nonce }, policy), { ok: false, subreason: 'jws_signature' });
+  assert.deepEqual(await verifyPlayIntegrity({ token: foreign, nonce }, policy), { ok: false, subreason: 'jws_signature' });
   const wrapped = await makeToken(genuine, signer.privateKey, 'A256GCMKW');
-  assert.deepEqual(verifyPlayIntegrity({ token: wrapped, nonce }, policy), { ok: false, subreason: 'jwe_algorithm' });
+  assert.deepEqual(await verifyPlayIntegrity({ token: wrapped, nonce }, policy), { ok: false, subreason: 'jwe_algorithm' });
   const token = await makeToken(genuine);
   const otherKey = { ...policy, decryptionKey: randomBytes(32) };
-  assert.deepEqual(verifyPlayIntegrity({ token, nonce }, otherKey), { ok: false, subreason: 'jwe_decryption' });
+  assert.deepEqual(await verifyPlayIntegrity({ token, nonce }, otherKey), { ok: false, subreason: 'jwe_decryption' });
   for (let index = 0; index < token.length; index += 1) {
     const changed = token[index] === 'A' ? 'B' : 'A';
     const flipped = token.slice(0, index) + changed + token.slice(index + 1);
-    assert.equal(verifyPlayIntegrity({ token: flipped, nonce }, policy).ok, false, `character ${index}`);
+    assert.equal((await verifyPlayIntegrity({ token: flipped, nonce }, policy)).ok, false, `character ${index}`);
   }
+});
+
+test('7.18 play-integrity refuses compression, critical headers and a second text of the same bytes', async () => {
+  const jws = await new CompactSign(Buffer.from(JSON.stringify(genuine)))
+    .setProtectedHeader({ alg: 'ES256', crit: ['b64'], b64: true })
+    .sign(signer.privateKey);
+  const wrap = (text: string, more = {}): Promise<string> =>
+    new CompactEncrypt(Buffer.from(text))
+      .setProtectedHeader({ alg: 'A256KW', enc: 'A256GCM', ...more })
+      .encrypt(createSecretKey(decryptionKey));
+  const critical = await verifyPlayIntegrity({ token: await wrap(jws), nonce }, policy);
+  assert.deepEqual(critical, { ok: false, subreason: 'jws_algorithm' });
+  const packed = await verifyPlayIntegrity({ token: await wrap(jws, { zip: 'DEF' }), nonce }, policy);
+  assert.deepEqual(packed, { ok: false, subreason: 'jwe_algorithm' });
+  const token = await makeToken(genuine);
+  const padded = await verifyPlayIntegrity({ token: `${token}==`, nonce }, policy);
+  assert.deepEqual(padded, { ok: false, subreason: 'jwe_shape' });
 });

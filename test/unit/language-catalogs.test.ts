@@ -1,20 +1,33 @@
-// Every catalog of words in every language: the same keys of the same kind with the same placeholders, nothing left in English,
+// Every catalog of texts in every language: the same keys of the same kind with the same placeholders, nothing left in English,
 // and no word that no page or mail uses. A catalog that is not in the table below fails too.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { approvalMailCatalogs } from '../../src/approvals/approval-mail.ts';
-import { passkeyMailCatalogs } from '../../src/approvals/passkey-mail.ts';
-import { pinMailCatalogs } from '../../src/approvals/pin-mail.ts';
-import { deviceMailCatalogs } from '../../src/device/device-mail.ts';
 import { languages } from '../../src/domain/language.ts';
-import { messageCatalogs } from '../../src/http/pages/messages.ts';
-import { passkeyCatalogs } from '../../src/web/account/passkey-words.ts';
-import { accountCatalogs } from '../../src/web/account/words.ts';
-import { enrollWords, linkWords, scanWords } from '../../src/web/app-link-pages.ts';
-import { approvalPageCatalogs } from '../../src/web/mailed-approval-page.ts';
-import { setupCatalogs } from '../../src/web/setup-words.ts';
+import { approvalMailCatalogs } from '../../src/mails/approval-mail.ts';
+import { connectorStoppedMailCatalogs } from '../../src/mails/connector-stopped-mail.ts';
+import { deviceMailCatalogs } from '../../src/mails/device-mail.ts';
+import { externalIdentityMailCatalogs } from '../../src/mails/external-identity-mail.ts';
+import { invitationMailCatalogs } from '../../src/mails/invitation-mail.ts';
+import { passkeyMailCatalogs } from '../../src/mails/passkey-mail.ts';
+import { pinMailCatalogs } from '../../src/mails/pin-mail.ts';
+import { recoveryCodeMailCatalogs } from '../../src/mails/recovery-code-mail.ts';
+import { recoveryMailCatalogs } from '../../src/mails/recovery-mail.ts';
+import { reportedMailCatalogs } from '../../src/mails/reported-mail.ts';
+import { webhookDisabledMailCatalogs } from '../../src/mails/webhook-disabled-mail.ts';
+import { wrongCodesMailCatalogs } from '../../src/mails/wrong-codes-mail.ts';
+import { accountCatalogs } from '../../src/texts/account-texts.ts';
+import { enrollTexts, linkTexts, scanTexts } from '../../src/texts/app-link-texts.ts';
+import { approvalPageCatalogs } from '../../src/texts/approval-page-texts.ts';
+import { brandTexts } from '../../src/texts/brand-texts.ts';
+import { deviceSignInTexts } from '../../src/texts/device-sign-in-texts.ts';
+import { pageCatalogs } from '../../src/texts/page-texts.ts';
+import { passkeyCatalogs } from '../../src/texts/passkey-texts.ts';
+import { phonePageTexts } from '../../src/texts/phone-page-texts.ts';
+import { pushTexts } from '../../src/texts/push-texts.ts';
+import { setupCatalogs } from '../../src/texts/setup-texts.ts';
+import { welcomeCatalogs } from '../../src/texts/welcome-texts.ts';
 
 type Word = string | ((...values: readonly never[]) => string) | { readonly [name: string]: Word };
 type Catalog = Readonly<Record<string, Word>>;
@@ -22,27 +35,48 @@ type Catalogs = Readonly<Record<(typeof languages)[number], Catalog>>;
 
 /** By the name and the file that declares them. */
 const all = {
-  'src/http/pages/messages.ts': { messageCatalogs },
-  'src/web/account/words.ts': { accountCatalogs },
-  'src/web/account/passkey-words.ts': { passkeyCatalogs },
-  'src/web/setup-words.ts': { setupCatalogs },
-  'src/web/app-link-pages.ts': { enrollWords, scanWords, linkWords },
-  'src/web/mailed-approval-page.ts': { approvalPageCatalogs },
-  'src/approvals/pin-mail.ts': { pinMailCatalogs },
-  'src/approvals/approval-mail.ts': { approvalMailCatalogs },
-  'src/approvals/passkey-mail.ts': { passkeyMailCatalogs },
-  'src/device/device-mail.ts': { deviceMailCatalogs },
+  'src/texts/page-texts.ts': { pageCatalogs },
+  'src/texts/brand-texts.ts': { brandTexts },
+  'src/texts/account-texts.ts': { accountCatalogs },
+  'src/texts/passkey-texts.ts': { passkeyCatalogs },
+  'src/texts/setup-texts.ts': { setupCatalogs },
+  'src/texts/welcome-texts.ts': { welcomeCatalogs },
+  'src/texts/app-link-texts.ts': { enrollTexts, scanTexts, linkTexts },
+  'src/texts/device-sign-in-texts.ts': { deviceSignInTexts },
+  'src/texts/phone-page-texts.ts': { phonePageTexts },
+  'src/texts/push-texts.ts': { pushTexts },
+  'src/texts/approval-page-texts.ts': { approvalPageCatalogs },
+  'src/mails/pin-mail.ts': { pinMailCatalogs },
+  'src/mails/approval-mail.ts': { approvalMailCatalogs },
+  'src/mails/passkey-mail.ts': { passkeyMailCatalogs },
+  'src/mails/device-mail.ts': { deviceMailCatalogs },
+  'src/mails/invitation-mail.ts': { invitationMailCatalogs },
+  'src/mails/recovery-code-mail.ts': { recoveryCodeMailCatalogs },
+  'src/mails/reported-mail.ts': { reportedMailCatalogs },
+  'src/mails/wrong-codes-mail.ts': { wrongCodesMailCatalogs },
+  'src/mails/connector-stopped-mail.ts': { connectorStoppedMailCatalogs },
+  'src/mails/webhook-disabled-mail.ts': { webhookDisabledMailCatalogs },
+  'src/mails/recovery-mail.ts': { recoveryMailCatalogs },
+  'src/mails/external-identity-mail.ts': { externalIdentityMailCatalogs },
 } as unknown as Readonly<Record<string, Readonly<Record<string, Catalogs>>>>; // catalogs have no index signature of their own
 
 /** Maps by language that hold no words. */
-const wordless = ['src/web/account/language-page.ts names', 'src/web/login-page.ts timeFormats'];
+const wordless = [
+  'src/web/account/language-page.ts names',
+  'src/web/login-bodies.ts timeFormats',
+  'src/web/console/appearance/texts-pages.ts languageNames',
+];
 
-/** Words that are rightly the same in another language as in English. */
+/** Texts that are rightly the same in another language as in English. */
 const same = new Set([
   'de pin',
+  'de code',
+  'fr code',
+  'fr application',
   'fr factClient',
   'fr pin',
   'de nameLabel',
+  'de passkeyTitle',
   'de suggested',
   'de name',
   'de passkeys',
@@ -92,9 +126,9 @@ describe('language catalogs', () => {
       const users = sources
         .filter(
           ({ file: other }) =>
-            !/\/(messages|words)-(en|de|fr|ja)\.ts$/.test(other) && (other.startsWith('src/web/') || other.startsWith(folder)),
+            !/-(en|de|fr|ja)\.ts$/.test(other) && (/^src\/(web|pages|http|oidc)\//.test(other) || other.startsWith(folder)),
         )
-        .filter(({ file: other }) => !other.endsWith('-words.ts'))
+        .filter(({ file: other }) => !other.startsWith('src/texts/') || other === 'src/texts/page-texts.ts')
         .map(({ text }) => text)
         .join('\n');
       const unused = Object.keys(catalogs.en).filter((key) => !new RegExp(`\\.${key}\\b|'${key}'|[{,] ${key}[ ,]`).test(users));
@@ -103,7 +137,7 @@ describe('language catalogs', () => {
   }
 });
 
-/** Words by path, those of inner objects too. */
+/** Texts by path, those of inner objects too. */
 function flatten(catalog: Catalog, prefix = ''): Map<string, Exclude<Word, object> | ((...values: readonly never[]) => string)> {
   const words = new Map<string, string | ((...values: readonly never[]) => string)>();
   for (const [key, word] of Object.entries(catalog))

@@ -103,6 +103,32 @@ describe('outgoing HTTP', () => {
       ['POST', 'a=é', '4', 'close'],
     );
   });
+  it('keepsConnection: kept for the same addresses, new for a name that moves, replaced when the other side closed it', async () => {
+    let opened = 0;
+    const count = (): void => {
+      opened += 1;
+    };
+    plain.on('connection', count);
+    let addresses = ['127.0.0.1'];
+    const outbound = createOutbound({ allow: loopback, resolve: (host) => resolveTo(...addresses)(host) });
+    const ask = async (): Promise<void> => {
+      const result = await outbound.fetch(call(`http://hook.example:${port}/`, { keepsConnection: true }));
+      assert.equal(result.ok && result.status, 200, JSON.stringify(result));
+    };
+    await ask();
+    await ask();
+    assert.equal(opened, 1);
+    assert.equal(seen.at(-1)?.headers['connection'], 'keep-alive');
+    addresses = ['127.0.0.1', '127.0.0.2'];
+    await ask();
+    assert.equal(opened, 2);
+    addresses = ['10.0.0.1'];
+    assert.deepEqual(await outbound.fetch(call('https://hook.example/', { keepsConnection: true })), failed('refused_address'));
+    addresses = ['127.0.0.1'];
+    plain.closeIdleConnections();
+    await ask();
+    plain.off('connection', count);
+  });
   it('the system resolver finds localhost', async () => {
     const outbound = createOutbound({ allow: ['127.0.0.0/8', '::1'] });
     assert.equal((await outbound.fetch(call(`http://localhost:${port}/`))).ok, true);

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Document } from '../../src/scim/document.ts';
-import { matches } from '../../src/scim/filter-evaluator.ts';
-import { filterLimits, parseFilter, parsePath } from '../../src/scim/filter-parser.ts';
-import { resolveFilter } from '../../src/scim/filter-resolver.ts';
-import { FilterProblem } from '../../src/scim/filter-syntax.ts';
-import { groupIndex, type TypeIndex, userIndex } from '../../src/scim/schema-lookup.ts';
+import { matches } from '../../src/scim/filter/filter-evaluator.ts';
+import { filterLimits, parseFilter, parsePath } from '../../src/scim/filter/filter-parser.ts';
+import { resolveFilter } from '../../src/scim/filter/filter-resolver.ts';
+import { FilterProblem } from '../../src/scim/filter/filter-syntax.ts';
+import { groupIndex, type TypeIndex, userIndex } from '../../src/scim/schema/schema-lookup.ts';
 import { assertLinear } from '../support/linear-time.ts';
 
 const jane: Document = {

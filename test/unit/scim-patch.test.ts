@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ContractError } from '../../src/contract/contract-error.ts';
 import { type Document, sameDocument } from '../../src/scim/document.ts';
-import { applyMutations, type DocumentMutation } from '../../src/scim/patch-apply.ts';
-import type { Mutation } from '../../src/scim/patch-mutation.ts';
-import { planPatch } from '../../src/scim/patch-planner.ts';
-import { groupIndex, userIndex } from '../../src/scim/schema-lookup.ts';
+import { applyMutations, type DocumentMutation } from '../../src/scim/patch/patch-apply.ts';
+import type { Mutation } from '../../src/scim/patch/patch-mutation.ts';
+import { planPatch } from '../../src/scim/patch/patch-planner.ts';
+import { groupIndex, userIndex } from '../../src/scim/schema/schema-lookup.ts';
 import { assertLinear } from '../support/linear-time.ts';
 
 const id = '0190a1b2-0000-7000-8000-000000000001';

@@ -1,4 +1,4 @@
-// crypto/signing-pool: signatures of lone requests, of crowds shared with the other thread, and of RSA keys all verify.
+// crypto/signing-pool: signatures of lone requests, of batches shared with the other thread, and of RSA keys all verify.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseJwt, signJwt, verifyJwt } from '../../src/crypto/jwt.ts';
@@ -13,7 +13,7 @@ async function makeKey(alg: SigningAlg) {
 
 describe('signing pool', () => {
   for (const alg of ['ES256', 'EdDSA', 'RS256'] as const) {
-    it(`${alg}: one signature, then a crowd of 300, each for its own claims`, async () => {
+    it(`${alg}: one signature, then a batch of 300, each for its own claims`, async () => {
       const key = await makeKey(alg);
       for (const count of [1, 300]) {
         const tokens = await Promise.all(Array.from({ length: count }, (_item, index) => signJwt(key.signing, 'JWT', { index })));
@@ -26,7 +26,7 @@ describe('signing pool', () => {
     });
   }
 
-  it('two keys in one crowd are not mixed up', async () => {
+  it('two keys in one batch are not mixed up', async () => {
     const [first, second] = [await makeKey('ES256'), await makeKey('ES256')];
     const tokens = await Promise.all(
       Array.from({ length: 64 }, (_item, index) => signJwt((index % 2 === 0 ? first : second).signing, 'JWT', { index })),
@@ -38,7 +38,7 @@ describe('signing pool', () => {
     });
   });
 
-  it('a key that cannot sign fails its own request, alone and in a crowd', async () => {
+  it('a key that cannot sign fails its own request, alone and in a batch', async () => {
     const good = await makeKey('ES256');
     const broken = { ...good.signing, kid: 'broken', privateKey: good.verification.publicKey };
     await assert.rejects(signJwt(broken, 'JWT', {}));

@@ -1,0 +1,150 @@
+// Design 02, command line: every command says what it does with an example, refuses unknown flags with exit 2, and stands in the
+// completion of every shell.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { createDataFolder, type Ended, runGatehouse } from '../support/gatehouse-process.ts';
+
+interface Entry {
+  readonly words: readonly string[];
+  readonly subcommands: readonly string[];
+  readonly flags: readonly { readonly flag: string }[];
+}
+
+/** What commander asks for before it looks at what it does not know. */
+const required: Readonly<Record<string, readonly string[]>> = {
+  plan: ['-f', 'x'],
+  apply: ['-f', 'x'],
+  'sign-in': ['--user', 'x'],
+  'user recover': ['--reason', 'x'],
+};
+
+describe('command line: help and completion', () => {
+  const folder = createDataFolder();
+  const command = (...args: readonly string[]): Promise<Ended> => runGatehouse(folder.path, { args }).ended;
+  let entries: readonly Entry[];
+  before(async () => {
+    entries = JSON.parse((await command('completion', 'bash', '--json')).stdout);
+  });
+  after(() => folder.remove());
+  const leaves = (): readonly Entry[] => entries.filter(({ words, subcommands }) => words.length > 0 && subcommands.length === 0);
+
+  it('design 02 names them all', () => {
+    const names = entries.map(({ words }) => words.join(' '));
+    const wanted =
+      'serve,migrate,tenant create,tenant list,tenant disable,client create,client list,client rotate-secret,user create,user suspend,user list,' +
+      'key rotate,admin invite,admin list,admin recover,admin roles,export,import,apply,plan,backup,restore,explain,doctor,phone enrol,phone list,phone approve,' +
+      'phone deny,phone rotate,contract,config check,completion';
+    assert.deepEqual(
+      wanted.split(',').filter((name) => !names.includes(name)),
+      [],
+    );
+  });
+
+  it('--help of every command: usage, what it does, an example; exit 0. An unknown flag: exit 2, on standard error', async () => {
+    assert.ok(leaves().length > 30);
+    const wrong = ({ words }: Entry): readonly string[] => [...words, ...(required[words.join(' ')] ?? []), '--no-such-flag'];
+    const helps = runMany(leaves().map(({ words }) => [...words, '--help']));
+    const refusals = runMany(leaves().map(wrong));
+    for (const [at, { words, flags }] of leaves().entries()) {
+      const help = helps[at]!;
+      assert.deepEqual([help.code, help.stderr], [0, ''], words.join(' '));
+      assert.match(help.stdout, new RegExp(`^Usage: gatehouse ${words.join(' ')}`));
+      assert.match(help.stdout, new RegExp(`\\nExamples?:\\n  (.*)gatehouse ${words.join(' ')}`), words.join(' '));
+      if (words[0] !== 'serve')
+        assert.ok(
+          flags.some(({ flag }) => flag === '--json'),
+          `${words.join(' ')} has --json`,
+        );
+      const refused = refusals[at]!;
+      assert.deepEqual([refused.code, refused.stdout], [2, ''], words.join(' '));
+      assert.match(refused.stderr, /unknown option '--no-such-flag'/, words.join(' '));
+    }
+  });
+
+  it('--version is the release', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    assert.deepEqual(await command('--version').then(({ code, stdout, stderr }) => ({ code, stdout, stderr })), {
+      code: 0,
+      stdout: `${version}\n`,
+      stderr: '',
+    });
+  });
+
+  it("help shows what is the command's own first, and the server's settings whole under serve only", async () => {
+    const { stdout } = await command('client', 'create', '--help');
+    assert.ok(stdout.indexOf('--redirect-uri') < stdout.indexOf('--data'));
+    assert.ok(!stdout.includes('--smtp-url') && stdout.includes('gatehouse serve --help'));
+    assert.ok((await command('serve', '--help')).stdout.includes('--smtp-url'));
+  });
+
+  it('a failure with --json is JSON on standard error: what was expected, found, and what to type', async () => {
+    const failed = await command('user', 'suspend', 'nobody@example.com', '--json');
+    assert.deepEqual([failed.code, failed.stdout], [1, '']);
+    assert.deepEqual(JSON.parse(failed.stderr), {
+      error: '--tenant: expected a tenant, found none in this database. Start the server once: gatehouse serve',
+      expected: 'a tenant',
+      found: 'none in this database',
+      try: 'Start the server once: gatehouse serve',
+    });
+    const plain = await command('user', 'suspend', 'nobody@example.com');
+    assert.match(plain.stderr, /^gatehouse: --tenant: expected a tenant/m);
+  });
+
+  for (const shell of ['bash', 'zsh', 'fish'] as const)
+    it(`completion ${shell} has every command and every flag`, async () => {
+      const { stdout, code } = await command('completion', shell);
+      assert.equal(code, 0);
+      for (const { words, flags } of entries) {
+        for (const word of words) assert.ok(stdout.includes(word), word);
+        for (const { flag } of flags) assert.ok(stdout.includes(shell === 'fish' ? flag.replace(/^-+/, '') : flag), flag);
+      }
+      if (shell === 'fish') return;
+      const checked = spawnSync('bash', ['-n'], { input: stdout });
+      assert.equal(checked.status, 0, checked.stderr.toString());
+    });
+
+  it('bash offers subcommands, flags of the right command, and files behind a flag with a value', async () => {
+    const { stdout } = await command('completion', 'bash');
+    const offered = (...words: readonly string[]): readonly string[] => {
+      const line = ['gatehouse', ...words].map((word) => `'${word}'`).join(' ');
+      const script = `${stdout}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length}; _gatehouse; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return spawnSync('bash', ['-c', script], { cwd: folder.path }).stdout.toString().trim().split('\n');
+    };
+    assert.deepEqual(offered('ten'), ['tenant']);
+    assert.deepEqual(offered('tenant', 'cre'), ['create']);
+    assert.deepEqual(offered('apply', '--pr').toSorted(), ['--progress', '--prune']);
+    assert.deepEqual(offered('user', 'list', '--prune'), ['']);
+  });
+
+  it('an unknown command and an unknown shell: exit 2', async () => {
+    assert.equal((await command('fly')).code, 2);
+    const { code, stderr } = await command('completion', 'csh');
+    assert.equal(code, 2);
+    assert.match(stderr, /Allowed choices are bash, zsh, fish/);
+  });
+});
+
+interface Output {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs command lines one after another in one process, because seventy processes take a minute. */
+function runMany(lines: readonly (readonly string[])[]): readonly Output[] {
+  const script = `
+    import { run } from ${JSON.stringify(new URL('../../src/cli/run.ts', import.meta.url).href)};
+    const real = process.stdout.write.bind(process.stdout);
+    const outputs = [];
+    for (const argv of ${JSON.stringify(lines)}) {
+      const output = { stdout: '', stderr: '' };
+      for (const name of ['stdout', 'stderr']) process[name].write = (text) => { output[name] += text; return true; };
+      outputs.push({ code: await run(argv), ...output });
+    }
+    real(JSON.stringify(outputs));`;
+  const ended = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script]);
+  assert.equal(ended.status, 0, ended.stderr.toString());
+  return JSON.parse(ended.stdout.toString());
+}

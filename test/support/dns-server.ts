@@ -1,0 +1,55 @@
+// A name server on loopback that knows TXT records, for tests of proven domains. UDP, one question a message (RFC 1035 4).
+import { createSocket } from 'node:dgram';
+
+export type TestDns = Awaited<ReturnType<typeof startDns>>;
+
+export async function startDns() {
+  /** Texts by lower-case name. */
+  const records = new Map<string, readonly string[]>();
+  const asked: string[] = [];
+  let isBroken = false;
+  const socket = createSocket('udp4');
+  socket.on('message', (question, from) => {
+    const { name, end } = nameIn(question);
+    asked.push(name);
+    const texts = records.get(name);
+    const head = Buffer.from(question.subarray(0, 12));
+    const code = isBroken ? 2 : texts === undefined ? 3 : 0; // SERVFAIL, NXDOMAIN
+    head.writeUInt16BE(0x8580 | code, 2);
+    head.writeUInt16BE(isBroken ? 0 : (texts?.length ?? 0), 6);
+    head.writeUInt32BE(0, 8);
+    const answers = isBroken ? [] : (texts ?? []).map(answerOf);
+    socket.send(Buffer.concat([head, question.subarray(12, end), ...answers]), from.port, from.address);
+  });
+  await new Promise<void>((bound) => socket.bind(0, '127.0.0.1', bound));
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    records,
+    /** Names asked for so far. */
+    asked,
+    /** Makes it answer SERVFAIL. */
+    setBroken: (broken: boolean): void => {
+      isBroken = broken;
+    },
+    close: (): Promise<void> => new Promise((closed) => socket.close(() => closed())),
+  };
+}
+
+function nameIn(message: Buffer): { readonly name: string; readonly end: number } {
+  const labels: string[] = [];
+  let at = 12;
+  for (let size = message[at] ?? 0; size > 0; size = message[at] ?? 0) {
+    labels.push(message.toString('latin1', at + 1, at + 1 + size));
+    at += 1 + size;
+  }
+  return { name: labels.join('.').toLowerCase(), end: at + 5 };
+}
+
+/** A TXT record of the name asked for, in strings of 255 at most. */
+function answerOf(text: string): Buffer {
+  const strings = (text.match(/.{1,255}/gs) ?? ['']).map((part) => Buffer.concat([Buffer.from([part.length]), Buffer.from(part)]));
+  const data = Buffer.concat(strings);
+  const head = Buffer.from([0xc0, 12, 0, 16, 0, 1, 0, 0, 0, 0, 0, 0]);
+  head.writeUInt16BE(data.length, 10);
+  return Buffer.concat([head, data]);
+}

@@ -1,0 +1,34 @@
+// The router before several deployments: one public address whose requests go to the one that has the tenant.
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Router {
+  readonly url: string;
+  /** Sends requests to this port from now on. */
+  readonly sendTo: (port: number) => void;
+  readonly close: () => Promise<void>;
+}
+
+export async function startRouter(): Promise<Router> {
+  let port = 0;
+  const server = createServer((incoming, outgoing) => {
+    const { method, url, headers } = incoming;
+    const forward = request({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode!, answer.rawHeaders);
+      answer.pipe(outgoing);
+    });
+    forward.on('error', () => outgoing.destroy());
+    incoming.pipe(forward);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sendTo: (to) => {
+      port = to;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}

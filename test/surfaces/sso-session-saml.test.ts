@@ -1,0 +1,97 @@
+// Single sign-on sessions and SAML (design 14, 1): one session for both protocols, ForceAuthn, IsPassive, and starts at our side.
+import assert from 'node:assert/strict';
+import { after, beforeEach, describe, it } from 'node:test';
+import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { databases } from '../support/databases.ts';
+import { createUser, type TestUser } from '../support/fixtures.ts';
+import { assertRefusal } from '../support/refusal.ts';
+import { assertDelivered, openSamlIdp } from '../support/saml-idp.ts';
+import { type AuthnRequestParts, buildRedirectQuery } from '../support/saml-requests.ts';
+import { openSsoWorld } from '../support/sso.ts';
+
+const issuer = 'https://sp.example';
+
+for (const database of databases) {
+  describe(`Single sign-on sessions and SAML on ${database}`, async () => {
+    const { server, signInAt, signedIn, authorize, locationOf, asksToSignIn } = await openSsoWorld(database);
+    const idp = await openSamlIdp(server, 'sso');
+    await idp.register({ entity_id: issuer, name: 'Payroll', idp_initiated_allowed: true, attribute_map: { emails: 'mail' } });
+    let ada: TestUser;
+    after(() => server.close());
+    beforeEach(async () => {
+      ada = await createUser(server.gatehouse.services, idp.tenant);
+    });
+
+    const request = (parts: AuthnRequestParts = {}): string => buildRedirectQuery(idp.request({ issuer, ...parts }));
+    const ask = (browser: TestBrowser, query: string): Promise<Response> =>
+      browser.send(`${idp.ssoUrl}?${query}`, { headers: { accept: 'text/html' } });
+    const stateAt = async (browser: TestBrowser, login: string): Promise<string> =>
+      ((await (await browser.send(login)).json()) as { state: string }).state;
+    const finish = async (browser: TestBrowser, login: string): Promise<string> => {
+      const response = await browser.send(`${login}/finish`, { method: 'POST', body: new URLSearchParams() });
+      return ((await response.json()) as { redirect_to: string }).redirect_to;
+    };
+    const delivers = async (browser: TestBrowser, postback: string): Promise<void> => {
+      const { xml } = await assertDelivered(await browser.send(postback));
+      assert.ok(xml.includes(`>${ada.email}<`));
+    };
+
+    it('a sign-in at an application of one protocol answers the other', async () => {
+      const browser = await signedIn(ada);
+      const login = asksToSignIn(await ask(browser, request()));
+      assert.equal(await stateAt(browser, login), 'approved');
+      await delivers(browser, await finish(browser, login));
+      const other = openBrowser();
+      await signInAt(other, asksToSignIn(await ask(other, request())), ada);
+      assert.ok(locationOf(await authorize(other)).searchParams.has('code'));
+    });
+
+    it('ForceAuthn asks again; a class the session did not meet is raised by the same person', async () => {
+      const browser = await signedIn(ada);
+      const forced = asksToSignIn(await ask(browser, request({ attributes: ' ForceAuthn="true"' })));
+      assert.equal(await stateAt(browser, forced), 'identify');
+      const classRef = '<saml:AuthnContextClassRef>https://refeds.org/profile/mfa</saml:AuthnContextClassRef>';
+      const strong = request({ content: `<samlp:RequestedAuthnContext>${classRef}</samlp:RequestedAuthnContext>` });
+      const login = asksToSignIn(await ask(browser, strong));
+      const now = (await (await browser.send(login, { headers: { accept: 'text/html' } })).text()).includes('use-phone');
+      assert.ok(now, 'the phone is offered to the person of the session');
+      assert.equal(await stateAt(browser, login), 'choose');
+    });
+
+    it('IsPassive is answered from a session and is 400 without one, with ForceAuthn too', async () => {
+      const passive = (more = ''): string => request({ attributes: ` IsPassive="true"${more}` });
+      const browser = await signedIn(ada);
+      const page = await browser.send(asksToSignIn(await ask(browser, passive())), { headers: { accept: 'text/html' } });
+      await delivers(browser, locationOf(page).href);
+      await assertRefusal(await idp.get(passive()), 'saml.invalid_request');
+      const both = await browser.send(`${idp.ssoUrl}?${passive(' ForceAuthn="true"')}`);
+      await assertRefusal(both, 'saml.invalid_request');
+    });
+
+    it('IsPassive by POST, without a cookie: the sign-in page answers, or the post-back refuses', async () => {
+      const passive = (): string => Buffer.from(idp.request({ issuer, attributes: ' IsPassive="true"' })).toString('base64');
+      const silently = async (browser: TestBrowser): Promise<Response> => {
+        const started = await idp.post({ SAMLRequest: passive() }, { accept: 'text/html' });
+        const [pair = ''] = (started.headers.get('set-cookie') ?? '').split(';');
+        browser.cookies.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
+        const page = await browser.send(asksToSignIn(started), { headers: { accept: 'text/html' } });
+        return browser.send(locationOf(page).href);
+      };
+      const { xml } = await assertDelivered(await silently(await signedIn(ada)));
+      assert.ok(xml.includes(`>${ada.email}<`));
+      await assertRefusal(await silently(openBrowser()), 'saml.invalid_grant');
+    });
+
+    it('a start at our side asks whether to continue as the person of the session', async () => {
+      const browser = await signedIn(ada);
+      const login = asksToSignIn(await ask(browser, new URLSearchParams({ sp: issuer }).toString()));
+      const { state, accounts } = (await (await browser.send(login)).json()) as {
+        state: string;
+        accounts: { id: string; email: string }[];
+      };
+      assert.deepEqual([state, accounts.map(({ email }) => email)], ['account', [ada.email]]);
+      await browser.send(`${login}/account`, { method: 'POST', body: new URLSearchParams({ account: accounts[0]!.id }) });
+      await delivers(browser, await finish(browser, login));
+    });
+  });
+}
