@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { hourMs, type RecordingProxy, type Resource, runConnectors, startRecordingProxy } from '../support/connectors.ts';
 import { until } from '../support/deliveries.ts';
 import { findJudge } from '../support/judge-binaries.ts';
-import { clientCredentialsToken, createTestTenant, createTestUser, type Json, type Managed, managedWith } from '../support/management.ts';
+import { createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
 import { freePort } from '../support/private-postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { loopbackAllowed } from '../support/webhooks.ts';
@@ -121,7 +121,6 @@ for (const { name, args } of judges) {
       await settled();
 
       await server.clock.advance(25 * hourMs);
-      tenant = managedWith(await clientCredentialsToken(tenant.baseUrl, tenant.adminClientId, tenant.adminClientSecret), tenant);
       const reconciled = await run();
       assert.ok(reconciled.includes('GET /Users'));
       assert.deepEqual(

@@ -1,5 +1,6 @@
 // What most black-box tests start with: a tenant made through the system API, a management token, clients and users.
 import assert from 'node:assert/strict';
+import { decodeJwt } from 'jose';
 import { operatorToken, type TestServer } from './server.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -12,9 +13,9 @@ export interface Managed {
   readonly managementApi: string;
   readonly adminClientId: string;
   readonly adminClientSecret: string;
-  /** A management token with every capability. */
+  /** A management token with every capability, as it was issued first. */
   readonly token: string;
-  /** Calls the management API with that token; `path` as in `/users`. */
+  /** Calls the management API with that token, or one issued since where time has passed; `path` as in `/users`. */
   readonly call: (method: string, path: string, body?: unknown) => Promise<Response>;
   /** The same, asserting success and giving the JSON. */
   readonly make: <T = Json>(method: string, path: string, body?: unknown) => Promise<T>;
@@ -32,15 +33,16 @@ export async function createTestTenant(
   const created = await jsonOf(await callSystem(server, 'POST', '/tenants', { slug, name: `Tenant ${slug}` }), 201);
   const admin = created['admin_client'] as { readonly client_id: string; readonly client_secret: string };
   const baseUrl = String(created['base_url']);
-  const token = await clientCredentialsToken(baseUrl, admin.client_id, admin.client_secret);
-  const managed = managedWith(token, {
+  const tenant = {
     id: String(created['id']),
     slug,
     baseUrl,
     managementApi: String(created['management_api']),
     adminClientId: admin.client_id,
     adminClientSecret: admin.client_secret,
-  });
+  };
+  const current = await lastingToken(server, tenant);
+  const managed = { ...managedBy(current, tenant), token: await current() };
   if (options.settings !== undefined) await managed.make('PATCH', '/settings', options.settings);
   return managed;
 }
@@ -72,15 +74,38 @@ export async function clientCredentialsToken(baseUrl: string, clientId: string, 
 }
 
 /** The same tenant with another token. */
-export function managedWith(token: string, tenant: Omit<Managed, 'token' | 'call' | 'make'>): Managed {
-  const call: Managed['call'] = (method, path, body) => callJson(`${tenant.managementApi}${path}`, token, method, body);
+export function managedWith(token: string, tenant: ManagedTenant): Managed {
+  return { ...managedBy(() => Promise.resolve(token), tenant), token };
+}
+
+type ManagedTenant = Omit<Managed, 'token' | 'call' | 'make'>;
+
+/**
+ * Gives the admin client's token, a new one once half of the last one's time is over: tests move the clock, and those that share a process
+ * wait for one another. Where none is to be had any more, the last one stays.
+ */
+async function lastingToken(server: TestServer, tenant: ManagedTenant): Promise<() => Promise<string>> {
+  const issue = async () => {
+    const token = await clientCredentialsToken(tenant.baseUrl, tenant.adminClientId, tenant.adminClientSecret);
+    const { iat, exp } = decodeJwt(token);
+    return { token, staleMs: ((iat! + exp!) / 2) * 1000 };
+  };
+  let last = await issue();
+  return async () => {
+    if (server.clock.nowMs() >= last.staleMs) last = await issue().catch(() => last);
+    return last.token;
+  };
+}
+
+function managedBy(bearer: () => Promise<string>, tenant: ManagedTenant): Omit<Managed, 'token'> {
+  const call: Managed['call'] = async (method, path, body) => callJson(`${tenant.managementApi}${path}`, await bearer(), method, body);
   const make = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const response = await call(method, path, body);
     assert.ok(response.ok, `${method} ${path}: ${response.status} ${response.ok ? '' : await response.clone().text()}`);
     const text = await response.text();
     return (text === '' ? undefined : JSON.parse(text)) as T; // the caller names the shape it expects
   };
-  return { ...tenant, token, call, make };
+  return { ...tenant, call, make };
 }
 
 /** A confidential client for the code flow, or what `fields` make of it. Gives the answer, `client_secret` included. */

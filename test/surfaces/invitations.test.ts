@@ -11,7 +11,7 @@ import { enrolledPhone, testDevice } from '../support/enrolled-phone.ts';
 import { createClient, createUser, type TestUser } from '../support/fixtures.ts';
 import { beginLogin } from '../support/login.ts';
 import { mailsTo } from '../support/mailbox.ts';
-import { clientCredentialsToken, createTestTenant, type Json, jsonOf, type Managed, managedWith } from '../support/management.ts';
+import { createTestTenant, type Json, jsonOf, type Managed } from '../support/management.ts';
 import { signInByPasskey } from '../support/passkeys.ts';
 import { createPhone } from '../support/phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
@@ -37,9 +37,7 @@ for (const database of databases)
     before(async () => {
       server = await startTestServer(database);
       const settings = { login_methods: ['passkey', 'phone', 'email_pin'], rate_limits: { login_starts_per_ip: null } };
-      const made = await createTestTenant(server, { settings: { ...settings, access_token_lifetime_seconds: 30 * 24 * 3600 } });
-      // A token that outlives the links whose end is waited for.
-      managed = managedWith(await clientCredentialsToken(made.baseUrl, made.adminClientId, made.adminClientSecret), made);
+      managed = await createTestTenant(server, { settings });
       tenant = (await server.gatehouse.services.tenants.bySlug(managed.slug))!;
     });
     after(() => server.close());

@@ -12,7 +12,7 @@ import { openApp } from '../support/first-party-app.ts';
 import { createClient, createUser, type TestUser } from '../support/fixtures.ts';
 import { beginLogin, type TestLogin } from '../support/login.ts';
 import { mailsTo } from '../support/mailbox.ts';
-import { clientCredentialsToken, createTestTenant, type Json, jsonOf, type Managed, managedWith } from '../support/management.ts';
+import { createTestTenant, type Json, jsonOf, type Managed } from '../support/management.ts';
 import { stateOf } from '../support/passkeys.ts';
 import { createPhone, type Phone } from '../support/phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
@@ -38,9 +38,7 @@ for (const database of databases)
     before(async () => {
       server = await startTestServer(database);
       const settings = { login_methods: ['passkey', 'phone', 'email_pin'], rate_limits: { login_starts_per_ip: null } };
-      const made = await createTestTenant(server, { settings: { ...settings, access_token_lifetime_seconds: 30 * 24 * 3600 } });
-      // A token that outlives the links whose end is waited for.
-      managed = managedWith(await clientCredentialsToken(made.baseUrl, made.adminClientId, made.adminClientSecret), made);
+      managed = await createTestTenant(server, { settings });
       tenant = (await server.gatehouse.services.tenants.bySlug(managed.slug))!;
     });
     after(() => server.close());

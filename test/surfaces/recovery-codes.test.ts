@@ -11,7 +11,7 @@ import { openApp } from '../support/first-party-app.ts';
 import { createClient, createUser, type TestClient } from '../support/fixtures.ts';
 import { beginLogin, type TestLogin } from '../support/login.ts';
 import { mailsTo } from '../support/mailbox.ts';
-import { clientCredentialsToken, createTestTenant, type Json, jsonOf, type Managed, managedWith } from '../support/management.ts';
+import { createTestTenant, type Json, jsonOf, type Managed } from '../support/management.ts';
 import { decodeJwt, exchange, tokensOf } from '../support/oidc.ts';
 import { createPhone } from '../support/phone.ts';
 import { byPasskey, codesIn, makeCodes, type Recoverable } from '../support/recovery.ts';
@@ -32,9 +32,7 @@ for (const database of databases)
     let client: TestClient;
     before(async () => {
       server = await startTestServer(database);
-      const made = await createTestTenant(server, { settings: { ...settings, access_token_lifetime_seconds: 30 * 24 * 3600 } });
-      // A token that outlives the days that are waited out.
-      managed = managedWith(await clientCredentialsToken(made.baseUrl, made.adminClientId, made.adminClientSecret), made);
+      managed = await createTestTenant(server, { settings });
       tenant = (await server.gatehouse.services.tenants.bySlug(managed.slug))!;
       client = await createClient(server.gatehouse.services, tenant);
     });
