@@ -39,6 +39,7 @@ export async function followExpressGuide(browser: Browser, { folder }: Started):
   try {
     const said = /Open <(\S+)>/.exec(document)![1]!;
     const person = /Enter `(\S+)`, the person/.exec(document)![1]!;
+    const method = /press \*\*(Email .+?)\*\*/.exec(document)![1]!;
     const mail = /Open the mail at <(\S+?)>/.exec(document)![1]!;
     const walker = await openWalker(browser, 'mouse');
     await walker.page.goto(said);
@@ -47,6 +48,7 @@ export async function followExpressGuide(browser: Browser, { folder }: Started):
     await walker.page.goto(said);
     await walker.type(/email/i, person);
     await walker.enter();
+    await walker.press(method);
     const code = await readCode(browser, mail);
     await walker.type(/code/i, code);
     await walker.enter();
