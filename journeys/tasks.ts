@@ -197,7 +197,6 @@ export const tasks: readonly Task[] = [
     clicksMax: 4,
     walk: async ({ press, type, sees, way }) => {
       const email = `auditor-${markOf(way)}@people.example`;
-      await press('Administrators');
       await press('Add administrator');
       await type('Email', email);
       await press('auditor');

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { catalogue } from '../../../contract/catalogue.ts';
 import { type Html, html } from '../../../platform/html.ts';
 import { itemsOf, manage, refusalText, showPage, type Visit } from '../console-visit.ts';
+import { mayGrant } from '../frame/allowed.ts';
 import { consolePath, isOperatorTenant } from '../frame/navigation.ts';
 import { columnChart, rankChart } from './charts.ts';
 import { latestSignIns, signInsPanel, stepsPanel } from './first-steps.ts';
@@ -50,7 +51,7 @@ export async function overviewPage(visit: Visit): Promise<FastifyReply> {
   return showPage(
     visit,
     'Overview',
-    html`${!visit.services.canMail && html`<p class="notice bad" id="no-mail">This server cannot send mail: GATEHOUSE_SMTP_URL is not set. Nobody gets a mailed code unless the settings name email_pin, and links of invitations are yours to copy and send.</p>`}${blocks.length > 0 && blockNotice(visit, blocks)}${await stepsPanel(visit, { directory: statistics.directory, signIns })}${findPeople(visit)}<div class="tiles">${tiles.map(([path, name, label]) => tile(visit, path, label, statistics.directory[name] ?? 0, name !== 'users'))}</div>
+    html`${!visit.services.canMail && html`<p class="notice bad" id="no-mail">This server cannot send mail: GATEHOUSE_SMTP_URL is not set. Nobody gets a mailed code unless the settings name email_pin, and links of invitations are yours to copy and send.</p>`}${blocks.length > 0 && blockNotice(visit, blocks)}${await stepsPanel(visit, { directory: statistics.directory, signIns })}${shortcuts(visit)}<div class="tiles">${tiles.map(([path, name, label]) => tile(visit, path, label, statistics.directory[name] ?? 0, name !== 'users'))}</div>
 <section class="panel"><div class="bar spread"><h2>Sign-ins and refusals</h2>${periodChoice(visit, days)}</div>${activityChart(statistics)}</section>
 ${signInsPanel(visit, signIns)}
 <div class="split"><section class="panel"><h2>Refusals by contract row</h2>${refusalRanks(visit, statistics)}</section><section class="panel"><h2>Time to answer</h2>${latencyRanks(statistics)}</section></div>
@@ -59,7 +60,12 @@ ${isOperatorTenant(visit.request.tenant) && html`<p class="muted">You are an ope
   );
 }
 
-/** What administrators come for most often, before everything else. */
+/** What administrators come for most often, before everything else; on a phone the menu would be one step more. */
+const shortcuts = (visit: Visit): Html =>
+  html`<div class="bar spread">${findPeople(visit)}${
+    mayGrant(visit) && html`<a class="button quiet" href="${consolePath(visit.request.tenant, '/administrators/new')}">Add administrator</a>`
+  }</div>`;
+
 const findPeople = ({ request }: Visit): Html =>
   html`<form class="search" id="find-people" method="get" action="${consolePath(request.tenant, '/users')}" role="search"><label class="hidden" for="search">Any part of a name or email</label><input type="search" id="search" name="search" placeholder="Any part of a name or email" maxlength="200"><button class="quiet">Find people</button></form>`;
 
