@@ -24,8 +24,6 @@ export interface Invited {
 
 export interface InvitationDeps extends MailDeps {
   readonly database: Database;
-  /** Whether a mail reaches somebody. */
-  readonly canMail: boolean;
 }
 
 export interface WantedInvitation {
@@ -50,7 +48,7 @@ export async function invite(
     if (user === undefined) return fail('unknown');
     if (user.state !== 'active') return fail('inactive');
     const emails = await listUserEmails(queries, tenant.id, user.id);
-    const address = deps.canMail ? (emails.find((email) => email.is_primary === 1) ?? emails[0])?.value : undefined;
+    const address = tenant.canMail ? (emails.find((email) => email.is_primary === 1) ?? emails[0])?.value : undefined;
     if (byMail === true && address === undefined) return fail('no_mail');
     const mailedTo = byMail === false ? undefined : address;
     const lifetimeSeconds = tenant.settings.invitation_lifetime_seconds;

@@ -35,6 +35,8 @@ export interface Tenant extends TenantValues {
   /** The audience of the management API and SCIM. */
   readonly managementApi: string;
   readonly settings: Settings;
+  /** Whether its mails reach somebody: by its own server, by that of the deployment, or because a developer reads the outbox. */
+  readonly canMail: boolean;
   /** Closed, because it moves to another deployment: answers 503 and takes no write. */
   readonly isMoving: boolean;
   /** What the tenant adds to its people, in order of creation. */

@@ -33,7 +33,7 @@ import type { LoginNow } from './login-view.ts';
 import { choosePasskey } from './passkey-steps.ts';
 import { mailPin, pinAnswer, primaryEmail, startPin } from './pin-mail.ts';
 
-type StepDeps = PinDeps & Parts<'canMail' | 'outbound' | 'rateLimiter'>;
+type StepDeps = PinDeps & Parts<'outbound' | 'rateLimiter'>;
 
 /** Somebody says who they are. A single method is chosen at once. */
 export async function identify(services: StepDeps, request: FastifyRequest, login: LoginNow): Promise<StepAnswer> {

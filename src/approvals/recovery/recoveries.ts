@@ -52,7 +52,7 @@ export async function recover(
     if (user === undefined) return fail('unknown');
     wanted.mayRecover(user);
     if (user.state !== 'active') return fail('inactive');
-    const emails = deps.canMail ? await listUserEmails(queries, tenant.id, user.id) : [];
+    const emails = tenant.canMail ? await listUserEmails(queries, tenant.id, user.id) : [];
     const address = (emails.find((email) => email.is_primary === 1) ?? emails[0])?.value;
     if (wanted.byMail === true && address === undefined) return fail('no_mail');
     const mailedTo = wanted.byMail === false ? undefined : address;

@@ -37,7 +37,7 @@ export interface TenantDirectory {
 /** What a tenant depends on beside its own row. */
 export interface Deployment {
   readonly publicUrl: string;
-  /** Whether a mail reaches somebody. */
+  /** Whether a mail reaches somebody where a tenant has no server of its own. */
   readonly canMail: boolean;
 }
 
@@ -115,12 +115,14 @@ export async function loadTenant(database: Database, row: StoredTenant, at: Depl
 /** The tenant of a row alone, for those who need no person of it. */
 export function tenantFromRow(row: StoredTenant, { publicUrl, canMail }: Deployment): Tenant {
   const baseUrl = baseUrlOf(publicUrl, row.slug, row.domain);
+  const settings = mergeSettings(JSON.parse(row.settings), canMail);
   return {
     id: row.tenant_id,
     ...fromRow(tenantFields, row),
     baseUrl,
     managementApi: `${baseUrl}/v1/management`,
-    settings: mergeSettings(JSON.parse(row.settings), canMail),
+    settings,
+    canMail: canMail || settings.smtp.server !== null,
     isMoving: row.moving !== null,
     customAttributes: [],
     mappings: noMappings,

@@ -27,7 +27,7 @@ import { appPath, appPathOf } from '../first-party/first-party-app.ts';
 import { accountApp } from './account-client.ts';
 import { rememberLanguage } from './known-language.ts';
 
-type VisitDeps = PasskeyDeps & AppSignInDeps & Parts<'activity' | 'canMail' | 'outbound' | 'rateLimiter'>;
+type VisitDeps = PasskeyDeps & AppSignInDeps & Parts<'activity' | 'outbound' | 'rateLimiter'>;
 
 export interface AccountSession extends AppSession {
   /** How the person signed in (RFC 8176). */

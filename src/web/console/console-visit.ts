@@ -17,7 +17,7 @@ import type { TenantChoices } from './operators/tenant-switch.ts';
 
 export interface Visit extends Allowed {
   readonly app: FastifyInstance;
-  readonly services: Parts<'canMail' | 'clock' | 'database' | 'encryption'>;
+  readonly services: Parts<'clock' | 'database' | 'encryption'>;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly session: AppSession;

@@ -23,7 +23,7 @@ import { badField, readField, readOptionalField } from '../login-request.ts';
 import { conflict, isOpen } from '../login-step.ts';
 import type { LoginNow } from '../login-view.ts';
 
-export type ExternalDeps = PinDeps & Parts<'canMail' | 'outbound' | 'rateLimiter'>;
+export type ExternalDeps = PinDeps & Parts<'outbound' | 'rateLimiter'>;
 
 const flagCharsMax = 10;
 

@@ -12,7 +12,6 @@ import { emailPinMethod, externalMethod, type LoginMethod } from '../../domain/l
 import { fail, type Outcome } from '../../domain/outcome.ts';
 import type { ExternalIdentity } from '../../domain/sign-in/external-identity.ts';
 import { isStrongEnough, offeredMethods } from '../../domain/sign-in/sign-in-strength.ts';
-import type { Parts } from '../../http/services.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import { listDevicesOfUser } from '../../storage/device/devices.ts';
 import type { Queries } from '../../storage/engine/database.ts';
@@ -42,11 +41,9 @@ export type Settled = Outcome<
   'provider_gone' | 'inactive' | 'unknown_person' | 'no_mail' | 'value_taken'
 >;
 
-type SettleDeps = MailDeps & Parts<'canMail'>;
-
 interface Settling extends Arrival {
   readonly queries: Queries;
-  readonly deps: SettleDeps;
+  readonly deps: MailDeps;
   readonly request: FastifyRequest;
   readonly login: LoginNow;
 }
@@ -54,7 +51,7 @@ interface Settling extends Arrival {
 /** Decides in the caller's transaction; throws `rollback` when the sign-in is not open any more. */
 export async function settleIdentity(
   queries: Queries,
-  deps: SettleDeps,
+  deps: MailDeps,
   request: FastifyRequest,
   login: LoginNow,
   arrival: Arrival,
@@ -122,7 +119,7 @@ async function askForProof(settling: Settling, userId: UserId): Promise<Settled>
   const { queries, login, byPin, request, deps } = settling;
   const { tenant, row } = login;
   const strong = await strongMethodsOf(queries, tenant, userId);
-  if (strong.length === 0 && !deps.canMail) return fail('no_mail');
+  if (strong.length === 0 && !tenant.canMail) return fail('no_mail');
   const proofs: readonly LoginMethod[] = strong.length > 0 ? strong : [emailPinMethod];
   const offered = offeredMethods(proofs, row);
   if (!byPin || !offered.includes(emailPinMethod)) return identified(settling, userId, offered);
@@ -135,7 +132,7 @@ async function askForProof(settling: Settling, userId: UserId): Promise<Settled>
 /** The same for every address, whether somebody here has it or nobody. */
 async function askForPin(settling: Settling, email: string): Promise<Settled> {
   const { queries, deps, request, pepper } = settling;
-  if (!deps.canMail) return fail('no_mail');
+  if (!settling.login.tenant.canMail) return fail('no_mail');
   const key = foldKey(email);
   const subject = { identifier: email, userId: undefined, subjectKey: subjectKeyOf(undefined, key), mailKey: key };
   const then = await identify(settling, subject, []);

@@ -84,7 +84,7 @@ const texts: readonly StepText[] = [
     ...{
       id: 'mail',
       name: 'Let the server send mail',
-      about: 'For codes and invitations. Whoever runs the server sets GATEHOUSE_SMTP_URL.',
+      about: 'For codes and invitations. Whoever runs the server sets GATEHOUSE_SMTP_URL, or the tenant has a server under Mail.',
     },
     ...{ at: '/docs/reference/configuration', needs: ['settings:write'] },
   },
@@ -121,7 +121,7 @@ async function stepsOf(visit: Visit, { directory, signIns }: Facts): Promise<rea
   const application = itemsIn(clients).find(hasPeople);
   const holders = itemsIn(administrators).length;
   const isDone: Readonly<Record<StepId, boolean>> = {
-    mail: visit.services.canMail,
+    mail: visit.request.tenant.canMail,
     application: application !== undefined || clients['next_cursor'] !== undefined || (directory['service_providers'] ?? 0) > 0,
     people: administrators['next_cursor'] !== undefined || (directory['users'] ?? 0) > holders,
     branding: branding['can_undo'] === true || Object.keys((branding['published'] ?? {}) as Json).length > 0,

@@ -51,7 +51,7 @@ export async function overviewPage(visit: Visit): Promise<FastifyReply> {
   return showPage(
     visit,
     'Overview',
-    html`${!visit.services.canMail && html`<p class="notice bad" id="no-mail">This server cannot send mail: GATEHOUSE_SMTP_URL is not set. Nobody gets a mailed code unless the settings name email_pin, and links of invitations are yours to copy and send.</p>`}${blocks.length > 0 && blockNotice(visit, blocks)}${await stepsPanel(visit, { directory: statistics.directory, signIns })}${shortcuts(visit)}<div class="tiles">${tiles.map(([path, name, label]) => tile(visit, path, label, statistics.directory[name] ?? 0, name !== 'users'))}</div>
+    html`${!visit.request.tenant.canMail && mailNotice(visit)}${blocks.length > 0 && blockNotice(visit, blocks)}${await stepsPanel(visit, { directory: statistics.directory, signIns })}${shortcuts(visit)}<div class="tiles">${tiles.map(([path, name, label]) => tile(visit, path, label, statistics.directory[name] ?? 0, name !== 'users'))}</div>
 <section class="panel"><div class="bar spread"><h2>Sign-ins and refusals</h2>${periodChoice(visit, days)}</div>${activityChart(statistics)}</section>
 ${signInsPanel(visit, signIns)}
 <div class="split"><section class="panel"><h2>Refusals by contract row</h2>${refusalRanks(visit, statistics)}</section><section class="panel"><h2>Time to answer</h2>${latencyRanks(statistics)}</section></div>
@@ -60,10 +60,14 @@ ${isOperatorTenant(visit.request.tenant) && html`<p class="muted">You are an ope
   );
 }
 
+const mailNotice = ({ request }: Visit): Html =>
+  html`<p class="notice bad" id="no-mail">Mails reach nobody: the deployment has no GATEHOUSE_SMTP_URL, and this tenant has no <a href="${consolePath(request.tenant, '/mail')}">mail server of its own</a>. Nobody gets a mailed code unless the settings name email_pin, and links of invitations are yours to copy and send.</p>`;
+
 /** What administrators come for most often, before everything else; on a phone the menu would be one step more. */
 const shortcuts = (visit: Visit): Html =>
   html`<div class="bar spread">${findPeople(visit)}${
-    mayGrant(visit) && html`<a class="button quiet" href="${consolePath(visit.request.tenant, '/administrators/new')}">Add administrator</a>`
+    mayGrant(visit) &&
+    html`<a class="button quiet" href="${consolePath(visit.request.tenant, '/administrators/new')}">Add administrator</a>`
   }</div>`;
 
 const findPeople = ({ request }: Visit): Html =>

@@ -99,7 +99,7 @@ export const tickBox = (id: string, name: string): Html =>
 export async function bulkBar(visit: Visit, listing: Listing): Promise<Html> {
   const groups = itemsOf(await manage(visit, 'GET', `/groups?limit=${groupsShown}`));
   const buttons = Object.entries(actions).filter(
-    ([, one]) => one.needsGroup !== true && (one.needsMail !== true || visit.services.canMail),
+    ([, one]) => one.needsGroup !== true && (one.needsMail !== true || visit.request.tenant.canMail),
   );
   const filters = [...filtersOf(visit.query)].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
   const count = `${listing.total.toLocaleString('en')}${listing.isMore ? '+' : ''}`;

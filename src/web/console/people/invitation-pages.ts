@@ -47,7 +47,7 @@ ${user['state'] === 'active' && inviteForm(visit, params, invitations.length > 0
 }
 
 function inviteForm(visit: Visit, params: Params, again: boolean): Html {
-  const { canMail } = visit.services;
+  const { canMail } = visit.request.tenant;
   return html`<form class="card" method="post" action="${consolePath(visit.request.tenant, urlOf(params))}">${csrfField(frameOf(visit))}
 <p>${again ? 'A new invitation takes the place of those before.' : 'The link works once.'} ${!canMail && 'This server cannot send mail: you get the link to copy.'}</p>
 <div class="bar">${canMail && html`<button id="invite" name="by" value="mail">Invite by mail</button>`}<button id="invite-link" name="by" value="link"${canMail && html` class="quiet"`}>Make a link to copy</button></div></form>`;

@@ -27,7 +27,7 @@ const field: FormField = {
 };
 
 export function invitePage(visit: Visit, typed?: Typed, refused?: Refused): FastifyReply {
-  const { canMail } = visit.services;
+  const { canMail } = visit.request.tenant;
   const links = secretOf(visit, kind);
   return showPage(
     visit,
