@@ -226,11 +226,11 @@ for (const database of databases) {
     });
     it('token.login_required: max_age as a token parameter, at exchange and at refresh', async () => {
       const old = await code();
-      await server.clock.advance(5_000);
+      await server.clock.advance(30_000);
       const text = 'The user has to sign in again.';
-      await assertRefusal(await exchange(tenant, client, old, { max_age: '4' }), 'token.login_required', { text });
-      const { refresh_token: token } = await tokensOf(await exchange(tenant, client, old, { max_age: '6' }));
-      await assertRefusal(await refresh(tenant, client, token, { max_age: '4' }), 'token.login_required', { text });
+      await assertRefusal(await exchange(tenant, client, old, { max_age: '29' }), 'token.login_required', { text });
+      const { refresh_token: token } = await tokensOf(await exchange(tenant, client, old, { max_age: '300' }));
+      await assertRefusal(await refresh(tenant, client, token, { max_age: '29' }), 'token.login_required', { text });
       await tokensOf(await refresh(tenant, client, token));
     });
     it('token.invalid_target: an audience outside the grant, and more than one', async () => {
