@@ -93,11 +93,11 @@ for (const database of databases) {
     it('7.10 ciba.slow_down: sooner than the interval, and the interval grows by 5 s each time', async () => {
       const id = await start();
       await assertRefusal(await poll(id), 'ciba.authorization_pending'); // the first is free
-      await seconds(1);
+      await seconds(2);
       await assertRefusal(await poll(id), 'ciba.slow_down', slowDown); // interval now 10
-      await seconds(4);
+      await seconds(7);
       await assertRefusal(await poll(id), 'ciba.slow_down', slowDown); // interval now 15
-      await seconds(8);
+      await seconds(12);
       await assertRefusal(await poll(id), 'ciba.slow_down', slowDown); // interval now 20
       await seconds(21);
       await assertRefusal(await poll(id), 'ciba.authorization_pending');

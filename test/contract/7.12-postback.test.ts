@@ -118,7 +118,7 @@ for (const database of databases) {
     });
     test('7.12 saml.session_not_found: expired after 10 minutes', async () => {
       const fresh = await ready(await provider());
-      await server.clock.advance(540_000);
+      await server.clock.advance(590_000);
       const started = await ready(await provider());
       await assertDelivered(await send(fresh));
       await server.clock.advance(601_000);

@@ -229,7 +229,7 @@ for (const database of databases) {
       await server.clock.advance(30_000);
       const text = 'The user has to sign in again.';
       await assertRefusal(await exchange(tenant, client, old, { max_age: '29' }), 'token.login_required', { text });
-      const { refresh_token: token } = await tokensOf(await exchange(tenant, client, old, { max_age: '300' }));
+      const { refresh_token: token } = await tokensOf(await exchange(tenant, client, old, { max_age: '45' }));
       await assertRefusal(await refresh(tenant, client, token, { max_age: '29' }), 'token.login_required', { text });
       await tokensOf(await refresh(tenant, client, token));
     });

@@ -209,9 +209,9 @@ for (const database of databases) {
         it('fapi-ciba-id1-auth-req-id-expired', async () => {
           const started = await start({ requested_expiry: 30 });
           assert.equal(started.expires_in, 30);
-          await server.clock.advance(15_000);
+          await server.clock.advance(25_000);
           await assertRefusal(await poll(started.auth_req_id), 'ciba.authorization_pending');
-          await server.clock.advance(15_000 + intervalMs);
+          await server.clock.advance(6_000 + intervalMs);
           await assertRefusal(await poll(started.auth_req_id), 'ciba.expired_token', { text: 'auth_req_id has expired.' });
         });
         it('fapi-ciba-id1-ensure-authorization-request-with-binding-message-succeeds: and the person sees it', async () => {

@@ -293,9 +293,9 @@ for (const database of databases) {
     it('device_grant.slow_down: a poll sooner than the interval adds 5 seconds; device_grant.expired_token at the end', async () => {
       const [late, started] = [await anotherVisitor(), await begin()];
       await assertRefusal(await poll(started), 'device_grant.authorization_pending');
-      await server.clock.advance(deviceCodeIntervalSeconds * 200);
+      await server.clock.advance(deviceCodeIntervalSeconds * 400);
       await assertRefusal(await poll(started), 'device_grant.slow_down', { text: /5 seconds longer/ });
-      await server.clock.advance(3_000);
+      await server.clock.advance(7_000);
       await assertRefusal(await poll(started), 'device_grant.slow_down', { text: /./ });
       await server.clock.advance(15_000);
       await assertRefusal(await poll(started), 'device_grant.authorization_pending');

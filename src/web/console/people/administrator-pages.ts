@@ -45,8 +45,8 @@ ${cursorPages(visit, '/administrators', answer)}`,
 export async function newAdministratorPage(visit: Visit, typed?: Typed, notice?: Notice): Promise<FastifyReply> {
   const roles = await manage(visit, 'GET', '/roles?limit=200');
   if (roles.status !== 200) return showMissing(visit, 'Add administrator', roles);
-  const { canMail } = visit.request.tenant;
   const { tenant } = visit.request;
+  const { canMail } = tenant;
   return showPage(
     visit,
     'Add administrator',
