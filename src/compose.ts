@@ -81,8 +81,8 @@ export interface Gatehouse {
   readonly mtlsPort: number | undefined;
   /** To be called once they were told. */
   readonly noticesShown: () => Promise<void>;
-  /** Refuses new connections; those there are go on until `close`. */
-  readonly stopListening: () => void;
+  /** Refuses new connections, as soon as none is on its way; those there are go on until `close`. */
+  readonly stopListening: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -160,8 +160,8 @@ async function openToOthers(
       metricsUrl: metricsServer?.url,
       mtlsPort: mtlsServer?.port,
       noticesShown: () => rememberNoticesShown(database),
-      stopListening: () => {
-        app.draining.stopListening();
+      stopListening: async () => {
+        await app.draining.stopListening();
         void ports?.close();
         void mtlsServer?.close();
       },

@@ -15,7 +15,7 @@ export async function serveByWorkers(config: Config, log: Log, stopAsked: Promis
   const { metricsListen } = config;
   if (metricsListen !== undefined) log.info({ url: (await startMetricsServer(metrics, metricsListen)).url }, 'metrics are read here');
   const supervisor = superviseWorkers(config.workers, log, metrics.countDeath);
-  void stopAsked.then(() => supervisor.stop(config.drainDelaySeconds * 1000 + drainMsMax + graceMs));
+  void stopAsked.then(() => supervisor.stop(config.drainDelaySeconds * 1000, drainMsMax + graceMs));
   void supervisor.ready.then((publicUrl) => process.stdout.write(`gatehouse ready ${publicUrl}\n`));
   return supervisor.ended;
 }

@@ -8,13 +8,11 @@ import type { Config } from '../config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog, type Log } from '../platform/log.ts';
 import { returnStartMemoryWhenQuiet } from '../platform/start-memory.ts';
-import { joinSupervisor } from '../platform/workers/worker.ts';
+import { joinSupervisor, type SupervisorLink } from '../platform/workers/worker.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
 import { CommandFailure } from './failure.ts';
 
 const drainMsMax = 9000;
-/** In this time other workers of the node have stopped listening too. */
-const siblingsMs = 100;
 
 export function serveCommand(program: Command): void {
   const command = program.command('serve').description('Start the server');
@@ -34,7 +32,7 @@ type StopSignal = 'SIGTERM' | 'SIGINT';
 
 async function serve(config: Config, log: Log, stopSignal: Promise<StopSignal>): Promise<void> {
   const supervisor = joinSupervisor();
-  const stopAsked = Promise.race([stopSignal, new Promise<StopSignal>((resolve) => supervisor?.onStop(() => resolve('SIGTERM')))]);
+  const stopAsked = supervisor === undefined ? stopSignal : stopOf(supervisor, stopSignal);
   const { startGatehouse } = await import('../compose.ts');
   const gatehouse = await startGatehouse(config, { clock: systemClock, log, supervisor }).catch((error: unknown) => {
     throw portTaken(error) ?? error;
@@ -44,10 +42,19 @@ async function serve(config: Config, log: Log, stopSignal: Promise<StopSignal>):
   if (supervisor === undefined) process.stdout.write(`gatehouse ready ${gatehouse.publicUrl}\n`);
   else supervisor.tellReady(gatehouse.publicUrl);
   returnStartMemoryWhenQuiet();
-  if ((await stopAsked) === 'SIGTERM') await drain(gatehouse, config.drainDelaySeconds);
+  supervisor?.onDrain(() => gatehouse.app.draining.begin());
+  if ((await stopAsked) === 'SIGTERM') await drain(gatehouse, supervisor === undefined ? config.drainDelaySeconds : 0);
   log.info('stopping: finishing open requests');
   setTimeout(() => process.exit(0), drainMsMax).unref();
   await gatehouse.close();
+}
+
+/** A worker stops when its supervisor, which has the port, says so; a service manager may send SIGTERM to both. */
+function stopOf(supervisor: SupervisorLink, stopSignal: Promise<StopSignal>): Promise<StopSignal> {
+  return new Promise((resolve) => {
+    supervisor.onStop(() => resolve('SIGTERM'));
+    void stopSignal.then((signal) => signal === 'SIGINT' && resolve(signal));
+  });
 }
 
 /** What to do when another program has the port, which is what most often keeps a first start from working. */
@@ -65,7 +72,6 @@ async function drain({ app, stopListening }: Gatehouse, delaySeconds: number): P
     app.draining.begin();
     await wait(delaySeconds * 1000);
   }
-  stopListening();
-  await wait(siblingsMs);
+  await stopListening();
   app.draining.begin();
 }

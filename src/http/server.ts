@@ -140,15 +140,16 @@ function closeQuietConnections(app: FastifyInstance): void {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
+  const closeIdle = app.server.closeIdleConnections.bind(app.server);
+  const closeQuiet = (): void => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    closeIdle();
+  };
+  let fromMs = Number.POSITIVE_INFINITY;
+  // Node, Fastify and node:cluster call it when they stop listening.
+  app.server.closeIdleConnections = () => performance.now() >= fromMs && closeQuiet();
   app.addHook('preClose', (done) => {
-    const closeIdle = app.server.closeIdleConnections.bind(app.server);
-    const closeQuiet = (): void => {
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-      closeIdle();
-    };
-    const fromMs = performance.now() + (app.draining.isOn() ? unusedMs : 0);
-    // Node and Fastify call it when they stop listening.
-    app.server.closeIdleConnections = () => performance.now() >= fromMs && closeQuiet();
+    fromMs = performance.now() + (app.draining.isOn() ? unusedMs : 0);
     const timer = setInterval(() => app.server.closeIdleConnections(), quietCheckMs);
     app.server.once('close', () => clearInterval(timer));
     done();

@@ -2,7 +2,7 @@
 // contract rows and nothing else. It resolves the tenant, reads bodies within limits and maps framework errors to rows.
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { type ContractError, reject } from '../contract/contract-error.ts';
-import { connectionWaitMsMax, overloadRetrySeconds } from '../contract/limits.ts';
+import { overloadRetrySeconds } from '../contract/limits.ts';
 import type { Tenant } from '../domain/tenant.ts';
 import { publishedAgeMsMax } from '../storage/engine/config-pulse.ts';
 import { findOverload, type Shedding } from './load-shedding.ts';
@@ -155,8 +155,10 @@ function sheddingHook(scope: FastifyInstance, { cache, database, metrics }: Shed
   const isFirst = (route: string | undefined): boolean =>
     shedding === 'first' || (typeof shedding === 'object' && shedding.first.some((path) => `${prefix}${path}` === route));
   return ({ routeOptions: { url: route } }, _reply, done) => {
-    // A database that does not answer at all is no overload: what memory may answer then is answered (config-pulse.ts).
-    const connectionWaitMs = cache.ageMs() <= connectionWaitMsMax ? database.waitingMs() : 0;
+    // A database that does not answer at all is no overload: what memory may answer then is answered (config-pulse.ts). Asking keeps the
+    // pulse going while everything is refused.
+    const waitedMs = database.waitingMs();
+    const connectionWaitMs = waitedMs > 0 && cache.isFresh() ? waitedMs : 0;
     const load = { lagMs: scope.loopLagMs(), connectionWaitMs };
     const turn = isFirst(route) ? 'first' : shedding === 'never' ? 'never' : 'last';
     const overload = findOverload(load, turn, isPublished(definition, route));

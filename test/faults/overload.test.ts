@@ -72,7 +72,7 @@ for (const database of databases) {
         await until(() => lagMs() > loopLagFirstMsMax);
         assert.ok(lagMs() < loopLagMsMax);
         await Promise.all([
-          ...beginnings.map(async ([method, path, row]) => assertShed(await send(tenant.baseUrl.replace(/(?=$)/, ''), method, path), row)),
+          ...beginnings.map(async ([method, path, row]) => assertShed(await send(tenant.baseUrl, method, path), row)),
           ...middles.map(async ([method, path, status]) => assert.equal((await send(tenant.baseUrl, method, path)).status, status, path)),
           ...healths.map(async (path) => assert.equal((await fetch(`${server.url}${path}`)).status, 200)),
         ]);
@@ -94,20 +94,28 @@ for (const database of databases) {
 
     if (database === 'postgres')
       it('nobody got a connection for a second: all but health and what is published are refused, and then no more', async () => {
-        const { database: store } = server.gatehouse.services;
+        const { database: store, cache, jobs } = server.gatehouse.services;
+        // Nobody asks for a second, and then a slow machine may take long between two requests: the configuration stays young.
+        const shed = async (method: string, path: string, row: RowId): Promise<void> => {
+          cache.isFresh();
+          await jobs.runNow(cache.pulseJob.name);
+          await assertShed(await send(tenant.baseUrl, method, path), row);
+        };
         const gate = Promise.withResolvers<void>();
         const held = [1, 2].map(() => store.systemRead(() => gate.promise));
         const waiting = store.ping();
-        while (store.waitingMs() <= connectionWaitMsMax) await wait(10);
-        for (const [method, path, row] of beginnings) await assertShed(await send(tenant.baseUrl, method, path), row);
-        for (const [method, path, status, row] of middles) {
-          const response = await send(tenant.baseUrl, method, path);
-          if (path.endsWith('/jwks')) assert.equal(response.status, status);
-          else await assertShed(response, row);
+        try {
+          while (store.waitingMs() <= connectionWaitMsMax) await wait(10);
+          for (const [method, path, row] of beginnings) await shed(method, path, row);
+          for (const [method, path, status, row] of middles) {
+            if (path.endsWith('/jwks')) assert.equal((await send(tenant.baseUrl, method, path)).status, status);
+            else await shed(method, path, row);
+          }
+          for (const path of healths) assert.equal((await fetch(`${server.url}${path}`)).status, 200);
+        } finally {
+          gate.resolve(); // else the server could not be closed
+          await Promise.all([...held, waiting]);
         }
-        for (const path of healths) assert.equal((await fetch(`${server.url}${path}`)).status, 200);
-        gate.resolve();
-        await Promise.all([...held, waiting]);
         while (store.waitingMs() > connectionWaitMsMax) await wait(10); // what the server itself does in the background
         assert.equal((await send(tenant.baseUrl, 'GET', '/v1/management/users')).status, 401);
         assert.ok((await shedBy('connections')) >= beginnings.length);

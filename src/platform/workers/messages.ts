@@ -8,6 +8,8 @@ export type ToWorker =
   | { readonly gatehouse: 'keep' }
   /** Something waits that the keeper does. */
   | { readonly gatehouse: 'wake' }
+  /** Say to load balancers and clients that the node is about to stop. */
+  | { readonly gatehouse: 'drain' }
   /** Finish what is in hand and end. */
   | { readonly gatehouse: 'stop' }
   | { readonly gatehouse: 'read-metrics'; readonly id: number }

@@ -2,18 +2,20 @@
 // the limits they share, replaces those that die and names the one that keeps the node's jobs. It opens no database and answers no
 // request, so there is little in it that can fail. docs/decisions/0017-workers.md has the reasons.
 import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as wait } from 'node:timers/promises';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import type { Log } from '../log.ts';
+import { quietTurn } from '../quiet-turn.ts';
 import type { FromWorker, Readings, ToWorker } from './messages.ts';
-import { closeUntaken } from './untaken-connections.ts';
+import { type HandedConnections, watchHanded } from './untaken-connections.ts';
 
 export interface Supervisor {
   /** The public URL, once every worker serves. */
   readonly ready: Promise<string>;
   /** Exit code, once no worker is left: 0 after `stop`, else that of the first worker, or 1 when too many died. */
   readonly ended: Promise<number>;
-  /** Asks every worker to finish; those that are left after `graceMs` are killed. */
-  readonly stop: (graceMs: number) => void;
+  /** Asks every worker to finish, after a time in which they say that they will; those that are left `graceMs` later are killed. */
+  readonly stop: (delayMs: number, graceMs: number) => Promise<void>;
   /** The metrics of every worker that answers. */
   readonly readMetrics: () => Promise<readonly Readings[]>;
 }
@@ -27,6 +29,7 @@ const metricsTimeoutMs = 8000;
 
 /** Starts `count` workers: the first alone, because a first start makes the deployment and a faulty configuration is told once; then the others. */
 export function superviseWorkers(count: number, log: Log, onDeath: () => void): Supervisor {
+  const alive = new Map<Worker, HandedConnections>();
   const serving = new Set<Worker>();
   const { promise: ready, resolve: allServe } = Promise.withResolvers<string>();
   const { promise: ended, resolve: end } = Promise.withResolvers<number>();
@@ -45,9 +48,16 @@ export function superviseWorkers(count: number, log: Log, onDeath: () => void): 
   };
   const endAll = (code: number, graceMs: number): void => {
     exitCode ??= code;
-    for (const worker of workers()) tell(worker, { gatehouse: 'stop' });
-    setTimeout(() => workers().forEach((worker) => void worker.process.kill('SIGKILL')), graceMs).unref();
-    if (workers().length === 0) end(exitCode);
+    for (const worker of alive.keys()) tell(worker, { gatehouse: 'stop' });
+    setTimeout(() => alive.forEach((_handed, worker) => void worker.process.kill('SIGKILL')), graceMs).unref();
+    if (alive.size === 0) end(exitCode);
+  };
+  const stop = async (delayMs: number, graceMs: number): Promise<void> => {
+    exitCode ??= 0;
+    if (delayMs > 0) for (const worker of alive.keys()) tell(worker, { gatehouse: 'drain' });
+    await wait(delayMs);
+    await closePort(serving, alive);
+    endAll(exitCode, graceMs);
   };
   const onServing = (worker: Worker, publicUrl: string): void => {
     if (exitCode !== undefined) return;
@@ -59,13 +69,12 @@ export function superviseWorkers(count: number, log: Log, onDeath: () => void): 
     if (serving.size === count) allServe(publicUrl);
   };
   const onExit = (worker: Worker, code: number | null, signal: string | null): void => {
+    alive.delete(worker);
     serving.delete(worker);
     answers.leave(worker);
     if (!hasServed) exitCode ??= code ?? 1;
-    if (exitCode !== undefined) {
-      if (workers().length === 0) end(exitCode);
-      return;
-    }
+    if (exitCode !== undefined && alive.size === 0) end(exitCode);
+    if (exitCode !== undefined) return;
     onDeath();
     const waitMs = deaths.count();
     log.error({ pid: worker.process.pid, code, signal, replaced_in_ms: waitMs }, 'a worker died');
@@ -83,27 +92,30 @@ export function superviseWorkers(count: number, log: Log, onDeath: () => void): 
     else if (message.gatehouse === 'read-node-metrics')
       void readMetrics().then((all) => tell(worker, { gatehouse: 'node-metrics', id: message.id, all }));
   };
-  const start = (): void => startWorker(log, hear, onExit);
+  const start = (): void => startWorker(alive, log, hear, onExit);
   new RateLimiterClusterMaster();
   start();
-  return {
-    ready,
-    ended,
-    stop: (graceMs) => endAll(0, graceMs),
-    readMetrics,
-  };
+  return { ready, ended, stop, readMetrics };
 }
 
-const workers = (): readonly Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+/** Closes the port when no connection is on its way: those that wait in the supervisor for a worker to be free would be cut off. */
+async function closePort(serving: ReadonlySet<Worker>, handedTo: ReadonlyMap<Worker, HandedConnections>): Promise<void> {
+  const each = [...serving].map((worker) => handedTo.get(worker)!);
+  const isOneFree = (): boolean => each.some(({ untaken }) => untaken() === 0);
+  const handed = (): number => each.reduce((sum, { count }) => sum + count(), 0);
+  if (each.length > 0) await quietTurn(() => (isOneFree() ? handed() : undefined));
+  for (const worker of serving) worker.disconnect(); // with the last one node:cluster closes the port
+}
 
 function startWorker(
+  alive: Map<Worker, HandedConnections>,
   log: Log,
   hear: (worker: Worker, message: FromWorker) => void,
   onExit: (worker: Worker, code: number | null, signal: string | null) => void,
 ): void {
   const worker = cluster.fork();
+  alive.set(worker, watchHanded(worker));
   log.info({ pid: worker.process.pid }, 'a worker starts');
-  closeUntaken(worker);
   worker.on('error', () => undefined); // of a message to a worker that is gone; its exit tells
   worker.on('message', (message: FromWorker) => hear(worker, message));
   worker.once('exit', (code, signal) => onExit(worker, code, signal));

@@ -12,6 +12,8 @@ export interface SupervisorLink {
   /** Told when another worker found something to do for the keeper. */
   readonly onWake: (listener: () => void) => void;
   readonly wakeKeeper: () => void;
+  /** Told before it is asked to stop, when load balancers are given time to notice. */
+  readonly onDrain: (listener: () => void) => void;
   readonly onStop: (listener: () => void) => void;
   readonly onReadMetrics: (read: () => Promise<Readings>) => void;
   /** What every worker of the node counted; undefined while the supervisor is silent. */
@@ -23,7 +25,7 @@ export interface SupervisorLink {
 export function joinSupervisor(): SupervisorLink | undefined {
   if (!cluster.isWorker) return undefined;
   process.channel?.unref(); // listening for messages keeps no finished process alive
-  const tell = (message: FromWorker): void => void process.send?.(message);
+  const tell = (message: FromWorker): void => void (process.connected && process.send?.(message));
   const on = <Name extends ToWorker['gatehouse']>(
     name: Name,
     listener: (message: Extract<ToWorker, { gatehouse: Name }>) => void,
@@ -38,7 +40,11 @@ export function joinSupervisor(): SupervisorLink | undefined {
     onKeep: (listener) => on('keep', listener),
     onWake: (listener) => on('wake', listener),
     wakeKeeper: () => tell({ gatehouse: 'wake' }),
-    onStop: (listener) => on('stop', listener),
+    onDrain: (listener) => on('drain', listener),
+    onStop: (listener) => {
+      on('stop', listener);
+      process.once('disconnect', listener); // without connections node:cluster ends the channel before the message is read
+    },
     onReadMetrics: (read) => on('read-metrics', ({ id }) => void read().then((values) => tell({ gatehouse: 'metrics', id, values }))),
     readNodeMetrics: async () => {
       const id = ++lastQuestion;
