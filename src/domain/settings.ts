@@ -295,18 +295,22 @@ export const defaultSettings = defaultsOf(settingFields) as unknown as Settings;
 
 const isPlainObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Whether a tenant's mail reaches somebody: by a server of its own, or by the deployment's. */
+export const sendsMail = ({ smtp }: Pick<Settings, 'smtp'>, deploymentCanMail: boolean): boolean =>
+  deploymentCanMail || smtp.server !== null;
+
 /**
- * Overlays stored differences on the defaults, object by object; lists and null replace. `canMail` false: nobody chose PINs by mail
- * and none would arrive, so they are not among the ways to sign in.
+ * Overlays stored differences on the defaults, object by object; lists and null replace. While no mail reaches anybody (`canMail`: the
+ * deployment's would), and nobody chose PINs by mail, they are not among the ways to sign in.
  */
 export function mergeSettings(stored: Json, canMail = true): Settings {
   const merged = merge(defaultSettings as unknown as Json, stored) as unknown as Settings; // stored values were validated when they were written
   const { sso_session: sso, login_methods: methods } = merged;
-  const mailsOut = canMail || merged.smtp.server !== null;
+  const isMailed = sendsMail(merged, canMail) || Object.hasOwn(stored, 'login_methods');
   return {
     ...merged,
     branding: readBranding(merged.branding),
-    ...(mailsOut || Object.hasOwn(stored, 'login_methods') ? {} : { login_methods: methods.filter((method) => method !== emailPinMethod) }),
+    ...(isMailed ? {} : { login_methods: methods.filter((method) => method !== emailPinMethod) }),
     // Until sessions existed the setting was a switch that did nothing.
     ...(typeof sso === 'boolean' ? { sso_session: 'off' as const } : {}),
   };

@@ -25,7 +25,7 @@ export interface Services {
   readonly config: Config;
   /** The public URL in force, known once the port is. */
   readonly publicUrl: string;
-  /** Whether a mail reaches somebody: there is SMTP, or a developer reads the outbox. */
+  /** Whether the deployment's mail reaches somebody: there is SMTP, or a developer reads the outbox. Of a tenant: `Tenant.canMail`. */
   readonly canMail: boolean;
   /** Whether somebody tries things out: a loopback public URL, the embedded database, no SMTP. */
   readonly isDevelopment: boolean;

@@ -5,7 +5,7 @@ import { unknownTenantNameBytesMax, unknownTenantNamesMax } from '../../contract
 import { readLoginTexts } from '../../domain/appearance/login-texts.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import { noMappings } from '../../domain/mappings/rule.ts';
-import { mergeSettings } from '../../domain/settings.ts';
+import { mergeSettings, sendsMail } from '../../domain/settings.ts';
 import { baseUrlOf, type Tenant, tenantFields } from '../../domain/tenant.ts';
 import type { ConfigCache } from '../engine/config-cache.ts';
 import type { Database, Queries } from '../engine/database.ts';
@@ -122,7 +122,7 @@ export function tenantFromRow(row: StoredTenant, { publicUrl, canMail }: Deploym
     baseUrl,
     managementApi: `${baseUrl}/v1/management`,
     settings,
-    canMail: canMail || settings.smtp.server !== null,
+    canMail: sendsMail(settings, canMail),
     isMoving: row.moving !== null,
     customAttributes: [],
     mappings: noMappings,
