@@ -1,6 +1,6 @@
 // npm scripts in one place: runs each step with the pinned Node and stops at the first that fails.
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,7 +19,14 @@ const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
 const groupFilesMax = isQuick ? 18 : 9;
 /** One more than CI's cores where tests wait for programs they start. */
 const processes = isQuick ? 2 : 3;
-const hangMs = 3_600_000; // no test and no group takes as long: one that hangs ends the run
+const hangMs = 2_400_000; // no test and no group takes as long: one that hangs ends the run
+/** The files in which something failed, and how many of them may be tried again. */
+const failed = join(results, 'failed.txt');
+const triedAgainMax = 3;
+const reporters = [
+  ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+  ...['--test-reporter=./scripts/failed-files.mjs', `--test-reporter-destination=${failed}`],
+];
 
 const steps = {
   check: () => [
@@ -33,6 +40,7 @@ const steps = {
   ],
   test: () => {
     rmSync(results, { recursive: true, force: true });
+    mkdirSync(results);
     const files = process.argv.slice(3);
     const all = () => {
       const grouped = globSync(isQuick ? quickTests : [...quickTests, ...groupedTests], { cwd: root }).sort();
@@ -40,8 +48,26 @@ const steps = {
       return [...groupsOf(grouped), ...others.sort()];
     };
     return [
-      [...node, '--test', `--test-concurrency=${processes}`, `--test-timeout=${hangMs}`, ...(files.length > 0 ? files : all())],
+      [
+        ...node,
+        '--test',
+        `--test-concurrency=${processes}`,
+        `--test-timeout=${hangMs}`,
+        ...reporters,
+        ...(files.length > 0 ? files : all()),
+      ],
       ...(files.length > 0 ? [] : [[...node, 'scripts/contract-coverage.ts']]),
+    ];
+  },
+  // What failed beside others, alone. docs/decisions/0041-a-second-try-in-ci.md has the reasons.
+  'test:again': () => {
+    const files = existsSync(failed) ? readFileSync(failed, 'utf8').split('\n').filter(Boolean) : [];
+    console.error(`failed: ${files.join(', ') || 'before a test did'}`);
+    if (files.length === 0 || files.length > triedAgainMax) process.exit(1);
+    console.error('tried again, alone; one that passes now is still to be mended');
+    return [
+      [...node, '--test', '--test-concurrency=1', ...files],
+      [...node, 'scripts/contract-coverage.ts'],
     ];
   },
   generate: () => [
