@@ -84,12 +84,16 @@ for (const database of databases.filter((name) => name === 'postgres'))
         await one.close();
       }
     });
-    it('with a drain delay it is not ready at once and answers until the delay is over', { timeout: 120_000 }, async () => {
+    it('with a drain delay it leaves SIGTERM to the supervisor, is not ready at once, and answers until the delay is over', {
+      timeout: 120_000,
+    }, async () => {
       const one = await startTestServer(database);
       const node = await startWorkerNode(one, 2, { GATEHOUSE_DRAIN_DELAY: '3' });
       try {
         const ready = (): Promise<string> => ask(`${node.origin}/health/ready`);
-        assert.equal(await ready(), '200');
+        for (const pid of node.workerPids()) process.kill(pid, 'SIGTERM'); // as a service manager does, to all at once
+        await wait(500);
+        for (let turn = 0; turn < 4; turn += 1) assert.equal(await ready(), '200');
         const askedAt = performance.now();
         node.supervisor.signal('SIGTERM');
         while ((await ready()) !== '503') await wait(10);
