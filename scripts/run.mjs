@@ -23,6 +23,8 @@ const hangMs = 2_400_000; // no test and no group takes as long: one that hangs 
 /** The files in which something failed, and how many of them may be tried again. */
 const failed = join(results, 'failed.txt');
 const triedAgainMax = 3;
+/** What these prove are races: one that was lost once is a fault. */
+const triedOnce = ['test/concurrency/', 'test/faults/'];
 const reporters = [
   ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
   ...['--test-reporter=./scripts/failed-files.mjs', `--test-reporter-destination=${failed}`],
@@ -63,7 +65,8 @@ const steps = {
   'test:again': () => {
     const files = existsSync(failed) ? readFileSync(failed, 'utf8').split('\n').filter(Boolean) : [];
     console.error(`failed: ${files.join(', ') || 'before a test did'}`);
-    if (files.length === 0 || files.length > triedAgainMax) process.exit(1);
+    const isFault = files.some((file) => triedOnce.some((folder) => file.startsWith(folder)));
+    if (files.length === 0 || files.length > triedAgainMax || isFault) process.exit(1);
     console.error('tried again, alone; one that passes now is still to be mended');
     return [
       [...node, '--test', '--test-concurrency=1', ...files],
