@@ -1,9 +1,8 @@
 // P12: 200 events a second to five webhooks of a tenant, of which one refuses connections and one answers after nine seconds: how long
 // after an event the others hear of it, and what that takes from the rate of tokens; beside it what a bare sender takes. On the embedded database, and on PostgreSQL when
 // BENCH_WEBHOOKS_POSTGRES is a superuser's URL.
-import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { type GatehouseProcess, startGatehouse, startPeer } from './process.ts';
+import { type GatehouseProcess, type MeasuredProcess, startGatehouse, startPeer } from './process.ts';
 import { createDatabase } from './scim-postgres.ts';
 import { atMost, type Bench, type Figure, ratio } from './table.ts';
 import { type BenchTenant, call, createTenant, managementToken } from './tenant.ts';
@@ -28,7 +27,7 @@ export const webhooks: Bench = async () => {
 };
 
 async function onDatabase(name: string, databaseUrl?: string): Promise<readonly Figure[]> {
-  const receiver = await startReceiver();
+  const receiver = await startPeer('webhook-receiver', { SLOW_MS: `${slowMs}` });
   const gatehouse = await startGatehouse(undefined, {
     GATEHOUSE_EGRESS_ALLOW: '127.0.0.0/8',
     ...(databaseUrl === undefined ? {} : { GATEHOUSE_DATABASE_URL: databaseUrl }),
@@ -37,11 +36,11 @@ async function onDatabase(name: string, databaseUrl?: string): Promise<readonly 
     return await measure(name, gatehouse, receiver);
   } finally {
     await gatehouse.stop();
-    await receiver.close();
+    await receiver.stop();
   }
 }
 
-async function measure(name: string, gatehouse: GatehouseProcess, receiver: Receiver): Promise<readonly Figure[]> {
+async function measure(name: string, gatehouse: GatehouseProcess, receiver: MeasuredProcess): Promise<readonly Figure[]> {
   const quiet = await createTenant(gatehouse, 'quiet');
   const told = await createTenant(gatehouse, 'told');
   const token = await managementToken(told);
@@ -56,13 +55,13 @@ async function measure(name: string, gatehouse: GatehouseProcess, receiver: Rece
   const middleMs = gatehouse.cpuMs();
   const beside = await tokensBeside(told, seconds);
   const expected = eventsPerSecond * seconds;
-  while (healthy.some((path) => receiver.latenciesMs(path).length < expected)) await new Promise((done) => setTimeout(done, 100));
+  const latenciesMs = await allLatencies(receiver, expected);
   const spentMs = gatehouse.cpuMs() - middleMs - quietMs * (beside / without);
-  const p95Ms = Math.max(...healthy.map((path) => percentile(receiver.latenciesMs(path), 0.95)));
+  const p95Ms = Math.max(...latenciesMs.map((each) => percentile(each, 0.95)));
   return [
     {
       ...atMost('P12', `${eventsPerSecond} events/s, ${name}: p95 beside a dead and a slow endpoint`, p95Ms / 1000, 's', 2),
-      more: { p50_s: percentile(receiver.latenciesMs('/a'), 0.5) / 1000, events: expected, cpu_ms_an_event: spentMs / expected },
+      more: { p50_s: percentile(latenciesMs[0]!, 0.5) / 1000, events: expected, cpu_ms_an_event: spentMs / expected },
     },
     ratio('P12', `tokens beside them, ${name}: over the same events without webhooks`, beside / without, 0.9, {
       without,
@@ -83,7 +82,7 @@ async function tokensBeside(tenant: BenchTenant, forSeconds: number): Promise<nu
 }
 
 /** The same where a bare Node process makes the deliveries: what two processors leave to anybody. */
-async function tokensBesideBareSender(tenant: BenchTenant, { url }: Receiver): Promise<number> {
+async function tokensBesideBareSender(tenant: BenchTenant, { url }: MeasuredProcess): Promise<number> {
   const rate = eventsPerSecond * healthy.length;
   const sender = await startPeer('webhook-sender', { RECEIVER: url, PATHS: '/bare', DELIVERIES_PER_SECOND: `${rate}` });
   try {
@@ -113,38 +112,17 @@ async function createPeople(tenant: BenchTenant, forSeconds: number): Promise<vo
   }
 }
 
-interface Receiver {
-  readonly url: string;
-  /** From an event's time to its first arrival at a path, sorted. */
-  readonly latenciesMs: (path: string) => readonly number[];
-  readonly close: () => Promise<void>;
-}
+/** From an event's time to its first arrival at a path of the receiver, in milliseconds, sorted. */
+const latenciesAt = async (receiver: MeasuredProcess, path: string): Promise<readonly number[]> =>
+  (await fetch(`${receiver.url}${path}`)).json() as Promise<readonly number[]>; // of bench/peers/webhook-receiver.ts
 
-async function startReceiver(): Promise<Receiver> {
-  const heard = new Map<string, Map<string, number>>();
-  const server = createServer(async (request, response) => {
-    const atMs = Date.now();
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const path = request.url ?? '';
-    const { timestamp } = JSON.parse(body) as { timestamp: string };
-    const at = heard.get(path) ?? new Map<string, number>();
-    heard.set(path, at);
-    const id = String(request.headers['webhook-id']);
-    if (!at.has(id)) at.set(id, atMs - Date.parse(timestamp));
-    setTimeout(() => response.writeHead(204).end(), path === '/slow' ? slowMs : 0);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // listening on TCP
-  return {
-    url: `http://127.0.0.1:${port}`,
-    latenciesMs: (path) => [...(heard.get(path)?.values() ?? [])].toSorted((left, right) => left - right),
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+/** Waits until so many events arrived at each healthy path; gives what `latenciesAt` does for each. */
+async function allLatencies(receiver: MeasuredProcess, expected: number): Promise<readonly (readonly number[])[]> {
+  for (;;) {
+    const all = await Promise.all(healthy.map((path) => latenciesAt(receiver, path)));
+    if (all.every(({ length }) => length >= expected)) return all;
+    await new Promise((done) => setTimeout(done, 500));
+  }
 }
 
 const percentile = (sorted: readonly number[], share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;

@@ -99,7 +99,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Composition and registration: they hand the parts of a server on. */
-const composing = /^src\/(compose|surfaces|http\/services)\.ts$|\/(register[^/]*|([a-z-]*-)?surface|[a-z-]*routes)\.ts$/;
+const composing = /^src\/(compose|compose-services|surfaces|http\/services)\.ts$|\/(register[^/]*|([a-z-]*-)?surface|[a-z-]*routes)\.ts$/;
 
 const sources = globSync('src/**/*.ts').map((file) => normalize(file));
 const everything = [...sources, ...globSync('{sdk,bench,test,scripts}/**/*.ts', { exclude: (name) => name === 'node_modules' })];

@@ -34,9 +34,11 @@ async function serve(config: Config, log: Log, stopSignal: Promise<StopSignal>):
   const supervisor = joinSupervisor();
   const stopAsked = supervisor === undefined ? stopSignal : stopOf(supervisor, stopSignal);
   const { startGatehouse } = await import('../compose.ts');
-  const gatehouse = await startGatehouse(config, { clock: systemClock, log, supervisor }).catch((error: unknown) => {
-    throw portTaken(error) ?? error;
-  });
+  const gatehouse = await startGatehouse(config, { clock: systemClock, log, supervisor, deliversOnThread: true }).catch(
+    (error: unknown) => {
+      throw portTaken(error) ?? error;
+    },
+  );
   for (const notice of gatehouse.notices) process.stderr.write(`${notice}\n`);
   await gatehouse.noticesShown();
   if (supervisor === undefined) process.stdout.write(`gatehouse ready ${gatehouse.publicUrl}\n`);

@@ -7,7 +7,7 @@ import { type Hook, type HookAnswer, type HookClaims, type HookPoint, readHookAn
 import type { TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Metrics } from '../platform/metrics.ts';
+import type { Counters } from '../platform/metrics.ts';
 import type { Outbound } from '../platform/outbound.ts';
 import { uuidV7 } from '../platform/random.ts';
 import { createTokenBuckets } from '../platform/token-buckets.ts';
@@ -61,7 +61,7 @@ export interface HookDeps {
   readonly database: Database;
   readonly encryption: KeyEncryption;
   readonly outbound: Outbound;
-  readonly metrics: Metrics | undefined;
+  readonly counters: Counters | undefined;
 }
 
 /** Records of failures that passed, a hook: so many at once, then one in so many milliseconds; metrics count them all. */
@@ -105,7 +105,7 @@ export function createHooks(deps: HookDeps): Hooks {
       // Whoever found no turn has learnt nothing of the hook.
       if (called.ok) breaker.succeeded(key);
       else if (waitMs === 0 && called.reason !== 'busy') breaker.failed(key);
-      deps.metrics?.countHook(hook.point, resultOf(called), (performance.now() - startedMs) / 1000);
+      deps.counters?.countHook(hook.point, resultOf(called), (performance.now() - startedMs) / 1000);
       if (called.ok) return verdictOf(hook, called.answer);
       if (hook.onFailure === 'refuse')
         return { ...fail('failed'), hook: hook.id, text: called.reason, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };

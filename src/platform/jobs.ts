@@ -33,6 +33,8 @@ export interface Jobs {
   readonly start: () => void;
   /** Makes this process the keeper of its node. */
   readonly keep: () => void;
+  /** Does here what waits to be woken, without keeping the node. */
+  readonly keepWoken: () => void;
   /** There is something to do for what waits to be woken: wakes it, or tells the keeper. */
   readonly wake: () => void;
   /** Runs a job now, once, and waits for it (used by tests and by writers that must not wait for the next turn). */
@@ -62,12 +64,16 @@ export function createJobs({ own, kept, woken }: JobList, log: Log, wakeKeeper: 
   const startTimers = (jobs: readonly Job[]): void => {
     for (const job of jobs) timers.push(setInterval(() => void runOnce(job), job.everyMs).unref());
   };
+  const keepWoken = (): void => {
+    isKeeper = true;
+  };
   return {
     start: () => startTimers(own),
     keep: () => {
-      isKeeper = true;
+      keepWoken();
       startTimers(kept);
     },
+    keepWoken,
     wake: () => {
       if (isKeeper) woken.wake();
       else wakeKeeper();

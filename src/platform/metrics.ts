@@ -33,7 +33,15 @@ export interface Gauges {
   readonly deliveries: () => Promise<readonly { readonly kind: string; readonly count: number; readonly oldestMs: number }[]>;
 }
 
-export interface Metrics {
+/** What deliveries count, on whichever thread they are made. */
+export interface Counters {
+  /** One attempt to deliver, by kind and what came of it. */
+  readonly countDelivery: (kind: string, result: string) => void;
+  /** One call of a hook, or one spared by its breaker. */
+  readonly countHook: (point: string, result: string, seconds: number) => void;
+}
+
+export interface Metrics extends Counters {
   readonly countRequest: (answered: AnsweredRequest) => void;
   /** One refusal by contract row. */
   readonly countRefusal: (row: string) => void;
@@ -41,10 +49,6 @@ export interface Metrics {
   readonly countSummarised: () => void;
   /** One request refused because the server is overloaded. */
   readonly countShed: (reason: string) => void;
-  /** One attempt to deliver, by kind and what came of it. */
-  readonly countDelivery: (kind: string, result: string) => void;
-  /** One call of a hook, or one spared by its breaker. */
-  readonly countHook: (point: string, result: string, seconds: number) => void;
   /** One successful token answer by grant type. */
   readonly countTokens: (grantType: string) => void;
   /** Times to answer by surface, in the order of their names; surfaces nobody asked are absent. */
