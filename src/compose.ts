@@ -13,7 +13,7 @@ import type { Carriers } from './deliveries/attempt.ts';
 import { createDeliveries } from './deliveries/engine.ts';
 import { createCatchUpJob, createFeeder } from './deliveries/feeder.ts';
 import type { TenantId } from './domain/ids.ts';
-import { rootTenantSlug } from './domain/tenant.ts';
+import { rootTenantSlug } from './domain/tenant/tenant.ts';
 import { createHooks } from './hooks/hooks.ts';
 import { logAccess } from './http/access-log.ts';
 import { createAddressOf, createIsTrustedPeer } from './http/client-address.ts';

@@ -1,10 +1,10 @@
-// `/clients`: registration, change, secrets. The fields and their rules are in domain/client.ts.
+// `/clients`: registration, change, secrets. The fields and their rules are in domain/client/client.ts.
 import Type from 'typebox';
 import { changeClient, createClient, removeClient, rotateClientSecret } from '../administration/clients.ts';
 import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
-import { capabilities } from '../domain/capabilities.ts';
-import { type Client, type ClientChange, clientFields, shownAuthMethod } from '../domain/client.ts';
+import { type Client, type ClientChange, clientFields, shownAuthMethod } from '../domain/client/client.ts';
 import { type FieldFault, toJson } from '../domain/field.ts';
+import { capabilities } from '../domain/people/capabilities.ts';
 import { findClient, listClients } from '../storage/registry/clients.ts';
 import {
   type Call,

@@ -3,7 +3,7 @@
 import Type from 'typebox';
 import { type Plan, planConnector, plannedActions } from '../connectors/plan.ts';
 import { textCharsMax } from '../contract/limits.ts';
-import type { Connector } from '../domain/connector.ts';
+import type { Connector } from '../domain/extending/connector.ts';
 import type { UserId } from '../domain/ids.ts';
 import { findUser } from '../storage/people/users.ts';
 import {

@@ -1,11 +1,11 @@
-// `/custom-attributes`: the attributes a tenant adds to its people. The fields are in domain/custom-attributes.ts; name, type, list
+// `/custom-attributes`: the attributes a tenant adds to its people. The fields are in domain/people/custom-attributes.ts; name, type, list
 // and unique are fixed once made. An attribute is named by its id or its name.
 import Type from 'typebox';
 import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
 import { unlessTaken } from '../administration/taken.ts';
 import { customAttributesPerTenantMax } from '../contract/limits.ts';
-import { type CustomAttribute, customAttributeFault, customAttributeFields as fields } from '../domain/custom-attributes.ts';
 import { type Json, overlay, takenAt, toJson, type ValuesOf, valueFault } from '../domain/field.ts';
+import { type CustomAttribute, customAttributeFault, customAttributeFields as fields } from '../domain/people/custom-attributes.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { listMatching } from '../storage/engine/matching-rows.ts';

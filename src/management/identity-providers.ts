@@ -6,7 +6,7 @@ import { changeOf, creationOf, propertiesOf } from '../administration/schema-pie
 import { providersPerTenantMax } from '../contract/limits.ts';
 import { type FieldFault, takenAt, toJson } from '../domain/field.ts';
 import { type IdentityProvider, type IdentityProviderChange, identityProviderFields } from '../domain/sign-in/identity-provider.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { spEntityId } from '../federation/saml/sp-metadata.ts';
 import type { Parts } from '../http/services.ts';
 import { listMatching } from '../storage/engine/matching-rows.ts';

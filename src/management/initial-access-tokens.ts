@@ -1,10 +1,10 @@
 // `/initial-access-tokens`: what lets clients register themselves (RFC 7591, design 14, 6), and as what. The fields are in
-// domain/registration-policy.ts; the registration itself is in registration/.
+// domain/client/registration-policy.ts; the registration itself is in registration/.
 import Type from 'typebox';
 import { createInitialAccessToken, removeInitialAccessToken, type WantedToken } from '../administration/client-registration.ts';
 import { propertiesOf } from '../administration/schema-pieces.ts';
+import { initialAccessTokenFields, policyFields } from '../domain/client/registration-policy.ts';
 import { overlay, toJson, valueFault } from '../domain/field.ts';
-import { initialAccessTokenFields, policyFields } from '../domain/registration-policy.ts';
 import { findInitialAccessToken, type InitialAccessToken, listInitialAccessTokens } from '../storage/registry/client-registrations.ts';
 import { capabilitiesIn } from './clients.ts';
 import { type Endpoint, endpoint, invalidField, isoTime, type Json, notFound, requireCapabilities } from './endpoint.ts';

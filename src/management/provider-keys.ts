@@ -2,7 +2,7 @@
 // `signing_key` is `own` and somebody looks; they sign from their first rotation on.
 import Type from 'typebox';
 import type { TenantId } from '../domain/ids.ts';
-import type { ServiceProvider } from '../domain/service-provider.ts';
+import type { ServiceProvider } from '../domain/saml/service-provider.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { findServiceProvider } from '../storage/registry/service-providers.ts';
 import { listOwnKeys } from '../storage/registry/signing-keys.ts';

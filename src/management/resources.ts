@@ -1,11 +1,11 @@
 // `/resources`: the audiences clients may be allowed to request, with the scopes they define (RFC 8707). The fields are in
-// domain/resource.ts.
+// domain/client/resource.ts.
 import Type from 'typebox';
 import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
 import { unlessTaken } from '../administration/taken.ts';
+import { type Resource, type ResourceChange, resourceFields } from '../domain/client/resource.ts';
 import { overlay, readChange, toJson, valueFault } from '../domain/field.ts';
-import { type Resource, type ResourceChange, resourceFields } from '../domain/resource.ts';
-import { isOwnAudience, type Tenant } from '../domain/tenant.ts';
+import { isOwnAudience, type Tenant } from '../domain/tenant/tenant.ts';
 import { uuidV7 } from '../platform/random.ts';
 import { deleteResource, findResource, insertResource, listResources, updateResource } from '../storage/registry/resources.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from './endpoint.ts';

@@ -1,10 +1,11 @@
-// `/roles`: those every tenant has, and those it adds. The fields are in domain/role.ts; who holds them is in people/administrators.ts.
+// `/roles`: those every tenant has, and those it adds. The fields are in domain/people/role.ts; who holds them is in
+// people/administrators.ts.
 import Type from 'typebox';
 import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
-import { type Capability, capabilitiesOfTenant } from '../domain/capabilities.ts';
 import { overlay, readChange, takenAt, valueFault } from '../domain/field.ts';
 import { foldKey } from '../domain/fold.ts';
-import { type BuiltInRole, builtInRole, builtInRoles, type Role, type RoleChange, roleFields } from '../domain/role.ts';
+import { type Capability, capabilitiesOfTenant } from '../domain/people/capabilities.ts';
+import { type BuiltInRole, builtInRole, builtInRoles, type Role, type RoleChange, roleFields } from '../domain/people/role.ts';
 import { listMatching } from '../storage/engine/matching-rows.ts';
 import { deleteRole, findRole, insertRole, listRoles, updateRole } from '../storage/registry/roles.ts';
 import {

@@ -1,11 +1,11 @@
 // `/service-providers`: SAML service providers, and their making from metadata (design 02, 06). The rules of the fields are
-// in domain/service-provider.ts. A change is configuration: it acts at once here and within a second on other nodes.
+// in domain/saml/service-provider.ts. A change is configuration: it acts at once here and within a second on other nodes.
 import Type from 'typebox';
 import { changeOf, propertiesOf, typesOf } from '../administration/schema-pieces.ts';
 import { changedFields, planImport } from '../administration/sp-import.ts';
 import { parseSpMetadata } from '../administration/sp-metadata.ts';
-import { isCustomPath, nameIdAttribute, unknownCustomPath } from '../domain/custom-attributes.ts';
 import type { ServiceProviderId } from '../domain/ids.ts';
+import { isCustomPath, nameIdAttribute, unknownCustomPath } from '../domain/people/custom-attributes.ts';
 import {
   type ProviderReading,
   parseNewProvider,
@@ -13,8 +13,8 @@ import {
   providerToJson,
   type ServiceProvider,
   serviceProviderFields,
-} from '../domain/service-provider.ts';
-import type { Tenant } from '../domain/tenant.ts';
+} from '../domain/saml/service-provider.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import {
@@ -36,7 +36,7 @@ import { closed, dateTime, listAnswer, searchQuery } from './schemas.ts';
 const read = 'service-providers:read';
 const write = 'service-providers:write';
 
-// Types alone: what else each field may hold is checked, and told, by domain/service-provider.ts.
+// Types alone: what else each field may hold is checked, and told, by domain/saml/service-provider.ts.
 const fields = typesOf(propertiesOf(serviceProviderFields));
 const { entity_id, acs, ...others } = fields;
 const newProvider = closed({ entity_id: entity_id!, acs: acs!, ...changeOf(others).properties });

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { changeOf, propertiesOf } from '../administration/schema-pieces.ts';
 import { changeSettings, shownSettings } from '../administration/settings.ts';
-import { rateLimitParts, settingFields } from '../domain/settings.ts';
+import { rateLimitParts, settingFields } from '../domain/tenant/settings.ts';
 import { type Call, type Endpoint, endpoint, invalidField, type Json, notFound } from './endpoint.ts';
 
 const settingsAnswer = Type.Object({}, { description: 'Every setting; the PATCH body names them.' });

@@ -3,7 +3,7 @@
 import Type from 'typebox';
 import { type Asking, changeStatus, removeStream, verifyStream } from '../administration/ssf-streams.ts';
 import { streamReasonCharsMax } from '../contract/limits.ts';
-import { deliveredEvents, deliveryMethods, streamStatuses } from '../domain/ssf-stream.ts';
+import { deliveredEvents, deliveryMethods, streamStatuses } from '../domain/extending/ssf-stream.ts';
 import { rateLimited } from '../http/rate-limits.ts';
 import { listStreamReports, type StreamReport } from '../storage/registry/ssf-streams.ts';
 import { type Call, type Endpoint, endpoint, isoTime, type Json, notFound } from './endpoint.ts';

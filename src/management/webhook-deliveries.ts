@@ -1,7 +1,7 @@
 // `/webhooks/{id}/deliveries`: what was posted, what came back, and what is posted again: one delivery, dead ones, or the events of a time.
 import Type from 'typebox';
 import { webhookReplayMax } from '../contract/limits.ts';
-import { type Webhook, wants } from '../domain/webhook.ts';
+import { type Webhook, wants } from '../domain/extending/webhook.ts';
 import { auditRow, upsertAuditEvents } from '../storage/records/audit-events.ts';
 import { listEventsBetween } from '../storage/records/event-feed.ts';
 import {

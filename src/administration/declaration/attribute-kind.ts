@@ -1,7 +1,7 @@
 // The attributes a tenant adds to its people, in a document: known by their names, before everything that may name them.
 import { customAttributesPerTenantMax } from '../../contract/limits.ts';
-import { type CustomAttribute, customAttributeFault, customAttributeFields } from '../../domain/custom-attributes.ts';
 import { overlay, takenAt, toJson, valueFault } from '../../domain/field.ts';
+import { type CustomAttribute, customAttributeFault, customAttributeFields } from '../../domain/people/custom-attributes.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import {
   deleteCustomAttribute,

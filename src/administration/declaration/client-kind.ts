@@ -11,7 +11,7 @@ import {
   registrationOf,
   tokenEndpointAuthMethods,
   usesSecret,
-} from '../../domain/client.ts';
+} from '../../domain/client/client.ts';
 import { toJson } from '../../domain/field.ts';
 import type { ClientId } from '../../domain/ids.ts';
 import { deleteAssignmentsOf } from '../../storage/registry/access-assignments.ts';

@@ -10,7 +10,7 @@ import {
   goesElsewhere,
   partAuth,
   secretMemberOf,
-} from '../../domain/connector.ts';
+} from '../../domain/extending/connector.ts';
 import { defaultsOf, overlay, toJson, valueFault } from '../../domain/field.ts';
 import type { ConnectorId } from '../../domain/ids.ts';
 import { uuidV7 } from '../../platform/random.ts';

@@ -2,8 +2,8 @@
 import Type from 'typebox';
 import { type ChangeOf, overlay, toJson } from '../../domain/field.ts';
 import { foldKey } from '../../domain/fold.ts';
-import { groupFields } from '../../domain/group.ts';
 import type { GroupId } from '../../domain/ids.ts';
+import { groupFields } from '../../domain/people/group.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import { toRow } from '../../storage/engine/row-codec.ts';
 import { changeGroup, deleteGroup, insertGroups } from '../../storage/people/group-writer.ts';

@@ -1,8 +1,8 @@
 // Hooks in a document. A secret travels clear, and only when asked for; a document that says nothing of it leaves the known one
 // alone, and a hook made without one gets a new one, which a rotation shows.
 import Type from 'typebox';
+import { type Hook, type HookChange, hookFields } from '../../domain/extending/hook.ts';
 import { overlay, toJson, valueFault } from '../../domain/field.ts';
-import { type Hook, type HookChange, hookFields } from '../../domain/hook.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import { ValueTaken } from '../../storage/engine/unique-violation.ts';
 import { listHooks, setHookSecrets, updateHook } from '../../storage/registry/hooks.ts';

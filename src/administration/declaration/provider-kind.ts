@@ -1,7 +1,7 @@
 // SAML service providers in a document. The rules of their fields are those of the Management API.
 import Type from 'typebox';
 import type { ServiceProviderId } from '../../domain/ids.ts';
-import { parseNewProvider, providerToJson, type ServiceProvider } from '../../domain/service-provider.ts';
+import { parseNewProvider, providerToJson, type ServiceProvider } from '../../domain/saml/service-provider.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import { ValueTaken } from '../../storage/engine/unique-violation.ts';
 import {
@@ -17,7 +17,7 @@ import { canonical, compact, type Declared, type Desired, faultAt, type Json, ty
 import { requireAttributes } from './mapping-kind.ts';
 import { uuid } from './uuid.ts';
 
-// What each field may hold is checked, and told, by domain/service-provider.ts.
+// What each field may hold is checked, and told, by domain/saml/service-provider.ts.
 const schema = Type.Object({ id: Type.Optional(uuid), entity_id: Type.String() });
 // A document releases what it names: one written before there was a default release must not start to release.
 const released = { attribute_map: {} };

@@ -2,7 +2,7 @@
 // that a run that ends in the middle is completed by the next. Nothing is deleted unless asked (`prune`).
 // Called by `plan`, `apply` and `import`; items come from the reader or from an importer.
 
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { analyzeAsTablesGrow } from '../../storage/engine/planner-statistics.ts';
 import { isUniqueViolation, ValueTaken } from '../../storage/engine/unique-violation.ts';
 import { secretSettingNames } from '../../tokens/secret-settings.ts';

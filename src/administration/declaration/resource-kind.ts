@@ -1,8 +1,8 @@
 // Resource servers in a document.
 import Type from 'typebox';
+import { type Resource, type ResourceChange, type ResourceValues, resourceFields } from '../../domain/client/resource.ts';
 import { overlay, toJson, valueFault } from '../../domain/field.ts';
-import { type Resource, type ResourceChange, type ResourceValues, resourceFields } from '../../domain/resource.ts';
-import { isOwnAudience } from '../../domain/tenant.ts';
+import { isOwnAudience } from '../../domain/tenant/tenant.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import { ValueTaken } from '../../storage/engine/unique-violation.ts';
 import {

@@ -1,7 +1,8 @@
 // The roles a tenant adds, in a document: known by their names, before the people who may hold them.
-import { capabilitiesOfTenant } from '../../domain/capabilities.ts';
+
 import { overlay, toJson, valueFault } from '../../domain/field.ts';
-import { type Role, type RoleValues, roleFields } from '../../domain/role.ts';
+import { capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
+import { type Role, type RoleValues, roleFields } from '../../domain/people/role.ts';
 import { ValueTaken } from '../../storage/engine/unique-violation.ts';
 import { deleteRole, insertRole, listRoles, listRolesByName, updateRole } from '../../storage/registry/roles.ts';
 import { recordAct } from '../administration.ts';

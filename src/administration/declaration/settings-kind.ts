@@ -2,7 +2,7 @@
 // Secrets never leave the database, so a setting that has one stays as it is unless named.
 import { brandingFault } from '../../domain/appearance/branding.ts';
 import { type FieldFault, type Json, leavesOf } from '../../domain/field.ts';
-import { defaultSettings, merge, mergeSettings, rateLimitParts, type Settings, settingFields } from '../../domain/settings.ts';
+import { defaultSettings, merge, mergeSettings, rateLimitParts, type Settings, settingFields } from '../../domain/tenant/settings.ts';
 import { findTenantById, updateTenantSettings } from '../../storage/registry/tenants.ts';
 import { sealSettings, secretFault, secretSettingNames, withoutSecrets } from '../../tokens/secret-settings.ts';
 import { recordAct } from '../administration.ts';

@@ -2,14 +2,14 @@
 // to one deployment. A user without an id is found by user name, else by email.
 import Type from 'typebox';
 import { listedNamesMax, profileCharsMax, roleNameCharsMax, rolesPerPersonMax } from '../../contract/limits.ts';
-import { type CustomAttribute, type CustomValues, toCustomCells } from '../../domain/custom-attributes.ts';
 import type { FieldFault } from '../../domain/field.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { UserId } from '../../domain/ids.ts';
-import { adminRole, builtInRole, type HeldRole } from '../../domain/role.ts';
-import { type LiveUserState, liveUserStates, type UserOrigin, type UserRole, userOrigins, userRoles } from '../../domain/user.ts';
-import { userColumns } from '../../domain/user-attributes.ts';
-import { userNameFault } from '../../domain/user-name.ts';
+import { type CustomAttribute, type CustomValues, toCustomCells } from '../../domain/people/custom-attributes.ts';
+import { adminRole, builtInRole, type HeldRole } from '../../domain/people/role.ts';
+import { type LiveUserState, liveUserStates, type UserOrigin, type UserRole, userOrigins, userRoles } from '../../domain/people/user.ts';
+import { userColumns } from '../../domain/people/user-attributes.ts';
+import { userNameFault } from '../../domain/people/user-name.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { changeMemberships } from '../../storage/people/group-writer.ts';

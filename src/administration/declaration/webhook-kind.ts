@@ -1,9 +1,9 @@
 // Webhooks in a document. A secret travels clear, and only when asked for; a document that says nothing of it leaves the known one alone,
 // and a webhook made without one gets its own, which nobody has seen: a rotation shows one.
 import Type from 'typebox';
+import { type Webhook, type WebhookChange, webhookFields } from '../../domain/extending/webhook.ts';
 import { overlay, toJson, valueFault } from '../../domain/field.ts';
 import type { WebhookId } from '../../domain/ids.ts';
-import { type Webhook, type WebhookChange, webhookFields } from '../../domain/webhook.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import { ValueTaken } from '../../storage/engine/unique-violation.ts';
 import { findFeedEnd } from '../../storage/records/event-feed.ts';

@@ -24,11 +24,11 @@ import {
   type UserChange,
 } from '../../administration/users.ts';
 import { emailCharsMax } from '../../contract/limits.ts';
-import { type CustomCells, type CustomValues, fromCustomCell, toCustomCells } from '../../domain/custom-attributes.ts';
-import { adminRole, builtInRole } from '../../domain/role.ts';
-import type { Tenant } from '../../domain/tenant.ts';
-import { liveUserStates, userOrigins, userRoles, userStates } from '../../domain/user.ts';
-import { userNameFault } from '../../domain/user-name.ts';
+import { type CustomCells, type CustomValues, fromCustomCell, toCustomCells } from '../../domain/people/custom-attributes.ts';
+import { adminRole, builtInRole } from '../../domain/people/role.ts';
+import { liveUserStates, userOrigins, userRoles, userStates } from '../../domain/people/user.ts';
+import { userNameFault } from '../../domain/people/user-name.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { listGrantsOfUser } from '../../storage/oidc/grants.ts';
 import type { NewLists, UserProfile, UserRow } from '../../storage/people/user-rows.ts';
 import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';

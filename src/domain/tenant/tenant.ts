@@ -1,12 +1,12 @@
 // A tenant as the rest of the house sees it: the table of its fields, its addresses and names. Pure.
-import { nameCharsMax, urlCharsMax } from '../contract/limits.ts';
-import type { LoginTexts } from './appearance/login-texts.ts';
-import type { CustomAttribute } from './custom-attributes.ts';
-import { type ChangeOf, field, flag, text, type ValuesOf } from './field.ts';
-import type { TenantHooks } from './hook.ts';
-import type { TenantId } from './ids.ts';
-import type { Language } from './language.ts';
-import type { MappingTables } from './mappings/rule.ts';
+import { nameCharsMax, urlCharsMax } from '../../contract/limits.ts';
+import type { LoginTexts } from '../appearance/login-texts.ts';
+import type { TenantHooks } from '../extending/hook.ts';
+import { type ChangeOf, field, flag, text, type ValuesOf } from '../field.ts';
+import type { TenantId } from '../ids.ts';
+import type { Language } from '../language.ts';
+import type { MappingTables } from '../mappings/rule.ts';
+import type { CustomAttribute } from '../people/custom-attributes.ts';
 import type { Settings } from './settings.ts';
 
 /** A slug is a DNS label, so that it can become a host name one day. */

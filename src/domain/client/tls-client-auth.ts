@@ -1,7 +1,7 @@
 // How a client is known by its certificate (RFC 8705 2): the fields of its registration, what they mean together, and the methods.
 // Pure; client.ts owns the client.
-import { urlCharsMax } from '../contract/limits.ts';
-import { type FieldFault, field, flag, text } from './field.ts';
+import { urlCharsMax } from '../../contract/limits.ts';
+import { type FieldFault, field, flag, text } from '../field.ts';
 
 export const tlsClientAuth = 'tls_client_auth' as const;
 export const selfSignedTlsClientAuth = 'self_signed_tls_client_auth' as const;

@@ -1,8 +1,8 @@
 // Roles of administrators (design 13, 4): the four that every tenant has, the table of fields of those a tenant adds, and what somebody
 // who holds some may do. Pure.
-import { roleNameCharsMax, textCharsMax } from '../contract/limits.ts';
+import { roleNameCharsMax, textCharsMax } from '../../contract/limits.ts';
+import { type ChangeOf, choice, field, list, text, type ValuesOf } from '../field.ts';
 import { type Capability, capabilities } from './capabilities.ts';
-import { type ChangeOf, choice, field, list, text, type ValuesOf } from './field.ts';
 
 /** One must remain in a tenant that has one. */
 export const ownerRole = 'owner';

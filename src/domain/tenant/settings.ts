@@ -8,13 +8,13 @@ import {
   ssoSecondsMax,
   ssoSecondsMin,
   textCharsMax,
-} from '../contract/limits.ts';
-import { type Branding, brandingShape, readBranding } from './appearance/branding.ts';
-import { choice, count, defaultsOf, field, flag, type Json, json, type Kind, list, seconds, text, type ValuesOf } from './field.ts';
-import { extraGrantNames } from './grant-types.ts';
-import { emailPinMethod, loginMethodNames, passkeyMethod, phoneMethod } from './login-methods.ts';
-import { type MailServer, mailServerSetting } from './mail-server.ts';
-import type { SsoSetting } from './sign-in/sso-session.ts';
+} from '../../contract/limits.ts';
+import { type Branding, brandingShape, readBranding } from '../appearance/branding.ts';
+import { type MailServer, mailServerSetting } from '../appearance/mail-server.ts';
+import { choice, count, defaultsOf, field, flag, type Json, json, type Kind, list, seconds, text, type ValuesOf } from '../field.ts';
+import { extraGrantNames } from '../oidc/grant-types.ts';
+import { emailPinMethod, loginMethodNames, passkeyMethod, phoneMethod } from '../sign-in/login-methods.ts';
+import type { SsoSetting } from '../sign-in/sso-session.ts';
 
 export interface RateLimitSetting {
   readonly limit: number;

@@ -1,8 +1,8 @@
 // What is known about a person: every attribute once, with how each surface sees it. From this table come the columns and search
 // keys, SCIM's schema with its filters and PATCH rules, the fields of the Management API, documents and console forms, claims and
 // the sources of SAML attribute maps. Adding one is a line here, and a migration for its column.
-import { profileCharsMax } from '../contract/limits.ts';
-import { type Field, field, text } from './field.ts';
+import { profileCharsMax } from '../../contract/limits.ts';
+import { type Field, field, text } from '../field.ts';
 
 /**
  * How an attribute is searched: `full` by its start, its end and any part of it, `folded` by its start, both whatever the case;

@@ -1,8 +1,6 @@
 // An OAuth client as registered (design 02, /clients): the table of its fields, and what they mean together. Pure.
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
-import { jwksKeysMax, nameCharsMax, scopeNameCharsMax, scopesPerListMax, urisPerListMax, urlCharsMax } from '../contract/limits.ts';
-import { audienceFault, calledUriFault, redirectUriFault } from './client-uris.ts';
-import { fapi2Fault, fapi2Implied, fapi2Profile, hasBoundTokens } from './fapi2.ts';
+import { jwksKeysMax, nameCharsMax, scopeNameCharsMax, scopesPerListMax, urisPerListMax, urlCharsMax } from '../../contract/limits.ts';
 import {
   type ChangeOf,
   choice,
@@ -18,11 +16,13 @@ import {
   text,
   type ValuesOf,
   valueFault,
-} from './field.ts';
-import { cibaGrantType, codeGrantType, grantTypeNames, grantTypes } from './grant-types.ts';
-import type { ClientId } from './ids.ts';
-import { rulesKind } from './mappings/rule.ts';
-import { rulesFault } from './mappings/rule-faults.ts';
+} from '../field.ts';
+import type { ClientId } from '../ids.ts';
+import { rulesKind } from '../mappings/rule.ts';
+import { rulesFault } from '../mappings/rule-faults.ts';
+import { cibaGrantType, codeGrantType, grantTypeNames, grantTypes } from '../oidc/grant-types.ts';
+import { audienceFault, calledUriFault, redirectUriFault } from './client-uris.ts';
+import { fapi2Fault, fapi2Implied, fapi2Profile, hasBoundTokens } from './fapi2.ts';
 import { certificateFault, certificateMethods, credentialsTab, tlsClientAuthFields, tokensTab } from './tls-client-auth.ts';
 
 export const tokenEndpointAuthMethods = [

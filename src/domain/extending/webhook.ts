@@ -1,10 +1,10 @@
 // A webhook as registered (design 16, 2): the table of its fields, and which events are its own. Pure. The signing secret is a value of
 // the table that only documents carry: it is made by us, sealed by whoever writes it, and shown once.
-import { type EventType, eventTypes } from '../contract/events.ts';
-import { feedTypesMax, nameCharsMax, urlCharsMax } from '../contract/limits.ts';
-import { calledUriFault } from './client-uris.ts';
-import { type ChangeOf, field, flag, type Kind, list, text, type ValuesOf } from './field.ts';
-import type { WebhookId } from './ids.ts';
+import { type EventType, eventTypes } from '../../contract/events.ts';
+import { feedTypesMax, nameCharsMax, urlCharsMax } from '../../contract/limits.ts';
+import { calledUriFault } from '../client/client-uris.ts';
+import { type ChangeOf, field, flag, type Kind, list, text, type ValuesOf } from '../field.ts';
+import type { WebhookId } from '../ids.ts';
 
 const secret: Kind<string, string> = { ...text(nameCharsMax), input: 'none' };
 

@@ -9,11 +9,11 @@ import {
   customValueCharsMax,
   customValuesMax,
   nameCharsMax,
-} from '../contract/limits.ts';
-import { parseDateTime } from './date-time.ts';
-import { type ChangeOf, choice, type FieldFault, field, flag, type Json, list, text, type ValuesOf } from './field.ts';
-import { foldKey } from './fold.ts';
-import { isXmlText } from './saml/xml-text.ts';
+} from '../../contract/limits.ts';
+import { parseDateTime } from '../date-time.ts';
+import { type ChangeOf, choice, type FieldFault, field, flag, type Json, list, text, type ValuesOf } from '../field.ts';
+import { foldKey } from '../fold.ts';
+import { isXmlText } from '../saml/xml-text.ts';
 import { userAttributes } from './user-attributes.ts';
 
 const identifier = { ...text(40), shape: { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$' } };

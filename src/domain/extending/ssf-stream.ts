@@ -1,6 +1,6 @@
 // A stream of security event tokens (design 16, 2; SSF 1.0): what its receiver, an OAuth client, asks for, and the types of events there
 // are. Pure.
-import type { ClientId, SsfStreamId } from './ids.ts';
+import type { ClientId, SsfStreamId } from '../ids.ts';
 
 /** How tokens reach the receiver (SSF 1.0, 10.3.1): we post them (RFC 8935), or it fetches them (RFC 8936). */
 export const deliveryMethods = { push: 'urn:ietf:rfc:8935', poll: 'urn:ietf:rfc:8936' } as const;

@@ -11,9 +11,8 @@ import {
   samlRelayStatesPerProviderMax,
   samlSigningKeysPerProviderMax,
   urlCharsMax,
-} from '../contract/limits.ts';
-import { calledUriFault } from './client-uris.ts';
-import { isCustomPath } from './custom-attributes.ts';
+} from '../../contract/limits.ts';
+import { calledUriFault } from '../client/client-uris.ts';
 import {
   choice,
   type FieldFault,
@@ -29,11 +28,13 @@ import {
   toJson,
   type ValuesOf,
   valueFault,
-} from './field.ts';
-import type { ServiceProviderId } from './ids.ts';
-import { rulesKind } from './mappings/rule.ts';
-import { rulesFault } from './mappings/rule-faults.ts';
-import { readRsaPublicKey } from './rsa-public-key.ts';
+} from '../field.ts';
+import type { ServiceProviderId } from '../ids.ts';
+import { rulesKind } from '../mappings/rule.ts';
+import { rulesFault } from '../mappings/rule-faults.ts';
+import { isCustomPath } from '../people/custom-attributes.ts';
+import { samlSources } from '../people/user-attributes.ts';
+import { readRsaPublicKey } from '../rsa-public-key.ts';
 import {
   defaultNameIdFormats,
   type NameIdFormat,
@@ -44,10 +45,9 @@ import {
   nameIdSourceNames,
   nameIdSourcesFault,
   plainDefault,
-} from './saml/name-id.ts';
-import { defaultRelease } from './saml/saml-attribute-names.ts';
-import { isXmlText } from './saml/xml-text.ts';
-import { samlSources } from './user-attributes.ts';
+} from './name-id.ts';
+import { defaultRelease } from './saml-attribute-names.ts';
+import { isXmlText } from './xml-text.ts';
 
 export interface AssertionConsumerService {
   readonly url: string;

@@ -1,6 +1,6 @@
 // Which URIs a client may register (RFC 8252, RFC 9700 2.1): absolute, no fragment, https; http on loopback only;
 // private-use schemes for public (native) clients only.
-import { urlCharsMax } from '../contract/limits.ts';
+import { urlCharsMax } from '../../contract/limits.ts';
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 const isAddress = (host: string): boolean => host.startsWith('[') || /^\d{1,3}(\.\d{1,3}){3}$/.test(host);

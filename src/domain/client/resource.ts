@@ -1,7 +1,7 @@
 // A resource server as registered (design 02, /resources; RFC 8707): the table of its fields. Pure.
-import { lifetimeSecondsMax, nameCharsMax, scopeNameCharsMax, scopesPerListMax, textCharsMax, urlCharsMax } from '../contract/limits.ts';
+import { lifetimeSecondsMax, nameCharsMax, scopeNameCharsMax, scopesPerListMax, textCharsMax, urlCharsMax } from '../../contract/limits.ts';
+import { type ChangeOf, field, json, seconds, text, type ValuesOf } from '../field.ts';
 import { audienceFault } from './client-uris.ts';
-import { type ChangeOf, field, json, seconds, text, type ValuesOf } from './field.ts';
 
 /** A scope that a resource defines. */
 export interface Scope {

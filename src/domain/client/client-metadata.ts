@@ -1,7 +1,8 @@
 // A client in the words of RFC 7591 and OpenID Connect Registration, from and to the fields of ours (client.ts). What is not named
 // here is ignored, as RFC 7591 2 asks. Pure.
+
+import { defaultsOf, type FieldFault, type Json, toJson } from '../field.ts';
 import { type Client, type ClientChange, clientFields, shownAuthMethod } from './client.ts';
-import { defaultsOf, type FieldFault, type Json, toJson } from './field.ts';
 import { tlsClientAuthFields } from './tls-client-auth.ts';
 
 /** Our field of each metadata value that is the same but for its name. */

@@ -1,6 +1,6 @@
 // The formats in which a phone's app proves itself (contract 7.18): one registry for the device plane, which needs a verifier for
 // each, and for settings.
-import type { Settings } from './settings.ts';
+import type { Settings } from '../tenant/settings.ts';
 
 type AttestationSettings = Settings['attestation'];
 

@@ -1,7 +1,8 @@
 // The kinds of applications people think in, and what follows from each for a client; every value can be changed afterwards. Used by
 // `client create --kind` and the console's wizard.
+
+import { cibaGrantType, codeGrantType, deviceCodeGrantType, machineGrantType, refreshGrantType } from '../oidc/grant-types.ts';
 import { type ClientChange, guidedRefreshLeewaySeconds } from './client.ts';
-import { cibaGrantType, codeGrantType, deviceCodeGrantType, machineGrantType, refreshGrantType } from './grant-types.ts';
 
 export interface ClientKind {
   readonly label: string;

@@ -1,6 +1,6 @@
 // How an authorization response travels to its client: response modes (OAuth 2.0 Multiple Response Types 2.1, Form Post Response
 // Mode, JARM), and where a browser is sent with one. Pure; the signing of a response is approvals/authorization-delivery.
-import type { ClientId } from './ids.ts';
+import type { ClientId } from '../ids.ts';
 
 /** `jwt` is `query.jwt` for codes (JARM 2.3.4); fragments are not offered, as nothing but codes is answered. */
 export const responseModes = ['query', 'form_post', 'jwt', 'query.jwt', 'form_post.jwt'] as const;

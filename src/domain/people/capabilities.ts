@@ -1,6 +1,6 @@
 // The capabilities of the Management API and SCIM: scopes `<resource>:read` and `<resource>:write` (design 02), and the one to let people
 // in again who lost their phone (design 14, 3); and those of receivers of security events.
-import { rootTenantSlug } from './tenant.ts';
+import { rootTenantSlug } from '../tenant/tenant.ts';
 
 const managed = [
   'clients',

@@ -1,7 +1,7 @@
 // The SMTP server a tenant sends its mails by, as a setting (design 13, 3). Its password is a secret setting: clear on its way in, sealed
 // where it is kept, and never shown. Pure.
-import { hostBytesMax, nameCharsMax, textCharsMax } from '../contract/limits.ts';
-import type { FieldFault } from './field.ts';
+import { hostBytesMax, nameCharsMax, textCharsMax } from '../../contract/limits.ts';
+import type { FieldFault } from '../field.ts';
 
 /** How the connection is encrypted; `none` only to addresses that the operator allows. */
 export const mailSecurities = {

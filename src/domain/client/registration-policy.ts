@@ -7,10 +7,10 @@ import {
   scopeNameCharsMax,
   scopesPerListMax,
   urlCharsMax,
-} from '../contract/limits.ts';
+} from '../../contract/limits.ts';
+import { choice, count, type FieldFault, field, list, seconds, text, type ValuesOf } from '../field.ts';
+import { codeGrantType, grantTypeNames, grantTypes, refreshGrantType } from '../oidc/grant-types.ts';
 import type { ClientChange } from './client.ts';
-import { choice, count, type FieldFault, field, list, seconds, text, type ValuesOf } from './field.ts';
-import { codeGrantType, grantTypeNames, grantTypes, refreshGrantType } from './grant-types.ts';
 
 // biome-ignore format: a field a line or two
 export const policyFields = {

@@ -1,7 +1,7 @@
 // The DNS records of a tenant's own domain (design 13, 3): the TXT record that shows it is the tenant's, which names it, so that it proves
 // nothing for another; and the CNAME record by which browsers reach the deployment. Pure.
 import { hash } from 'node:crypto';
-import type { TenantId } from './ids.ts';
+import type { TenantId } from '../ids.ts';
 
 export interface DnsRecord {
   readonly type: 'TXT' | 'CNAME';

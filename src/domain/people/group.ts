@@ -1,7 +1,7 @@
 // A group of people (design 02, /groups; RFC 7643 4.2): the table of its fields. Pure.
-import { nameCharsMax, profileCharsMax } from '../contract/limits.ts';
-import { choice, field, text, type ValuesOf } from './field.ts';
-import type { GroupId } from './ids.ts';
+import { nameCharsMax, profileCharsMax } from '../../contract/limits.ts';
+import { choice, field, text, type ValuesOf } from '../field.ts';
+import type { GroupId } from '../ids.ts';
 
 // biome-ignore format: a field a line
 export const groupFields = {

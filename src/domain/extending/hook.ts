@@ -8,12 +8,12 @@ import {
   hookDeadlineMsMin,
   hookReasonCharsMax,
   urlCharsMax,
-} from '../contract/limits.ts';
-import { calledUriFault } from './client-uris.ts';
-import { type ChangeOf, choice, count, field, flag, list, text, type ValuesOf } from './field.ts';
-import { fail, type Outcome } from './outcome.ts';
-import { consoleClientId } from './own-clients.ts';
-import { isProtocolClaim } from './protocol-claims.ts';
+} from '../../contract/limits.ts';
+import { calledUriFault } from '../client/client-uris.ts';
+import { consoleClientId } from '../client/own-clients.ts';
+import { type ChangeOf, choice, count, field, flag, list, text, type ValuesOf } from '../field.ts';
+import { isProtocolClaim } from '../oidc/protocol-claims.ts';
+import { fail, type Outcome } from '../outcome.ts';
 
 export const hookPoints = {
   token: { label: 'Before tokens are issued' },

@@ -7,13 +7,13 @@ import {
   nameCharsMax,
   textCharsMax,
   urlCharsMax,
-} from '../contract/limits.ts';
-import { calledUriFault } from './client-uris.ts';
-import { type ChangeOf, choice, count, field, flag, json, type Kind, list, text, type ValuesOf } from './field.ts';
-import { machineGrantType } from './grant-types.ts';
-import type { ConnectorId } from './ids.ts';
-import { rulesKind } from './mappings/rule.ts';
-import { rulesFault } from './mappings/rule-faults.ts';
+} from '../../contract/limits.ts';
+import { calledUriFault } from '../client/client-uris.ts';
+import { type ChangeOf, choice, count, field, flag, json, type Kind, list, text, type ValuesOf } from '../field.ts';
+import type { ConnectorId } from '../ids.ts';
+import { rulesKind } from '../mappings/rule.ts';
+import { rulesFault } from '../mappings/rule-faults.ts';
+import { machineGrantType } from '../oidc/grant-types.ts';
 
 export const authTypes = ['bearer', 'basic', machineGrantType] as const;
 export type AuthType = (typeof authTypes)[number];
