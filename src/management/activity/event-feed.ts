@@ -2,12 +2,12 @@
 // next one.
 import { setTimeout as wait } from 'node:timers/promises';
 import Type from 'typebox';
-import { type FeedEvent, feedEventOf, isEventType } from '../audit/feed-event.ts';
-import { feedTypesMax, feedWaitSecondsMax, feedWaitsMax } from '../contract/limits.ts';
-import { type FeedPage, readFeed } from '../storage/records/event-feed.ts';
-import { type Endpoint, endpoint, invalidField } from './endpoint.ts';
-import { pageOf } from './paging.ts';
-import { closed, dateTime } from './schemas.ts';
+import { type FeedEvent, feedEventOf, isEventType } from '../../audit/feed-event.ts';
+import { feedTypesMax, feedWaitSecondsMax, feedWaitsMax } from '../../contract/limits.ts';
+import { type FeedPage, readFeed } from '../../storage/records/event-feed.ts';
+import { type Endpoint, endpoint, invalidField } from '../endpoint.ts';
+import { pageOf } from '../paging.ts';
+import { closed, dateTime } from '../schemas.ts';
 
 const feedEvent = Type.Object({
   seq: Type.Integer(),

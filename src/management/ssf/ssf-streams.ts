@@ -1,14 +1,14 @@
-// `/ssf-streams`: streams of security events as administrators see them. Receivers make and change their own at /v1/ssf (management/ssf);
+// `/ssf-streams`: streams of security events as administrators see them. Receivers make and change their own at /v1/ssf (streams.ts);
 // here they are watched, paused, tried and removed.
 import Type from 'typebox';
-import { type Asking, changeStatus, removeStream, verifyStream } from '../administration/ssf-streams.ts';
-import { streamReasonCharsMax } from '../contract/limits.ts';
-import { deliveredEvents, deliveryMethods, streamStatuses } from '../domain/extending/ssf-stream.ts';
-import { rateLimited } from '../http/rate-limits.ts';
-import { listStreamReports, type StreamReport } from '../storage/registry/ssf-streams.ts';
-import { type Call, type Endpoint, endpoint, isoTime, type Json, notFound } from './endpoint.ts';
-import { answerSearched } from './paging.ts';
-import { closed, dateTime, listAnswer, nullable, oneOf, searchQuery } from './schemas.ts';
+import { type Asking, changeStatus, removeStream, verifyStream } from '../../administration/ssf-streams.ts';
+import { streamReasonCharsMax } from '../../contract/limits.ts';
+import { deliveredEvents, deliveryMethods, streamStatuses } from '../../domain/extending/ssf-stream.ts';
+import { rateLimited } from '../../http/rate-limits.ts';
+import { listStreamReports, type StreamReport } from '../../storage/registry/ssf-streams.ts';
+import { type Call, type Endpoint, endpoint, isoTime, type Json, notFound } from '../endpoint.ts';
+import { answerSearched } from '../paging.ts';
+import { closed, dateTime, listAnswer, nullable, oneOf, searchQuery } from '../schemas.ts';
 
 const answer = Type.Object({
   id: Type.String(),

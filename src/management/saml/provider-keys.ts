@@ -1,16 +1,16 @@
 // `/service-providers/{id}/signing-keys`: the keys that sign for one provider alone, and their rotation. They come into being when
 // `signing_key` is `own` and somebody looks; they sign from their first rotation on.
 import Type from 'typebox';
-import type { TenantId } from '../domain/ids.ts';
-import type { ServiceProvider } from '../domain/saml/service-provider.ts';
-import type { Queries } from '../storage/engine/database.ts';
-import { findServiceProvider } from '../storage/registry/service-providers.ts';
-import { listOwnKeys } from '../storage/registry/signing-keys.ts';
-import { findMetadataRead } from '../storage/saml/metadata-reads.ts';
-import { requireOwnKeys, rotateOwnKeys } from '../tokens/own-saml-keys.ts';
-import { type Call, conflict, type Endpoint, endpoint, type Json, type ManagementDeps, notFound } from './endpoint.ts';
-import { closed, listAnswer } from './schemas.ts';
-import { keyAnswer, keyToJson, rotatedKey } from './signing-keys.ts';
+import type { TenantId } from '../../domain/ids.ts';
+import type { ServiceProvider } from '../../domain/saml/service-provider.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { findServiceProvider } from '../../storage/registry/service-providers.ts';
+import { listOwnKeys } from '../../storage/registry/signing-keys.ts';
+import { findMetadataRead } from '../../storage/saml/metadata-reads.ts';
+import { requireOwnKeys, rotateOwnKeys } from '../../tokens/own-saml-keys.ts';
+import { type Call, conflict, type Endpoint, endpoint, type Json, type ManagementDeps, notFound } from '../endpoint.ts';
+import { closed, listAnswer } from '../schemas.ts';
+import { keyAnswer, keyToJson, rotatedKey } from '../tenant/signing-keys.ts';
 
 const path = '/service-providers/:id/signing-keys';
 const rotateBody = closed({

@@ -1,16 +1,16 @@
 // The system API's tenants: the operator makes, lists, changes and deletes them.
 import Type from 'typebox';
-import { createSetupToken, setupLink } from '../administration/admin-setup.ts';
-import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
-import { changeTenant, removeTenant } from '../administration/tenants.ts';
-import { takenAt, toJson, valueFault } from '../domain/field.ts';
-import type { TenantId } from '../domain/ids.ts';
-import { capabilities } from '../domain/people/capabilities.ts';
-import { rootTenantSlug, type TenantChange, tenantFields } from '../domain/tenant/tenant.ts';
-import type { Parts } from '../http/services.ts';
-import { tenantFromRow } from '../storage/registry/tenant-directory.ts';
-import { findTenantById, listTenants, type StoredTenant } from '../storage/registry/tenants.ts';
-import { createTenant } from '../tokens/tenant-creation.ts';
+import { createSetupToken, setupLink } from '../../administration/admin-setup.ts';
+import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
+import { changeTenant, removeTenant } from '../../administration/tenants.ts';
+import { takenAt, toJson, valueFault } from '../../domain/field.ts';
+import type { TenantId } from '../../domain/ids.ts';
+import { capabilities } from '../../domain/people/capabilities.ts';
+import { rootTenantSlug, type TenantChange, tenantFields } from '../../domain/tenant/tenant.ts';
+import type { Parts } from '../../http/services.ts';
+import { tenantFromRow } from '../../storage/registry/tenant-directory.ts';
+import { findTenantById, listTenants, type StoredTenant } from '../../storage/registry/tenants.ts';
+import { createTenant } from '../../tokens/tenant-creation.ts';
 import {
   type Call,
   conflict,
@@ -21,9 +21,9 @@ import {
   type Json,
   notFound,
   requireCapabilities,
-} from './endpoint.ts';
-import { listOf, pageOf } from './paging.ts';
-import { closed, dateTime, listAnswer, searchQuery } from './schemas.ts';
+} from '../endpoint.ts';
+import { listOf, pageOf } from '../paging.ts';
+import { closed, dateTime, listAnswer, searchQuery } from '../schemas.ts';
 
 const tenantAnswer = Type.Object({
   id: Type.String(),

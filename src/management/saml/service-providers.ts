@@ -1,11 +1,11 @@
 // `/service-providers`: SAML service providers, and their making from metadata (design 02, 06). The rules of the fields are
 // in domain/saml/service-provider.ts. A change is configuration: it acts at once here and within a second on other nodes.
 import Type from 'typebox';
-import { changeOf, propertiesOf, typesOf } from '../administration/schema-pieces.ts';
-import { changedFields, planImport } from '../administration/sp-import.ts';
-import { parseSpMetadata } from '../administration/sp-metadata.ts';
-import type { ServiceProviderId } from '../domain/ids.ts';
-import { isCustomPath, nameIdAttribute, unknownCustomPath } from '../domain/people/custom-attributes.ts';
+import { changeOf, propertiesOf, typesOf } from '../../administration/schema-pieces.ts';
+import { changedFields, planImport } from '../../administration/sp-import.ts';
+import { parseSpMetadata } from '../../administration/sp-metadata.ts';
+import type { ServiceProviderId } from '../../domain/ids.ts';
+import { isCustomPath, nameIdAttribute, unknownCustomPath } from '../../domain/people/custom-attributes.ts';
 import {
   type ProviderReading,
   parseNewProvider,
@@ -13,10 +13,10 @@ import {
   providerToJson,
   type ServiceProvider,
   serviceProviderFields,
-} from '../domain/saml/service-provider.ts';
-import type { Tenant } from '../domain/tenant/tenant.ts';
-import { uuidV7 } from '../platform/random.ts';
-import type { Queries } from '../storage/engine/database.ts';
+} from '../../domain/saml/service-provider.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
+import { uuidV7 } from '../../platform/random.ts';
+import type { Queries } from '../../storage/engine/database.ts';
 import {
   deleteServiceProvider,
   findServiceProvider,
@@ -25,13 +25,13 @@ import {
   listServiceProviders,
   lockServiceProvider,
   updateServiceProvider,
-} from '../storage/registry/service-providers.ts';
-import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound, withStatus } from './endpoint.ts';
-import { signedIn, withLastSignIn, withLastSignIns } from './last-sign-in.ts';
-import { requireAttributes } from './mappings.ts';
-import { answerSearched } from './paging.ts';
-import { assignmentEndpoints } from './people/assignments.ts';
-import { closed, dateTime, listAnswer, searchQuery } from './schemas.ts';
+} from '../../storage/registry/service-providers.ts';
+import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound, withStatus } from '../endpoint.ts';
+import { requireAttributes } from '../extending/mappings.ts';
+import { answerSearched } from '../paging.ts';
+import { assignmentEndpoints } from '../people/assignments.ts';
+import { closed, dateTime, listAnswer, searchQuery } from '../schemas.ts';
+import { signedIn, withLastSignIn, withLastSignIns } from '../sign-in/last-sign-in.ts';
 
 const read = 'service-providers:read';
 const write = 'service-providers:write';

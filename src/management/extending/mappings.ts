@@ -1,25 +1,25 @@
 // `/mappings`: the tenant's own table of each kind, and what rules give one person. The rules are domain/mappings.
 import Type from 'typebox';
-import { closed, oneOf } from '../administration/schema-pieces.ts';
-import type { Client } from '../domain/client/client.ts';
-import type { UserId } from '../domain/ids.ts';
-import { type CompiledRules, layRules } from '../domain/mappings/apply.ts';
-import { attributeRulesOf, attributesRoom } from '../domain/mappings/attributes.ts';
-import { claimRulesOf, claimsRoom, placesOf } from '../domain/mappings/claims.ts';
-import { inboundRoom, inboundRulesOf } from '../domain/mappings/inbound.ts';
-import { previewRules } from '../domain/mappings/preview.ts';
-import { type MappingKind, type MappingRules, mappingKinds, rulesKind } from '../domain/mappings/rule.ts';
-import { rulesFault, unknownCustomIn } from '../domain/mappings/rule-faults.ts';
-import { scimRulesOf } from '../domain/mappings/scim.ts';
-import type { ServiceProvider } from '../domain/saml/service-provider.ts';
-import type { Tenant } from '../domain/tenant/tenant.ts';
-import { findMappedPerson } from '../storage/people/mapped-person.ts';
-import { findClient } from '../storage/registry/clients.ts';
-import { findConnector, syncEveryConnector } from '../storage/registry/connectors.ts';
-import { findIdentityProvider } from '../storage/registry/identity-providers.ts';
-import { readMappings, writeMappings } from '../storage/registry/mapping-tables.ts';
-import { findServiceProvider } from '../storage/registry/service-providers.ts';
-import { audit, type Call, type Endpoint, endpoint, invalidField, notFound, requireCapabilities } from './endpoint.ts';
+import { closed, oneOf } from '../../administration/schema-pieces.ts';
+import type { Client } from '../../domain/client/client.ts';
+import type { UserId } from '../../domain/ids.ts';
+import { type CompiledRules, layRules } from '../../domain/mappings/apply.ts';
+import { attributeRulesOf, attributesRoom } from '../../domain/mappings/attributes.ts';
+import { claimRulesOf, claimsRoom, placesOf } from '../../domain/mappings/claims.ts';
+import { inboundRoom, inboundRulesOf } from '../../domain/mappings/inbound.ts';
+import { previewRules } from '../../domain/mappings/preview.ts';
+import { type MappingKind, type MappingRules, mappingKinds, rulesKind } from '../../domain/mappings/rule.ts';
+import { rulesFault, unknownCustomIn } from '../../domain/mappings/rule-faults.ts';
+import { scimRulesOf } from '../../domain/mappings/scim.ts';
+import type { ServiceProvider } from '../../domain/saml/service-provider.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
+import { findMappedPerson } from '../../storage/people/mapped-person.ts';
+import { findClient } from '../../storage/registry/clients.ts';
+import { findConnector, syncEveryConnector } from '../../storage/registry/connectors.ts';
+import { findIdentityProvider } from '../../storage/registry/identity-providers.ts';
+import { readMappings, writeMappings } from '../../storage/registry/mapping-tables.ts';
+import { findServiceProvider } from '../../storage/registry/service-providers.ts';
+import { audit, type Call, type Endpoint, endpoint, invalidField, notFound, requireCapabilities } from '../endpoint.ts';
 
 const titles: Readonly<Record<MappingKind, string>> = {
   oidc: 'claims of every client',

@@ -1,9 +1,9 @@
 // The system API's outbox: mails that were not sent because there is no SMTP, for an operator or a test to read.
 import Type from 'typebox';
-import { emailCharsMax, requestIdCharsMax } from '../contract/limits.ts';
-import { listOutboxMessages } from '../storage/records/outbox-messages.ts';
-import { type Endpoint, endpoint, isoTime, notFound } from './endpoint.ts';
-import { closed, dateTime } from './schemas.ts';
+import { emailCharsMax, requestIdCharsMax } from '../../contract/limits.ts';
+import { listOutboxMessages } from '../../storage/records/outbox-messages.ts';
+import { type Endpoint, endpoint, isoTime, notFound } from '../endpoint.ts';
+import { closed, dateTime } from '../schemas.ts';
 
 const messagesMax = 200;
 const message = Type.Object({

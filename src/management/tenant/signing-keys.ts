@@ -1,13 +1,13 @@
 // `/signing-keys`: what a tenant signs with, and rotation. The next key is published before it signs; retired ones verify on.
 import Type from 'typebox';
-import { rotateSigningKey } from '../administration/signing-keys.ts';
-import type { TenantId } from '../domain/ids.ts';
-import type { Queries } from '../storage/engine/database.ts';
-import { findSigningKey, listSigningKeys, type StoredSigningKey } from '../storage/registry/signing-keys.ts';
-import { listStaleProviders, type StaleProvider } from '../storage/saml/metadata-reads.ts';
-import { rotateSamlKeys, type SamlRotation, samlKeysOf } from '../tokens/saml-keys.ts';
-import { type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, type ManagementDeps } from './endpoint.ts';
-import { closed, dateTime, listAnswer, nullable, oneOf } from './schemas.ts';
+import { rotateSigningKey } from '../../administration/signing-keys.ts';
+import type { TenantId } from '../../domain/ids.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { findSigningKey, listSigningKeys, type StoredSigningKey } from '../../storage/registry/signing-keys.ts';
+import { listStaleProviders, type StaleProvider } from '../../storage/saml/metadata-reads.ts';
+import { rotateSamlKeys, type SamlRotation, samlKeysOf } from '../../tokens/saml-keys.ts';
+import { type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, type ManagementDeps } from '../endpoint.ts';
+import { closed, dateTime, listAnswer, nullable, oneOf } from '../schemas.ts';
 
 /** A key as the API shows it. */
 export const keyAnswer = Type.Object({

@@ -1,8 +1,8 @@
 // `last_sign_in_at` of people and applications: shown where they are read, absent while no sign-in is known, never written.
 import Type from 'typebox';
-import { listLastSignIns, type SignedInKind } from '../storage/registry/last-sign-ins.ts';
-import { type Call, isoTime, type Json } from './endpoint.ts';
-import { dateTime } from './schemas.ts';
+import { listLastSignIns, type SignedInKind } from '../../storage/registry/last-sign-ins.ts';
+import { type Call, isoTime, type Json } from '../endpoint.ts';
+import { dateTime } from '../schemas.ts';
 
 /** The property in an answer. */
 export const signedIn = { last_sign_in_at: Type.Optional(dateTime) };

@@ -1,13 +1,13 @@
 // `/roles`: those every tenant has, and those it adds. The fields are in domain/people/role.ts; who holds them is in
-// people/administrators.ts.
+// administrators.ts.
 import Type from 'typebox';
-import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
-import { overlay, readChange, takenAt, valueFault } from '../domain/field.ts';
-import { foldKey } from '../domain/fold.ts';
-import { type Capability, capabilitiesOfTenant } from '../domain/people/capabilities.ts';
-import { type BuiltInRole, builtInRole, builtInRoles, type Role, type RoleChange, roleFields } from '../domain/people/role.ts';
-import { listMatching } from '../storage/engine/matching-rows.ts';
-import { deleteRole, findRole, insertRole, listRoles, updateRole } from '../storage/registry/roles.ts';
+import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
+import { overlay, readChange, takenAt, valueFault } from '../../domain/field.ts';
+import { foldKey } from '../../domain/fold.ts';
+import { type Capability, capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
+import { type BuiltInRole, builtInRole, builtInRoles, type Role, type RoleChange, roleFields } from '../../domain/people/role.ts';
+import { listMatching } from '../../storage/engine/matching-rows.ts';
+import { deleteRole, findRole, insertRole, listRoles, updateRole } from '../../storage/registry/roles.ts';
 import {
   audit,
   type Call,
@@ -19,9 +19,9 @@ import {
   type Json,
   notFound,
   requireCapabilities,
-} from './endpoint.ts';
-import { listOf, pageOf } from './paging.ts';
-import { dateTime, listAnswer, nullable, searchQuery } from './schemas.ts';
+} from '../endpoint.ts';
+import { listOf, pageOf } from '../paging.ts';
+import { dateTime, listAnswer, nullable, searchQuery } from '../schemas.ts';
 
 const roleAnswer = Type.Object({
   ...propertiesOf(roleFields),

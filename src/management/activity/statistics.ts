@@ -1,13 +1,13 @@
 // `/statistics`: what an overview shows. Counts come from maintained counters or scans that stop at a limit, so the answer costs
 // the same in a large tenant; times to answer come from this node's histograms, and only where metrics are on.
 import Type from 'typebox';
-import { refusalActivity, signInActivity } from '../audit/activity.ts';
-import { statisticsCountMax, statisticsDaysMax } from '../contract/limits.ts';
-import { countWebPhones } from '../storage/device/devices.ts';
-import { loadDirectoryCount } from '../storage/people/directory-counts.ts';
-import { type ActivityCount, countUpTo, listActivity } from '../storage/records/activity-counts.ts';
-import { type Call, type Endpoint, endpoint, invalidField, isoTime, type Json } from './endpoint.ts';
-import { closed, dateTime, nullable } from './schemas.ts';
+import { refusalActivity, signInActivity } from '../../audit/activity.ts';
+import { statisticsCountMax, statisticsDaysMax } from '../../contract/limits.ts';
+import { countWebPhones } from '../../storage/device/devices.ts';
+import { loadDirectoryCount } from '../../storage/people/directory-counts.ts';
+import { type ActivityCount, countUpTo, listActivity } from '../../storage/records/activity-counts.ts';
+import { type Call, type Endpoint, endpoint, invalidField, isoTime, type Json } from '../endpoint.ts';
+import { closed, dateTime, nullable } from '../schemas.ts';
 
 const count = Type.Integer();
 const directory = Type.Object(

@@ -1,9 +1,9 @@
 // `/settings`: the tenant's settings with their bounds (design 02). PATCH merges object by object; lists and null replace.
 import Type from 'typebox';
-import { changeOf, propertiesOf } from '../administration/schema-pieces.ts';
-import { changeSettings, shownSettings } from '../administration/settings.ts';
-import { rateLimitParts, settingFields } from '../domain/tenant/settings.ts';
-import { type Call, type Endpoint, endpoint, invalidField, type Json, notFound } from './endpoint.ts';
+import { changeOf, propertiesOf } from '../../administration/schema-pieces.ts';
+import { changeSettings, shownSettings } from '../../administration/settings.ts';
+import { rateLimitParts, settingFields } from '../../domain/tenant/settings.ts';
+import { type Call, type Endpoint, endpoint, invalidField, type Json, notFound } from '../endpoint.ts';
 
 const settingsAnswer = Type.Object({}, { description: 'Every setting; the PATCH body names them.' });
 

@@ -1,11 +1,11 @@
 // `/service-providers/{id}/metadata-refresh`: how the metadata read from the provider's own address stands, reading it now, and the
 // approval of addresses at hosts not seen before.
 import Type from 'typebox';
-import { approveAcs, hostsOf, refreshMetadata, waitingAcs } from '../administration/sp-refresh.ts';
-import { samlAcsPerProviderMax } from '../contract/limits.ts';
-import type { ServiceProviderId, TenantId } from '../domain/ids.ts';
-import { findRefresh } from '../storage/registry/metadata-refreshes.ts';
-import { findServiceProvider } from '../storage/registry/service-providers.ts';
+import { approveAcs, hostsOf, refreshMetadata, waitingAcs } from '../../administration/sp-refresh.ts';
+import { samlAcsPerProviderMax } from '../../contract/limits.ts';
+import type { ServiceProviderId, TenantId } from '../../domain/ids.ts';
+import { findRefresh } from '../../storage/registry/metadata-refreshes.ts';
+import { findServiceProvider } from '../../storage/registry/service-providers.ts';
 import {
   type Call,
   conflict,
@@ -16,8 +16,8 @@ import {
   type Json,
   type ManagementDeps,
   notFound,
-} from './endpoint.ts';
-import { closed, dateTime, nullable } from './schemas.ts';
+} from '../endpoint.ts';
+import { closed, dateTime, nullable } from '../schemas.ts';
 
 const path = '/service-providers/:id/metadata-refresh';
 const read = 'service-providers:read';

@@ -1,14 +1,14 @@
 // `/events`: the audit trail, newest first, and all about one request. Refusals still waiting to be written are written first,
 // so that whoever asks right after a refusal sees it.
 import Type from 'typebox';
-import { eventToJson, explain, explainByMinute } from '../audit/explanation.ts';
-import { requestIdCharsMax, textCharsMax } from '../contract/limits.ts';
-import type { Page } from '../storage/engine/matching-rows.ts';
-import { listAuditEvents, type StoredAuditEvent } from '../storage/records/audit-events.ts';
-import { listEventNames } from '../storage/records/event-names.ts';
-import { type Endpoint, endpoint, invalidField, notFound } from './endpoint.ts';
-import { encodeCursor, pageOf } from './paging.ts';
-import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from './schemas.ts';
+import { eventToJson, explain, explainByMinute } from '../../audit/explanation.ts';
+import { requestIdCharsMax, textCharsMax } from '../../contract/limits.ts';
+import type { Page } from '../../storage/engine/matching-rows.ts';
+import { listAuditEvents, type StoredAuditEvent } from '../../storage/records/audit-events.ts';
+import { listEventNames } from '../../storage/records/event-names.ts';
+import { type Endpoint, endpoint, invalidField, notFound } from '../endpoint.ts';
+import { encodeCursor, pageOf } from '../paging.ts';
+import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
 
 const word = nullable(Type.String());
 const eventAnswer = Type.Object({

@@ -1,13 +1,13 @@
 // `/hooks`: who is asked before tokens are issued and sign-ins end (design 16, 3). The fields are in domain/extending/hook.ts.
 import Type from 'typebox';
-import { changeHook, createHook, findHook, removeHook, rotateHookSecret } from '../administration/hooks.ts';
-import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
-import { type Hook, type HookChange, hookFields } from '../domain/extending/hook.ts';
-import { type FieldFault, takenAt, toJson } from '../domain/field.ts';
-import { listHooks } from '../storage/registry/hooks.ts';
-import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from './endpoint.ts';
-import { answerSearched } from './paging.ts';
-import { dateTime, listAnswer, nullable, searchQuery } from './schemas.ts';
+import { changeHook, createHook, findHook, removeHook, rotateHookSecret } from '../../administration/hooks.ts';
+import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
+import { type Hook, type HookChange, hookFields } from '../../domain/extending/hook.ts';
+import { type FieldFault, takenAt, toJson } from '../../domain/field.ts';
+import { listHooks } from '../../storage/registry/hooks.ts';
+import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
+import { answerSearched } from '../paging.ts';
+import { dateTime, listAnswer, nullable, searchQuery } from '../schemas.ts';
 
 const hookAnswer = { id: Type.String(), ...propertiesOf(hookFields), created_at: dateTime, updated_at: dateTime };
 const secretAnswer = { secret: Type.String({ description: 'Standard Webhooks; shown once' }) };

@@ -1,15 +1,15 @@
 // `/webhooks`: where events of the tenant are posted to, signed. The fields are in domain/extending/webhook.ts; deliveries in
 // webhook-deliveries.ts.
 import Type from 'typebox';
-import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
-import { changeWebhook, createWebhook, removeWebhook, rotateSecret } from '../administration/webhooks.ts';
-import { webhooksPerTenantMax } from '../contract/limits.ts';
-import { type Webhook, type WebhookChange, webhookFields } from '../domain/extending/webhook.ts';
-import { type FieldFault, takenAt, toJson } from '../domain/field.ts';
-import { findWebhook, listWebhooks } from '../storage/registry/webhooks.ts';
-import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from './endpoint.ts';
-import { answerSearched } from './paging.ts';
-import { dateTime, listAnswer, nullable, oneOf, searchQuery } from './schemas.ts';
+import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
+import { changeWebhook, createWebhook, removeWebhook, rotateSecret } from '../../administration/webhooks.ts';
+import { webhooksPerTenantMax } from '../../contract/limits.ts';
+import { type Webhook, type WebhookChange, webhookFields } from '../../domain/extending/webhook.ts';
+import { type FieldFault, takenAt, toJson } from '../../domain/field.ts';
+import { findWebhook, listWebhooks } from '../../storage/registry/webhooks.ts';
+import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
+import { answerSearched } from '../paging.ts';
+import { dateTime, listAnswer, nullable, oneOf, searchQuery } from '../schemas.ts';
 
 const { secret: _secret, ...shown } = propertiesOf(webhookFields);
 const webhookAnswer = Type.Object({

@@ -1,16 +1,16 @@
 // `/resources`: the audiences clients may be allowed to request, with the scopes they define (RFC 8707). The fields are in
 // domain/client/resource.ts.
 import Type from 'typebox';
-import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
-import { unlessTaken } from '../administration/taken.ts';
-import { type Resource, type ResourceChange, resourceFields } from '../domain/client/resource.ts';
-import { overlay, readChange, toJson, valueFault } from '../domain/field.ts';
-import { isOwnAudience, type Tenant } from '../domain/tenant/tenant.ts';
-import { uuidV7 } from '../platform/random.ts';
-import { deleteResource, findResource, insertResource, listResources, updateResource } from '../storage/registry/resources.ts';
-import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from './endpoint.ts';
-import { answerSearched } from './paging.ts';
-import { dateTime, listAnswer, searchQuery } from './schemas.ts';
+import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
+import { unlessTaken } from '../../administration/taken.ts';
+import { type Resource, type ResourceChange, resourceFields } from '../../domain/client/resource.ts';
+import { overlay, readChange, toJson, valueFault } from '../../domain/field.ts';
+import { isOwnAudience, type Tenant } from '../../domain/tenant/tenant.ts';
+import { uuidV7 } from '../../platform/random.ts';
+import { deleteResource, findResource, insertResource, listResources, updateResource } from '../../storage/registry/resources.ts';
+import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
+import { answerSearched } from '../paging.ts';
+import { dateTime, listAnswer, searchQuery } from '../schemas.ts';
 
 const fields = propertiesOf(resourceFields);
 const resourceAnswer = Type.Object({ id: Type.String(), ...fields, created_at: dateTime, updated_at: dateTime });

@@ -1,10 +1,10 @@
 // `/push`: how pushes go, by vendor: whose credentials are used, whether the vendor refused them, what became of the pushes of a week.
 import Type from 'typebox';
-import { pushActivity } from '../audit/activity.ts';
-import { listPushRefusals, type PushProvider, pushProviders } from '../storage/device/push-targets.ts';
-import { listActivity } from '../storage/records/activity-counts.ts';
-import { type Call, type Endpoint, endpoint, isoTime, type Json } from './endpoint.ts';
-import { dateTime, nullable } from './schemas.ts';
+import { pushActivity } from '../../audit/activity.ts';
+import { listPushRefusals, type PushProvider, pushProviders } from '../../storage/device/push-targets.ts';
+import { listActivity } from '../../storage/records/activity-counts.ts';
+import { type Call, type Endpoint, endpoint, isoTime, type Json } from '../endpoint.ts';
+import { dateTime, nullable } from '../schemas.ts';
 
 const outcomes = ['sent', 'gone', 'refused', 'rejected', 'failed', 'unsent'] as const;
 const count = Type.Integer();

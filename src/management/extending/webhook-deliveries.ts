@@ -1,9 +1,9 @@
 // `/webhooks/{id}/deliveries`: what was posted, what came back, and what is posted again: one delivery, dead ones, or the events of a time.
 import Type from 'typebox';
-import { webhookReplayMax } from '../contract/limits.ts';
-import { type Webhook, wants } from '../domain/extending/webhook.ts';
-import { auditRow, upsertAuditEvents } from '../storage/records/audit-events.ts';
-import { listEventsBetween } from '../storage/records/event-feed.ts';
+import { webhookReplayMax } from '../../contract/limits.ts';
+import { type Webhook, wants } from '../../domain/extending/webhook.ts';
+import { auditRow, upsertAuditEvents } from '../../storage/records/audit-events.ts';
+import { listEventsBetween } from '../../storage/records/event-feed.ts';
 import {
   type DeliveryFilter,
   deliveryStates,
@@ -11,12 +11,12 @@ import {
   listDeliveries,
   queueDeliveries,
   replayDeliveries,
-} from '../storage/records/webhook-deliveries.ts';
-import { findWebhook } from '../storage/registry/webhooks.ts';
-import { deliveryOf } from '../webhooks/message.ts';
-import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from './endpoint.ts';
-import { listOf, pageOf } from './paging.ts';
-import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from './schemas.ts';
+} from '../../storage/records/webhook-deliveries.ts';
+import { findWebhook } from '../../storage/registry/webhooks.ts';
+import { deliveryOf } from '../../webhooks/message.ts';
+import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
+import { listOf, pageOf } from '../paging.ts';
+import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
 import { unknownWebhook } from './webhooks.ts';
 
 const number = nullable(Type.Integer());

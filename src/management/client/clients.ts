@@ -1,11 +1,11 @@
 // `/clients`: registration, change, secrets. The fields and their rules are in domain/client/client.ts.
 import Type from 'typebox';
-import { changeClient, createClient, removeClient, rotateClientSecret } from '../administration/clients.ts';
-import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
-import { type Client, type ClientChange, clientFields, shownAuthMethod } from '../domain/client/client.ts';
-import { type FieldFault, toJson } from '../domain/field.ts';
-import { capabilities } from '../domain/people/capabilities.ts';
-import { findClient, listClients } from '../storage/registry/clients.ts';
+import { changeClient, createClient, removeClient, rotateClientSecret } from '../../administration/clients.ts';
+import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
+import { type Client, type ClientChange, clientFields, shownAuthMethod } from '../../domain/client/client.ts';
+import { type FieldFault, toJson } from '../../domain/field.ts';
+import { capabilities } from '../../domain/people/capabilities.ts';
+import { findClient, listClients } from '../../storage/registry/clients.ts';
 import {
   type Call,
   conflict,
@@ -16,12 +16,12 @@ import {
   type Json,
   notFound,
   requireCapabilities,
-} from './endpoint.ts';
-import { signedIn, withLastSignIn, withLastSignIns } from './last-sign-in.ts';
-import { requireAttributes } from './mappings.ts';
-import { answerSearched } from './paging.ts';
-import { assignmentEndpoints } from './people/assignments.ts';
-import { dateTime, listAnswer, searchQuery } from './schemas.ts';
+} from '../endpoint.ts';
+import { requireAttributes } from '../extending/mappings.ts';
+import { answerSearched } from '../paging.ts';
+import { assignmentEndpoints } from '../people/assignments.ts';
+import { dateTime, listAnswer, searchQuery } from '../schemas.ts';
+import { signedIn, withLastSignIn, withLastSignIns } from '../sign-in/last-sign-in.ts';
 
 const fields = propertiesOf(clientFields);
 const changeBody = changeOf(fields);

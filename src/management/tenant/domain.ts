@@ -1,13 +1,13 @@
 // `/domain`: the tenant's own domain, asked for, verified by DNS and put in force (design 13, 3). The records are in
 // domain/tenant/tenant-domain.ts.
 import Type from 'typebox';
-import { closed, nullable } from '../administration/schema-pieces.ts';
-import { activateDomain, checkDomain, requestDomain, withdrawDomain } from '../administration/tenant-domain.ts';
-import { urlCharsMax } from '../contract/limits.ts';
-import { baseUrlOf, parseDomain } from '../domain/tenant/tenant.ts';
-import { domainRecords } from '../domain/tenant/tenant-domain.ts';
-import { findTenantById, type StoredTenant } from '../storage/registry/tenants.ts';
-import { type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound } from './endpoint.ts';
+import { closed, nullable } from '../../administration/schema-pieces.ts';
+import { activateDomain, checkDomain, requestDomain, withdrawDomain } from '../../administration/tenant-domain.ts';
+import { urlCharsMax } from '../../contract/limits.ts';
+import { baseUrlOf, parseDomain } from '../../domain/tenant/tenant.ts';
+import { domainRecords } from '../../domain/tenant/tenant-domain.ts';
+import { findTenantById, type StoredTenant } from '../../storage/registry/tenants.ts';
+import { type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound } from '../endpoint.ts';
 
 const record = Type.Object({ type: Type.String(), name: Type.String(), value: Type.String() });
 const state = {

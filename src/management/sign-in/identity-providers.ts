@@ -1,21 +1,21 @@
 // `/identity-providers`: who else may sign people in (design 14, 2). The fields and their rules are in domain/sign-in/identity-provider.ts.
 import Type from 'typebox';
-import { changeIdentityProvider, createIdentityProvider, removeIdentityProvider } from '../administration/identity-providers.ts';
-import { checkDomains, proofsOf } from '../administration/provider-domains.ts';
-import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
-import { providersPerTenantMax } from '../contract/limits.ts';
-import { type FieldFault, takenAt, toJson } from '../domain/field.ts';
-import { type IdentityProvider, type IdentityProviderChange, identityProviderFields } from '../domain/sign-in/identity-provider.ts';
-import type { Tenant } from '../domain/tenant/tenant.ts';
-import { spEntityId } from '../federation/saml/sp-metadata.ts';
-import type { Parts } from '../http/services.ts';
-import { listMatching } from '../storage/engine/matching-rows.ts';
-import { findIdentityProvider, listIdentityProviders } from '../storage/registry/identity-providers.ts';
-import { listProvenDomains, type ProvenDomain } from '../storage/registry/provider-domains.ts';
-import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from './endpoint.ts';
-import { requireAttributes } from './mappings.ts';
-import { listOf, pageOf } from './paging.ts';
-import { dateTime, listAnswer, nullable, searchQuery } from './schemas.ts';
+import { changeIdentityProvider, createIdentityProvider, removeIdentityProvider } from '../../administration/identity-providers.ts';
+import { checkDomains, proofsOf } from '../../administration/provider-domains.ts';
+import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
+import { providersPerTenantMax } from '../../contract/limits.ts';
+import { type FieldFault, takenAt, toJson } from '../../domain/field.ts';
+import { type IdentityProvider, type IdentityProviderChange, identityProviderFields } from '../../domain/sign-in/identity-provider.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
+import { spEntityId } from '../../federation/saml/sp-metadata.ts';
+import type { Parts } from '../../http/services.ts';
+import { listMatching } from '../../storage/engine/matching-rows.ts';
+import { findIdentityProvider, listIdentityProviders } from '../../storage/registry/identity-providers.ts';
+import { listProvenDomains, type ProvenDomain } from '../../storage/registry/provider-domains.ts';
+import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
+import { requireAttributes } from '../extending/mappings.ts';
+import { listOf, pageOf } from '../paging.ts';
+import { dateTime, listAnswer, nullable, searchQuery } from '../schemas.ts';
 
 const { client_secret: _secret, ...shown } = propertiesOf(identityProviderFields);
 const providerAnswer = Type.Object({

@@ -1,15 +1,15 @@
 // `/initial-access-tokens`: what lets clients register themselves (RFC 7591, design 14, 6), and as what. The fields are in
-// domain/client/registration-policy.ts; the registration itself is in registration/.
+// domain/client/registration-policy.ts; the registration itself is in management/registration/.
 import Type from 'typebox';
-import { createInitialAccessToken, removeInitialAccessToken, type WantedToken } from '../administration/client-registration.ts';
-import { propertiesOf } from '../administration/schema-pieces.ts';
-import { initialAccessTokenFields, policyFields } from '../domain/client/registration-policy.ts';
-import { overlay, toJson, valueFault } from '../domain/field.ts';
-import { findInitialAccessToken, type InitialAccessToken, listInitialAccessTokens } from '../storage/registry/client-registrations.ts';
+import { createInitialAccessToken, removeInitialAccessToken, type WantedToken } from '../../administration/client-registration.ts';
+import { propertiesOf } from '../../administration/schema-pieces.ts';
+import { initialAccessTokenFields, policyFields } from '../../domain/client/registration-policy.ts';
+import { overlay, toJson, valueFault } from '../../domain/field.ts';
+import { findInitialAccessToken, type InitialAccessToken, listInitialAccessTokens } from '../../storage/registry/client-registrations.ts';
+import { type Endpoint, endpoint, invalidField, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
+import { answerSearched } from '../paging.ts';
+import { closed, dateTime, listAnswer, searchQuery } from '../schemas.ts';
 import { capabilitiesIn } from './clients.ts';
-import { type Endpoint, endpoint, invalidField, isoTime, type Json, notFound, requireCapabilities } from './endpoint.ts';
-import { answerSearched } from './paging.ts';
-import { closed, dateTime, listAnswer, searchQuery } from './schemas.ts';
 
 const { count, expires_in_seconds: expiresInSeconds } = propertiesOf({
   count: initialAccessTokenFields.count,

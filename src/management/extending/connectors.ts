@@ -1,17 +1,17 @@
 // `/connectors`: applications people and groups are provisioned to by SCIM. The fields are in domain/extending/connector.ts; what a
 // connector does in connector-runs.ts.
 import Type from 'typebox';
-import { changeConnector, createConnector, removeConnector } from '../administration/connectors.ts';
-import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
-import { connectorsPerTenantMax } from '../contract/limits.ts';
-import { type Connector, type ConnectorChange, connectorFields } from '../domain/extending/connector.ts';
-import { type FieldFault, takenAt, toJson } from '../domain/field.ts';
-import type { Tenant } from '../domain/tenant/tenant.ts';
-import { findConnector, listConnectors } from '../storage/registry/connectors.ts';
-import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from './endpoint.ts';
+import { changeConnector, createConnector, removeConnector } from '../../administration/connectors.ts';
+import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
+import { connectorsPerTenantMax } from '../../contract/limits.ts';
+import { type Connector, type ConnectorChange, connectorFields } from '../../domain/extending/connector.ts';
+import { type FieldFault, takenAt, toJson } from '../../domain/field.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
+import { findConnector, listConnectors } from '../../storage/registry/connectors.ts';
+import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
+import { answerSearched } from '../paging.ts';
+import { dateTime, listAnswer, searchQuery } from '../schemas.ts';
 import { requireAttributes } from './mappings.ts';
-import { answerSearched } from './paging.ts';
-import { dateTime, listAnswer, searchQuery } from './schemas.ts';
 
 const { secret: _secret, ...shown } = propertiesOf(connectorFields);
 const connectorAnswer = Type.Object({ id: Type.String(), ...shown, created_at: dateTime, updated_at: dateTime });

@@ -1,25 +1,25 @@
 // `/custom-attributes`: the attributes a tenant adds to its people. The fields are in domain/people/custom-attributes.ts; name, type, list
 // and unique are fixed once made. An attribute is named by its id or its name.
 import Type from 'typebox';
-import { changeOf, creationOf, propertiesOf } from '../administration/schema-pieces.ts';
-import { unlessTaken } from '../administration/taken.ts';
-import { customAttributesPerTenantMax } from '../contract/limits.ts';
-import { type Json, overlay, takenAt, toJson, type ValuesOf, valueFault } from '../domain/field.ts';
-import { type CustomAttribute, customAttributeFault, customAttributeFields as fields } from '../domain/people/custom-attributes.ts';
-import { uuidV7 } from '../platform/random.ts';
-import type { Queries } from '../storage/engine/database.ts';
-import { listMatching } from '../storage/engine/matching-rows.ts';
-import { ValueTaken } from '../storage/engine/unique-violation.ts';
+import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
+import { unlessTaken } from '../../administration/taken.ts';
+import { customAttributesPerTenantMax } from '../../contract/limits.ts';
+import { type Json, overlay, takenAt, toJson, type ValuesOf, valueFault } from '../../domain/field.ts';
+import { type CustomAttribute, customAttributeFault, customAttributeFields as fields } from '../../domain/people/custom-attributes.ts';
+import { uuidV7 } from '../../platform/random.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { listMatching } from '../../storage/engine/matching-rows.ts';
+import { ValueTaken } from '../../storage/engine/unique-violation.ts';
 import {
   deleteCustomAttribute,
   insertCustomAttribute,
   listCustomAttributes,
   updateCustomAttribute,
-} from '../storage/registry/custom-attributes.ts';
-import { lockTenantSettings } from '../storage/registry/tenants.ts';
-import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, notFound } from './endpoint.ts';
-import { listOf, pageOf } from './paging.ts';
-import { listAnswer, searchQuery } from './schemas.ts';
+} from '../../storage/registry/custom-attributes.ts';
+import { lockTenantSettings } from '../../storage/registry/tenants.ts';
+import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, notFound } from '../endpoint.ts';
+import { listOf, pageOf } from '../paging.ts';
+import { listAnswer, searchQuery } from '../schemas.ts';
 
 const answer = Type.Object({ id: Type.String(), ...propertiesOf(fields) });
 const unknown = (): Error => notFound('unknown_attribute');

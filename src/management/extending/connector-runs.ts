@@ -1,11 +1,11 @@
 // What a connector does, below `/connectors/{id}`: sync, plan, one person, approval, resumption, where it stands, and its links, which a person
 // settles where the target has several accounts for somebody.
 import Type from 'typebox';
-import { type Plan, planConnector, plannedActions } from '../connectors/plan.ts';
-import { textCharsMax } from '../contract/limits.ts';
-import type { Connector } from '../domain/extending/connector.ts';
-import type { UserId } from '../domain/ids.ts';
-import { findUser } from '../storage/people/users.ts';
+import { type Plan, planConnector, plannedActions } from '../../connectors/plan.ts';
+import { textCharsMax } from '../../contract/limits.ts';
+import type { Connector } from '../../domain/extending/connector.ts';
+import type { UserId } from '../../domain/ids.ts';
+import { findUser } from '../../storage/people/users.ts';
 import {
   type ConnectorLink,
   countLinks,
@@ -17,12 +17,12 @@ import {
   releaseLeaving,
   resolveLink,
   type Whose,
-} from '../storage/records/connector-links.ts';
-import { changeConnectorState, endQuarantine, findConnector, findConnectorState } from '../storage/registry/connectors.ts';
+} from '../../storage/records/connector-links.ts';
+import { changeConnectorState, endQuarantine, findConnector, findConnectorState } from '../../storage/registry/connectors.ts';
+import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
+import { listOf, pageOf } from '../paging.ts';
+import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
 import { unknownConnector } from './connectors.ts';
-import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from './endpoint.ts';
-import { listOf, pageOf } from './paging.ts';
-import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from './schemas.ts';
 
 const count = Type.Integer();
 const word = nullable(Type.String());
