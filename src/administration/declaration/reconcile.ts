@@ -7,7 +7,6 @@ import { analyzeAsTablesGrow } from '../../storage/engine/planner-statistics.ts'
 import { isUniqueViolation, ValueTaken } from '../../storage/engine/unique-violation.ts';
 import { secretSettingNames } from '../../tokens/secret-settings.ts';
 import type { Administration, By } from '../administration.ts';
-import { isOwn } from './client-kind.ts';
 import {
   type Creation,
   type Declared,
@@ -22,7 +21,8 @@ import {
   type Update,
 } from './document.ts';
 import { pagesOf } from './export.ts';
-import { kinds } from './kinds.ts';
+import { isOwn } from './kinds/client-kind.ts';
+import { kinds } from './kinds/kinds.ts';
 import { createShapeCheck, type ShapeCheck } from './shape.ts';
 
 /** Statements of one transaction get slower with each on the embedded database, and others wait for it. */

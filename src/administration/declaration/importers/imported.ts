@@ -1,6 +1,6 @@
 // What importers of other providers' exports share: their items, and the account of what was left and why.
 import { createHash } from 'node:crypto';
-import type { Declared, Section } from './document.ts';
+import type { Declared, Section } from '../document.ts';
 
 /** How many of what were left, by what and why. */
 export type Left = Map<string, number>;

@@ -1,17 +1,17 @@
 // Webhooks in a document. A secret travels clear, and only when asked for; a document that says nothing of it leaves the known one alone,
 // and a webhook made without one gets its own, which nobody has seen: a rotation shows one.
 import Type from 'typebox';
-import { type Webhook, type WebhookChange, webhookFields } from '../../domain/extending/webhook.ts';
-import { overlay, toJson, valueFault } from '../../domain/field.ts';
-import type { WebhookId } from '../../domain/ids.ts';
-import { uuidV7 } from '../../platform/random.ts';
-import { ValueTaken } from '../../storage/engine/unique-violation.ts';
-import { findFeedEnd } from '../../storage/records/event-feed.ts';
-import { findWebhook, listWebhooks } from '../../storage/registry/webhooks.ts';
-import { openWebhookSecret, sealWebhookSecret } from '../../tokens/webhook-secret.ts';
-import { closed, creationOf } from '../schema-pieces.ts';
-import { addWebhook, removeWebhook, replaceWebhook } from '../webhooks.ts';
-import { compact, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from './document.ts';
+import { type Webhook, type WebhookChange, webhookFields } from '../../../domain/extending/webhook.ts';
+import { overlay, toJson, valueFault } from '../../../domain/field.ts';
+import type { WebhookId } from '../../../domain/ids.ts';
+import { uuidV7 } from '../../../platform/random.ts';
+import { ValueTaken } from '../../../storage/engine/unique-violation.ts';
+import { findFeedEnd } from '../../../storage/records/event-feed.ts';
+import { findWebhook, listWebhooks } from '../../../storage/registry/webhooks.ts';
+import { openWebhookSecret, sealWebhookSecret } from '../../../tokens/webhook-secret.ts';
+import { closed, creationOf } from '../../schema-pieces.ts';
+import { addWebhook, removeWebhook, replaceWebhook } from '../../webhooks.ts';
+import { compact, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from '../document.ts';
 import { uuid } from './uuid.ts';
 
 const schema = closed({ id: Type.Optional(uuid), ...creationOf(webhookFields).properties });

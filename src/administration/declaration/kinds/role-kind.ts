@@ -1,13 +1,13 @@
 // The roles a tenant adds, in a document: known by their names, before the people who may hold them.
 
-import { overlay, toJson, valueFault } from '../../domain/field.ts';
-import { capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
-import { type Role, type RoleValues, roleFields } from '../../domain/people/role.ts';
-import { ValueTaken } from '../../storage/engine/unique-violation.ts';
-import { deleteRole, insertRole, listRoles, listRolesByName, updateRole } from '../../storage/registry/roles.ts';
-import { recordAct } from '../administration.ts';
-import { creationOf } from '../schema-pieces.ts';
-import { compact, DeclarationFault, faultAt, type Json, type Kind, pageRows, type Stored } from './document.ts';
+import { overlay, toJson, valueFault } from '../../../domain/field.ts';
+import { capabilitiesOfTenant } from '../../../domain/people/capabilities.ts';
+import { type Role, type RoleValues, roleFields } from '../../../domain/people/role.ts';
+import { ValueTaken } from '../../../storage/engine/unique-violation.ts';
+import { deleteRole, insertRole, listRoles, listRolesByName, updateRole } from '../../../storage/registry/roles.ts';
+import { recordAct } from '../../administration.ts';
+import { creationOf } from '../../schema-pieces.ts';
+import { compact, DeclarationFault, faultAt, type Json, type Kind, pageRows, type Stored } from '../document.ts';
 
 export const roleKind: Kind = {
   section: 'roles',

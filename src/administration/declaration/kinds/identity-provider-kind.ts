@@ -1,22 +1,22 @@
 // Other providers people may sign in with, in a document. A client secret travels clear, and only when asked for; a document that
 // says nothing of it leaves the known one alone, and a provider made without one refuses sign-ins until it has its own.
 import Type from 'typebox';
-import { defaultsOf, toJson } from '../../domain/field.ts';
-import type { IdentityProviderId } from '../../domain/ids.ts';
+import { defaultsOf, toJson } from '../../../domain/field.ts';
+import type { IdentityProviderId } from '../../../domain/ids.ts';
 import {
   type IdentityProvider,
   type IdentityProviderChange,
   identityProviderFields,
   readIdentityProvider,
-} from '../../domain/sign-in/identity-provider.ts';
-import { uuidV7 } from '../../platform/random.ts';
-import { ValueTaken } from '../../storage/engine/unique-violation.ts';
-import { findIdentityProvider, listIdentityProviders, updateIdentityProvider } from '../../storage/registry/identity-providers.ts';
-import { openProviderSecret } from '../../tokens/provider-secret.ts';
-import { recordAct } from '../administration.ts';
-import { addIdentityProvider, readProvider, removeIdentityProvider, sealed } from '../identity-providers.ts';
-import { closed, creationOf } from '../schema-pieces.ts';
-import { canonical, compact, type Desired, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from './document.ts';
+} from '../../../domain/sign-in/identity-provider.ts';
+import { uuidV7 } from '../../../platform/random.ts';
+import { ValueTaken } from '../../../storage/engine/unique-violation.ts';
+import { findIdentityProvider, listIdentityProviders, updateIdentityProvider } from '../../../storage/registry/identity-providers.ts';
+import { openProviderSecret } from '../../../tokens/provider-secret.ts';
+import { recordAct } from '../../administration.ts';
+import { addIdentityProvider, readProvider, removeIdentityProvider, sealed } from '../../identity-providers.ts';
+import { closed, creationOf } from '../../schema-pieces.ts';
+import { canonical, compact, type Desired, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from '../document.ts';
 import { requireAttributes } from './mapping-kind.ts';
 import { uuid } from './uuid.ts';
 

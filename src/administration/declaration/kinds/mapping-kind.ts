@@ -1,13 +1,13 @@
 // The tenant's own mapping rules in a document: one object, a list of rules for each kind. A kind the section does not name has none.
 
-import type { Json } from '../../domain/field.ts';
-import { type MappingKind, type MappingRules, mappingKinds, rulesKind } from '../../domain/mappings/rule.ts';
-import { attributePaths, rulesFault } from '../../domain/mappings/rule-faults.ts';
-import { customPath } from '../../domain/people/custom-attributes.ts';
-import { readMappings, writeMappings } from '../../storage/registry/mapping-tables.ts';
-import { recordAct } from '../administration.ts';
-import { changeOf } from '../schema-pieces.ts';
-import { compact, type Declared, faultAt, type Kind, type Session, type Stored } from './document.ts';
+import type { Json } from '../../../domain/field.ts';
+import { type MappingKind, type MappingRules, mappingKinds, rulesKind } from '../../../domain/mappings/rule.ts';
+import { attributePaths, rulesFault } from '../../../domain/mappings/rule-faults.ts';
+import { customPath } from '../../../domain/people/custom-attributes.ts';
+import { readMappings, writeMappings } from '../../../storage/registry/mapping-tables.ts';
+import { recordAct } from '../../administration.ts';
+import { changeOf } from '../../schema-pieces.ts';
+import { compact, type Declared, faultAt, type Kind, type Session, type Stored } from '../document.ts';
 
 export const mappingKind: Kind = {
   section: 'mappings',

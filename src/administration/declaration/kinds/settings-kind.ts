@@ -1,15 +1,15 @@
 // The settings of a tenant in a document: what differs from the defaults. A setting the section does not name has its default.
 // Secrets never leave the database, so a setting that has one stays as it is unless named.
-import { brandingFault } from '../../domain/appearance/branding.ts';
-import { type FieldFault, type Json, leavesOf } from '../../domain/field.ts';
-import { defaultSettings, merge, mergeSettings, rateLimitParts, type Settings, settingFields } from '../../domain/tenant/settings.ts';
-import { findTenantById, updateTenantSettings } from '../../storage/registry/tenants.ts';
-import { sealSettings, secretFault, secretSettingNames, withoutSecrets } from '../../tokens/secret-settings.ts';
-import { recordAct } from '../administration.ts';
-import { changeOf, propertiesOf } from '../schema-pieces.ts';
-import { forgetRefusals, settingsFault } from '../settings.ts';
-import { requireSigningKeys } from '../signing-keys.ts';
-import { canonical, faultAt, type Kind, type Session, type Stored } from './document.ts';
+import { brandingFault } from '../../../domain/appearance/branding.ts';
+import { type FieldFault, type Json, leavesOf } from '../../../domain/field.ts';
+import { defaultSettings, merge, mergeSettings, rateLimitParts, type Settings, settingFields } from '../../../domain/tenant/settings.ts';
+import { findTenantById, updateTenantSettings } from '../../../storage/registry/tenants.ts';
+import { sealSettings, secretFault, secretSettingNames, withoutSecrets } from '../../../tokens/secret-settings.ts';
+import { recordAct } from '../../administration.ts';
+import { changeOf, propertiesOf } from '../../schema-pieces.ts';
+import { forgetRefusals, settingsFault } from '../../settings.ts';
+import { requireSigningKeys } from '../../signing-keys.ts';
+import { canonical, faultAt, type Kind, type Session, type Stored } from '../document.ts';
 
 export const settingsKind: Kind = {
   section: 'settings',

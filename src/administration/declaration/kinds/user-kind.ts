@@ -1,27 +1,27 @@
 // Users in a document, with their emails, roles and groups. What is not in it: devices, passkeys and sessions, which belong
 // to one deployment. A user without an id is found by user name, else by email.
 import Type from 'typebox';
-import { listedNamesMax, profileCharsMax, roleNameCharsMax, rolesPerPersonMax } from '../../contract/limits.ts';
-import type { FieldFault } from '../../domain/field.ts';
-import { foldKey } from '../../domain/fold.ts';
-import type { UserId } from '../../domain/ids.ts';
-import { type CustomAttribute, type CustomValues, toCustomCells } from '../../domain/people/custom-attributes.ts';
-import { adminRole, builtInRole, type HeldRole } from '../../domain/people/role.ts';
-import { type LiveUserState, liveUserStates, type UserOrigin, type UserRole, userOrigins, userRoles } from '../../domain/people/user.ts';
-import { userColumns } from '../../domain/people/user-attributes.ts';
-import { userNameFault } from '../../domain/people/user-name.ts';
-import { uuidV7 } from '../../platform/random.ts';
-import type { Queries } from '../../storage/engine/database.ts';
-import { changeMemberships } from '../../storage/people/group-writer.ts';
-import { listMembershipsOfUsers } from '../../storage/people/groups.ts';
-import { listUserLists, type UserLists } from '../../storage/people/user-lists.ts';
-import { listHeldRoles } from '../../storage/people/user-roles.ts';
-import type { UserRow } from '../../storage/people/user-rows.ts';
-import { changeUser, deleteUser, insertUsers, type NewUser, setUserState } from '../../storage/people/user-writer.ts';
-import { listOwners, listUsers, listUsersById } from '../../storage/people/users.ts';
-import { insertAuditEvents } from '../../storage/records/audit-events.ts';
-import { recordAct } from '../administration.ts';
-import { closed, oneOf } from '../schema-pieces.ts';
+import { listedNamesMax, profileCharsMax, roleNameCharsMax, rolesPerPersonMax } from '../../../contract/limits.ts';
+import type { FieldFault } from '../../../domain/field.ts';
+import { foldKey } from '../../../domain/fold.ts';
+import type { UserId } from '../../../domain/ids.ts';
+import { type CustomAttribute, type CustomValues, toCustomCells } from '../../../domain/people/custom-attributes.ts';
+import { adminRole, builtInRole, type HeldRole } from '../../../domain/people/role.ts';
+import { type LiveUserState, liveUserStates, type UserOrigin, type UserRole, userOrigins, userRoles } from '../../../domain/people/user.ts';
+import { userColumns } from '../../../domain/people/user-attributes.ts';
+import { userNameFault } from '../../../domain/people/user-name.ts';
+import { uuidV7 } from '../../../platform/random.ts';
+import type { Queries } from '../../../storage/engine/database.ts';
+import { changeMemberships } from '../../../storage/people/group-writer.ts';
+import { listMembershipsOfUsers } from '../../../storage/people/groups.ts';
+import { listUserLists, type UserLists } from '../../../storage/people/user-lists.ts';
+import { listHeldRoles } from '../../../storage/people/user-roles.ts';
+import type { UserRow } from '../../../storage/people/user-rows.ts';
+import { changeUser, deleteUser, insertUsers, type NewUser, setUserState } from '../../../storage/people/user-writer.ts';
+import { listOwners, listUsers, listUsersById } from '../../../storage/people/users.ts';
+import { insertAuditEvents } from '../../../storage/records/audit-events.ts';
+import { recordAct } from '../../administration.ts';
+import { closed, oneOf } from '../../schema-pieces.ts';
 import {
   customOf,
   customToJson,
@@ -32,8 +32,8 @@ import {
   personProperties,
   profileOf,
   profileToJson,
-} from '../user-fields.ts';
-import { createdData } from '../users.ts';
+} from '../../user-fields.ts';
+import { createdData } from '../../users.ts';
 import {
   type Creation,
   compact,
@@ -47,7 +47,7 @@ import {
   type Session,
   type Stored,
   type Update,
-} from './document.ts';
+} from '../document.ts';
 import { uuid } from './uuid.ts';
 
 const schema = closed({

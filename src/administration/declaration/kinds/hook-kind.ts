@@ -1,16 +1,16 @@
 // Hooks in a document. A secret travels clear, and only when asked for; a document that says nothing of it leaves the known one
 // alone, and a hook made without one gets a new one, which a rotation shows.
 import Type from 'typebox';
-import { type Hook, type HookChange, hookFields } from '../../domain/extending/hook.ts';
-import { overlay, toJson, valueFault } from '../../domain/field.ts';
-import { uuidV7 } from '../../platform/random.ts';
-import { ValueTaken } from '../../storage/engine/unique-violation.ts';
-import { listHooks, setHookSecrets, updateHook } from '../../storage/registry/hooks.ts';
-import { hookSecretSyntax, makeHookSecret, openHookSecret, sealHookSecret } from '../../tokens/hook-secret.ts';
-import { recordAct } from '../administration.ts';
-import { addHook, removeHook } from '../hooks.ts';
-import { closed, creationOf } from '../schema-pieces.ts';
-import { compact, faultAt, type Kind, type Session, type Stored } from './document.ts';
+import { type Hook, type HookChange, hookFields } from '../../../domain/extending/hook.ts';
+import { overlay, toJson, valueFault } from '../../../domain/field.ts';
+import { uuidV7 } from '../../../platform/random.ts';
+import { ValueTaken } from '../../../storage/engine/unique-violation.ts';
+import { listHooks, setHookSecrets, updateHook } from '../../../storage/registry/hooks.ts';
+import { hookSecretSyntax, makeHookSecret, openHookSecret, sealHookSecret } from '../../../tokens/hook-secret.ts';
+import { recordAct } from '../../administration.ts';
+import { addHook, removeHook } from '../../hooks.ts';
+import { closed, creationOf } from '../../schema-pieces.ts';
+import { compact, faultAt, type Kind, type Session, type Stored } from '../document.ts';
 import { uuid } from './uuid.ts';
 
 const schema = closed({

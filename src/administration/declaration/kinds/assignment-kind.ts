@@ -1,16 +1,21 @@
 // Who may use which client or service provider, in a document. An assignment has no id of its own there: it is the pair.
 import Type from 'typebox';
-import { emailCharsMax, profileCharsMax, samlEntityIdCharsMax } from '../../contract/limits.ts';
-import { foldKey } from '../../domain/fold.ts';
-import type { GroupId, UserId } from '../../domain/ids.ts';
-import { uuidV7 } from '../../platform/random.ts';
-import type { Queries } from '../../storage/engine/database.ts';
-import { findLiveUser, listOwners } from '../../storage/people/users.ts';
-import { type AccessAssignment, type AccessTarget, deleteAssignment, insertAssignment } from '../../storage/registry/access-assignments.ts';
-import { clientIdSyntax } from '../../storage/registry/clients.ts';
-import { recordAct } from '../administration.ts';
-import { closed } from '../schema-pieces.ts';
-import { type Desired, faultAt, type Json, type Kind, type Match, pageRows, type Session, type Stored } from './document.ts';
+import { emailCharsMax, profileCharsMax, samlEntityIdCharsMax } from '../../../contract/limits.ts';
+import { foldKey } from '../../../domain/fold.ts';
+import type { GroupId, UserId } from '../../../domain/ids.ts';
+import { uuidV7 } from '../../../platform/random.ts';
+import type { Queries } from '../../../storage/engine/database.ts';
+import { findLiveUser, listOwners } from '../../../storage/people/users.ts';
+import {
+  type AccessAssignment,
+  type AccessTarget,
+  deleteAssignment,
+  insertAssignment,
+} from '../../../storage/registry/access-assignments.ts';
+import { clientIdSyntax } from '../../../storage/registry/clients.ts';
+import { recordAct } from '../../administration.ts';
+import { closed } from '../../schema-pieces.ts';
+import { type Desired, faultAt, type Json, type Kind, type Match, pageRows, type Session, type Stored } from '../document.ts';
 
 const schema = closed({
   client: Type.Optional(Type.String({ pattern: clientIdSyntax.source })),

@@ -1,9 +1,10 @@
 // The kinds of items a document has, in the order of its sections.
+
+import type { Kind } from '../document.ts';
 import { assignmentKind } from './assignment-kind.ts';
 import { attributeKind } from './attribute-kind.ts';
 import { clientKind } from './client-kind.ts';
 import { connectorKind } from './connector-kind.ts';
-import type { Kind } from './document.ts';
 import { groupKind } from './group-kind.ts';
 import { hookKind } from './hook-kind.ts';
 import { identityProviderKind } from './identity-provider-kind.ts';

@@ -1,15 +1,15 @@
 // What the tenant words itself in a document, as it is published: the sign-in's texts by language, and mails by kind and language. One
 // object each; what it does not name is built in. Drafts are in no document.
 import Type, { type TSchema } from 'typebox';
-import { loginTextFields, loginTextsFault, readLoginTexts } from '../../domain/appearance/login-texts.ts';
-import { type MailKindName, mailKindNames } from '../../domain/appearance/mail-kinds.ts';
-import type { FieldFault, Json } from '../../domain/field.ts';
-import { type Language, languages } from '../../domain/language.ts';
-import { type MailTemplate, mailTemplateShape, templateFault } from '../../mails/template.ts';
-import { listCustomizations, writeCustomization } from '../../storage/registry/customizations.ts';
-import { recordAct } from '../administration.ts';
-import { changeOf, closed, propertiesOf } from '../schema-pieces.ts';
-import { faultAt, type Kind, type Session, type Stored } from './document.ts';
+import { loginTextFields, loginTextsFault, readLoginTexts } from '../../../domain/appearance/login-texts.ts';
+import { type MailKindName, mailKindNames } from '../../../domain/appearance/mail-kinds.ts';
+import type { FieldFault, Json } from '../../../domain/field.ts';
+import { type Language, languages } from '../../../domain/language.ts';
+import { type MailTemplate, mailTemplateShape, templateFault } from '../../../mails/template.ts';
+import { listCustomizations, writeCustomization } from '../../../storage/registry/customizations.ts';
+import { recordAct } from '../../administration.ts';
+import { changeOf, closed, propertiesOf } from '../../schema-pieces.ts';
+import { faultAt, type Kind, type Session, type Stored } from '../document.ts';
 
 interface Worded {
   readonly section: 'texts' | 'mails';

@@ -1,20 +1,20 @@
 // Resource servers in a document.
 import Type from 'typebox';
-import { type Resource, type ResourceChange, type ResourceValues, resourceFields } from '../../domain/client/resource.ts';
-import { overlay, toJson, valueFault } from '../../domain/field.ts';
-import { isOwnAudience } from '../../domain/tenant/tenant.ts';
-import { uuidV7 } from '../../platform/random.ts';
-import { ValueTaken } from '../../storage/engine/unique-violation.ts';
+import { type Resource, type ResourceChange, type ResourceValues, resourceFields } from '../../../domain/client/resource.ts';
+import { overlay, toJson, valueFault } from '../../../domain/field.ts';
+import { isOwnAudience } from '../../../domain/tenant/tenant.ts';
+import { uuidV7 } from '../../../platform/random.ts';
+import { ValueTaken } from '../../../storage/engine/unique-violation.ts';
 import {
   deleteResource,
   insertResource,
   listResources,
   listResourcesByIdOrIdentifier,
   updateResource,
-} from '../../storage/registry/resources.ts';
-import { recordAct } from '../administration.ts';
-import { closed, creationOf } from '../schema-pieces.ts';
-import { compact, faultAt, type Json, type Kind, pageRows, type Stored } from './document.ts';
+} from '../../../storage/registry/resources.ts';
+import { recordAct } from '../../administration.ts';
+import { closed, creationOf } from '../../schema-pieces.ts';
+import { compact, faultAt, type Json, type Kind, pageRows, type Stored } from '../document.ts';
 import { uuid } from './uuid.ts';
 
 const schema = closed({ id: Type.Optional(uuid), ...creationOf(resourceFields).properties });

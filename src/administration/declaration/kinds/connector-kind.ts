@@ -10,17 +10,17 @@ import {
   goesElsewhere,
   partAuth,
   secretMemberOf,
-} from '../../domain/extending/connector.ts';
-import { defaultsOf, overlay, toJson, valueFault } from '../../domain/field.ts';
-import type { ConnectorId } from '../../domain/ids.ts';
-import { uuidV7 } from '../../platform/random.ts';
-import { ValueTaken } from '../../storage/engine/unique-violation.ts';
-import { findFeedEnd } from '../../storage/records/event-feed.ts';
-import { findConnector, listConnectors } from '../../storage/registry/connectors.ts';
-import { openConnectorSecret, sealConnectorSecret } from '../../tokens/connector-secret.ts';
-import { addConnector, removeConnector, replaceConnector } from '../connectors.ts';
-import { closed, creationOf } from '../schema-pieces.ts';
-import { canonical, compact, type Desired, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from './document.ts';
+} from '../../../domain/extending/connector.ts';
+import { defaultsOf, overlay, toJson, valueFault } from '../../../domain/field.ts';
+import type { ConnectorId } from '../../../domain/ids.ts';
+import { uuidV7 } from '../../../platform/random.ts';
+import { ValueTaken } from '../../../storage/engine/unique-violation.ts';
+import { findFeedEnd } from '../../../storage/records/event-feed.ts';
+import { findConnector, listConnectors } from '../../../storage/registry/connectors.ts';
+import { openConnectorSecret, sealConnectorSecret } from '../../../tokens/connector-secret.ts';
+import { addConnector, removeConnector, replaceConnector } from '../../connectors.ts';
+import { closed, creationOf } from '../../schema-pieces.ts';
+import { canonical, compact, type Desired, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from '../document.ts';
 import { requireAttributes } from './mapping-kind.ts';
 import { uuid } from './uuid.ts';
 

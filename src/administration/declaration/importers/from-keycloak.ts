@@ -1,12 +1,12 @@
 // A Keycloak realm export (RealmRepresentation, one JSON file) as items of a document. What has no place here is left and
 // counted with its reason. Ids survive where they are UUIDs, so a `sub` stays what relying parties know.
 
-import { redirectUriFault } from '../../domain/client/client-uris.ts';
-import { foldKey } from '../../domain/fold.ts';
-import { cibaGrantType, codeGrantType, machineGrantType, refreshGrantType } from '../../domain/oidc/grant-types.ts';
-import { standardScopes } from '../../domain/oidc/standard-scopes.ts';
-import { clientSecretCharsMin } from './client-kind.ts';
-import { compact, type Json } from './document.ts';
+import { redirectUriFault } from '../../../domain/client/client-uris.ts';
+import { foldKey } from '../../../domain/fold.ts';
+import { cibaGrantType, codeGrantType, machineGrantType, refreshGrantType } from '../../../domain/oidc/grant-types.ts';
+import { standardScopes } from '../../../domain/oidc/standard-scopes.ts';
+import { compact, type Json } from '../document.ts';
+import { clientSecretCharsMin } from '../kinds/client-kind.ts';
 import { type Imported, type Left, noteLeft, textOf, uuidOf } from './imported.ts';
 
 /** The items of a realm, and what was left of it. */

@@ -1,12 +1,12 @@
 // The tenant's pictures in a document, as base64. They stand before the settings, whose branding names them.
 import Type from 'typebox';
-import { imageBytesMax } from '../../contract/limits.ts';
-import type { Queries } from '../../storage/engine/database.ts';
-import { deleteImage, findImage, pageOfImages, type StoredImage } from '../../storage/registry/images.ts';
-import { recordAct } from '../administration.ts';
-import { pictureExpected, readImage, storeImage } from '../appearance/images.ts';
-import { closed } from '../schema-pieces.ts';
-import { faultAt, type Kind, type Stored } from './document.ts';
+import { imageBytesMax } from '../../../contract/limits.ts';
+import type { Queries } from '../../../storage/engine/database.ts';
+import { deleteImage, findImage, pageOfImages, type StoredImage } from '../../../storage/registry/images.ts';
+import { recordAct } from '../../administration.ts';
+import { pictureExpected, readImage, storeImage } from '../../appearance/images.ts';
+import { closed } from '../../schema-pieces.ts';
+import { faultAt, type Kind, type Stored } from '../document.ts';
 
 const schema = closed({ content: Type.String({ maxLength: Math.ceil(imageBytesMax / 3) * 4 }) });
 /** Pictures of a page: each is as long as a thousand other items. */

@@ -1,17 +1,17 @@
 // The attributes a tenant adds to its people, in a document: known by their names, before everything that may name them.
-import { customAttributesPerTenantMax } from '../../contract/limits.ts';
-import { overlay, takenAt, toJson, valueFault } from '../../domain/field.ts';
-import { type CustomAttribute, customAttributeFault, customAttributeFields } from '../../domain/people/custom-attributes.ts';
-import { uuidV7 } from '../../platform/random.ts';
+import { customAttributesPerTenantMax } from '../../../contract/limits.ts';
+import { overlay, takenAt, toJson, valueFault } from '../../../domain/field.ts';
+import { type CustomAttribute, customAttributeFault, customAttributeFields } from '../../../domain/people/custom-attributes.ts';
+import { uuidV7 } from '../../../platform/random.ts';
 import {
   deleteCustomAttribute,
   insertCustomAttribute,
   listCustomAttributes,
   updateCustomAttribute,
-} from '../../storage/registry/custom-attributes.ts';
-import { recordAct } from '../administration.ts';
-import { creationOf } from '../schema-pieces.ts';
-import { compact, faultAt, type Json, type Kind, type Stored } from './document.ts';
+} from '../../../storage/registry/custom-attributes.ts';
+import { recordAct } from '../../administration.ts';
+import { creationOf } from '../../schema-pieces.ts';
+import { compact, faultAt, type Json, type Kind, type Stored } from '../document.ts';
 
 const fixed = Object.values(takenAt(customAttributeFields, 'create')).filter(({ about }) => about.write === 'create');
 

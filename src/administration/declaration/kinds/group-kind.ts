@@ -1,16 +1,16 @@
 // Groups in a document; who is in them stands with the users.
 import Type from 'typebox';
-import { type ChangeOf, overlay, toJson } from '../../domain/field.ts';
-import { foldKey } from '../../domain/fold.ts';
-import type { GroupId } from '../../domain/ids.ts';
-import { groupFields } from '../../domain/people/group.ts';
-import { uuidV7 } from '../../platform/random.ts';
-import { toRow } from '../../storage/engine/row-codec.ts';
-import { changeGroup, deleteGroup, insertGroups } from '../../storage/people/group-writer.ts';
-import { type GroupRow, groupFromRow, listGroups, listGroupsByIdOrName } from '../../storage/people/groups.ts';
-import { recordAct } from '../administration.ts';
-import { closed, creationOf } from '../schema-pieces.ts';
-import { compact, type Json, type Kind, pageRows, type Stored } from './document.ts';
+import { type ChangeOf, overlay, toJson } from '../../../domain/field.ts';
+import { foldKey } from '../../../domain/fold.ts';
+import type { GroupId } from '../../../domain/ids.ts';
+import { groupFields } from '../../../domain/people/group.ts';
+import { uuidV7 } from '../../../platform/random.ts';
+import { toRow } from '../../../storage/engine/row-codec.ts';
+import { changeGroup, deleteGroup, insertGroups } from '../../../storage/people/group-writer.ts';
+import { type GroupRow, groupFromRow, listGroups, listGroupsByIdOrName } from '../../../storage/people/groups.ts';
+import { recordAct } from '../../administration.ts';
+import { closed, creationOf } from '../../schema-pieces.ts';
+import { compact, type Json, type Kind, pageRows, type Stored } from '../document.ts';
 import { uuid } from './uuid.ts';
 
 const schema = closed({ id: Type.Optional(uuid), ...creationOf(groupFields).properties });

@@ -1,9 +1,9 @@
 // SAML service providers in a document. The rules of their fields are those of the Management API.
 import Type from 'typebox';
-import type { ServiceProviderId } from '../../domain/ids.ts';
-import { parseNewProvider, providerToJson, type ServiceProvider } from '../../domain/saml/service-provider.ts';
-import { uuidV7 } from '../../platform/random.ts';
-import { ValueTaken } from '../../storage/engine/unique-violation.ts';
+import type { ServiceProviderId } from '../../../domain/ids.ts';
+import { parseNewProvider, providerToJson, type ServiceProvider } from '../../../domain/saml/service-provider.ts';
+import { uuidV7 } from '../../../platform/random.ts';
+import { ValueTaken } from '../../../storage/engine/unique-violation.ts';
 import {
   deleteServiceProvider,
   findServiceProvider,
@@ -11,9 +11,9 @@ import {
   insertServiceProvider,
   listServiceProviders,
   updateServiceProvider,
-} from '../../storage/registry/service-providers.ts';
-import { recordAct } from '../administration.ts';
-import { canonical, compact, type Declared, type Desired, faultAt, type Json, type Kind, pageRows, type Stored } from './document.ts';
+} from '../../../storage/registry/service-providers.ts';
+import { recordAct } from '../../administration.ts';
+import { canonical, compact, type Declared, type Desired, faultAt, type Json, type Kind, pageRows, type Stored } from '../document.ts';
 import { requireAttributes } from './mapping-kind.ts';
 import { uuid } from './uuid.ts';
 

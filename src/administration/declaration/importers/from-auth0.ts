@@ -1,6 +1,6 @@
 // An Auth0 bulk user export (one JSON object a line) as items of a document, a line at a time. Auth0's ids are no UUIDs: each
 // becomes one that is the same at every import, and stands in external_id.
-import { compact, DeclarationFault, type Json } from './document.ts';
+import { compact, DeclarationFault, type Json } from '../document.ts';
 import { type ImportedItem, type Left, noteLeft, stableId, textOf } from './imported.ts';
 
 /** Members that say how somebody signed in, not who it is. */

@@ -1,7 +1,7 @@
 // OAuth clients in a document. A secret travels as the hash that is stored (or clear, where an HMAC needs it), and only when
 // asked for; without one a new client that needs a secret is given a new one, and a known client keeps its own.
 import Type from 'typebox';
-import { hashSecret } from '../../crypto/secret-hash.ts';
+import { hashSecret } from '../../../crypto/secret-hash.ts';
 import {
   adminClientAuthMethod,
   type Client,
@@ -11,18 +11,18 @@ import {
   registrationOf,
   tokenEndpointAuthMethods,
   usesSecret,
-} from '../../domain/client/client.ts';
-import { toJson } from '../../domain/field.ts';
-import type { ClientId } from '../../domain/ids.ts';
-import { deleteAssignmentsOf } from '../../storage/registry/access-assignments.ts';
-import { clientIdSyntax, deleteClient, findClient, insertClient, listClients, updateClient } from '../../storage/registry/clients.ts';
-import { decryptClientSecret, encryptClientSecret } from '../../tokens/client-secret.ts';
-import { randomClientId } from '../../tokens/tenant-creation.ts';
-import { recordAct } from '../administration.ts';
-import { secretsFor } from '../clients.ts';
-import { changeOf, closed, oneOf, propertiesOf } from '../schema-pieces.ts';
-import { requireSigningKeys } from '../signing-keys.ts';
-import { canonical, compact, type Desired, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from './document.ts';
+} from '../../../domain/client/client.ts';
+import { toJson } from '../../../domain/field.ts';
+import type { ClientId } from '../../../domain/ids.ts';
+import { deleteAssignmentsOf } from '../../../storage/registry/access-assignments.ts';
+import { clientIdSyntax, deleteClient, findClient, insertClient, listClients, updateClient } from '../../../storage/registry/clients.ts';
+import { decryptClientSecret, encryptClientSecret } from '../../../tokens/client-secret.ts';
+import { randomClientId } from '../../../tokens/tenant-creation.ts';
+import { recordAct } from '../../administration.ts';
+import { secretsFor } from '../../clients.ts';
+import { changeOf, closed, oneOf, propertiesOf } from '../../schema-pieces.ts';
+import { requireSigningKeys } from '../../signing-keys.ts';
+import { canonical, compact, type Desired, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from '../document.ts';
 import { requireAttributes } from './mapping-kind.ts';
 
 /** Shorter secrets could be guessed from their hash (R7). */
