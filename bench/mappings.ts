@@ -4,7 +4,7 @@ import { compileRules } from '../src/domain/mappings/apply.ts';
 import { claimsOf } from '../src/domain/mappings/claims.ts';
 import type { MappedPerson } from '../src/domain/mappings/paths.ts';
 import type { MappingRule } from '../src/domain/mappings/rule.ts';
-import { userColumns } from '../src/domain/user-attributes.ts';
+import { userColumns } from '../src/domain/people/user-attributes.ts';
 import { type Bench, median } from './table.ts';
 
 const groupsOfPerson = 1000;

@@ -8,7 +8,7 @@ import { settings } from '../src/config.ts';
 import { eventSchema } from '../src/contract/event-schema.ts';
 import { type EventRow, eventTypes } from '../src/contract/events.ts';
 import type { Field, Table } from '../src/domain/field.ts';
-import { settingFields, settingGroups } from '../src/domain/settings.ts';
+import { settingFields, settingGroups } from '../src/domain/tenant/settings.ts';
 
 const folder = 'docs/reference';
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -67,7 +67,7 @@ function tenantSettings(): readonly string[] {
   return [
     '# Settings',
     '',
-    generated('src/domain/settings.ts'),
+    generated('src/domain/tenant/settings.ts'),
     '',
     'Settings belong to a tenant. Change them in the console under Settings, with `PATCH {base_url}/v1/management/settings` or in a document for `gatehouse apply`;',
     'every node goes by the new value within a second. Dots stand for nesting: `pin.length` is `{"pin": {"length": 8}}`. Times are in seconds.',

@@ -1,10 +1,10 @@
 // Writes the migration that new fields of a table need: compares the tables of fields with the schema on file and adds a
 // column for each field without one. Run by `npm run migration`; regenerate the schema on file afterwards.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { clientFields } from '../src/domain/client.ts';
+import { clientFields } from '../src/domain/client/client.ts';
 import type { Field, Fields } from '../src/domain/field.ts';
-import { serviceProviderFields } from '../src/domain/service-provider.ts';
-import { type UserAttribute, userAttributes } from '../src/domain/user-attributes.ts';
+import { type UserAttribute, userAttributes } from '../src/domain/people/user-attributes.ts';
+import { serviceProviderFields } from '../src/domain/saml/service-provider.ts';
 import { migrations } from '../src/storage/engine/migrations/registry.ts';
 import { schemaLevel } from '../src/storage/engine/migrations/schema-level.ts';
 import type { ColumnType } from '../src/storage/engine/migrations/table.ts';

@@ -5,7 +5,7 @@ import type { Administration } from './administration/administration.ts';
 import { isDevelopment } from './config.ts';
 import type { KeyEncryption } from './crypto/key-encryption.ts';
 import { hashSecret } from './crypto/secret-hash.ts';
-import { operatorTokenKey, publicUrlKey, rootTenantSlug } from './domain/tenant.ts';
+import { operatorTokenKey, publicUrlKey, rootTenantSlug } from './domain/tenant/tenant.ts';
 import { createSampleTenant, firstLines, sampleSlug } from './first-start.ts';
 import type { Parts } from './http/services.ts';
 import { randomSecret } from './platform/random.ts';

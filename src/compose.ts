@@ -4,7 +4,7 @@ import { bootstrap, findPublicUrl, type Notices, rememberNoticesShown, rememberP
 import { type ComposedServices, closeServices, composeServices, type Surroundings } from './compose-services.ts';
 import { type Config, isLoopbackHost, isWildcardHost } from './config.ts';
 import { deliveringOnThread } from './deliveries-on-thread.ts';
-import { rootTenantSlug } from './domain/tenant.ts';
+import { rootTenantSlug } from './domain/tenant/tenant.ts';
 import { logAccess } from './http/access-log.ts';
 import { createAddressOf, createIsTrustedPeer } from './http/client-address.ts';
 import { type Loopback, listenOnLoopback } from './http/loopback.ts';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, it } from 'node:test';
-import { attestationFormatNames } from '../src/domain/attestation-formats.ts';
-import { grantTypeNames } from '../src/domain/grant-types.ts';
-import { authenticationContexts, loginMethodNames } from '../src/domain/login-methods.ts';
+import { attestationFormatNames } from '../src/domain/device/attestation-formats.ts';
+import { grantTypeNames } from '../src/domain/oidc/grant-types.ts';
+import { authenticationContexts, loginMethodNames } from '../src/domain/sign-in/login-methods.ts';
 
 const fileLinesMax = 400;
 const functionLinesMax = 70;
@@ -239,7 +239,7 @@ describe('architecture', () => {
   });
 
   it('names of grants, sign-in methods and attestation formats stand in their tables only', () => {
-    const tables = ['grant-types', 'login-methods', 'attestation-formats'].map((name) => `src/domain/${name}.ts`);
+    const tables = ['oidc/grant-types', 'sign-in/login-methods', 'device/attestation-formats'].map((name) => `src/domain/${name}.ts`);
     const own = [...grantTypeNames, ...loginMethodNames, ...Object.keys(authenticationContexts), ...attestationFormatNames];
     // Three of them are words of other things too: a parameter of the token endpoint, a scope, a step of the sign-in page.
     const words = ['refresh_token', 'phone', 'passkey'];

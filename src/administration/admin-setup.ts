@@ -2,8 +2,8 @@
 // given an enrolment token, so that the first phone can be enrolled without anybody's approval.
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { UserId } from '../domain/ids.ts';
-import { ownerRole } from '../domain/role.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { ownerRole } from '../domain/people/role.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertUser, setUserState } from '../storage/people/user-writer.ts';

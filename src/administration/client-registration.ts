@@ -1,9 +1,9 @@
 // Clients that register themselves: the tokens an administrator gives out, a registration with one, and its change by the client.
 import { hashSecret } from '../crypto/secret-hash.ts';
-import type { ClientChange } from '../domain/client.ts';
+import type { ClientChange } from '../domain/client/client.ts';
+import type { RegistrationPolicy } from '../domain/client/registration-policy.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fail } from '../domain/outcome.ts';
-import type { RegistrationPolicy } from '../domain/registration-policy.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import {
   deleteInitialAccessToken,

@@ -1,7 +1,7 @@
 // Clients as the management API and `gatehouse client` handle them: registration, change, secret rotation, deletion.
 // A secret is made here, shown once by the caller and kept as its auth method needs it.
 import { hashSecret } from '../crypto/secret-hash.ts';
-import { type Client, type ClientChange, registrationOf } from '../domain/client.ts';
+import { type Client, type ClientChange, registrationOf } from '../domain/client/client.ts';
 import type { FieldFault } from '../domain/field.ts';
 import type { ClientId, TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';

@@ -9,7 +9,7 @@ import {
   goesElsewhere,
   partAuth,
   secretMemberOf,
-} from '../domain/connector.ts';
+} from '../domain/extending/connector.ts';
 import { type FieldFault, overlay, valueFault } from '../domain/field.ts';
 import type { ConnectorId, TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';

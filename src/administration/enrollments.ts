@@ -2,7 +2,7 @@
 // The token is in the fragment of its link: it never reaches a web server, log or referrer.
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { UserId } from '../domain/ids.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import { insertEnrollmentToken } from '../storage/device/enrollment-tokens.ts';
 import type { Queries } from '../storage/engine/database.ts';

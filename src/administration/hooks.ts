@@ -1,7 +1,8 @@
 // Hooks (design 16, 3) as the Management API and documents handle them: registration, change, new secrets, deletion. Secrets are made
 // and sealed here; each is shown once.
+
+import { type Hook, type HookChange, type HookValues, hookFields } from '../domain/extending/hook.ts';
 import { type FieldFault, type Json, overlay, readChange, valueFault } from '../domain/field.ts';
-import { type Hook, type HookChange, type HookValues, hookFields } from '../domain/hook.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import { uuidV7 } from '../platform/random.ts';

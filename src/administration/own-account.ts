@@ -1,12 +1,12 @@
 // What people do to their own account: devices, sessions and language go through here with the id of the person who is signed
 // in, so that nothing of anybody else can be named. Each is one transaction with its audit record. Called by the account page.
 
-import { changeCustom, fromCustomCell, toCustomCells } from '../domain/custom-attributes.ts';
 import type { Json } from '../domain/field.ts';
 import type { UserId } from '../domain/ids.ts';
 import type { Language } from '../domain/language.ts';
-import { emailPinMethod } from '../domain/login-methods.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { changeCustom, fromCustomCell, toCustomCells } from '../domain/people/custom-attributes.ts';
+import { emailPinMethod } from '../domain/sign-in/login-methods.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { revokeDevice } from '../storage/device/devices.ts';
 import { renameOwnDevice } from '../storage/people/own-account.ts';
 import { changeUser } from '../storage/people/user-writer.ts';

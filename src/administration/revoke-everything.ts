@@ -2,7 +2,7 @@
 // still to be redeemed or approved is deleted, and OIDC signing keys are made anew, since a token that was revoked after the
 // backup is known here as alive, and one without a grant is known by its signature alone.
 import { sql } from 'kysely';
-import type { SigningAlg } from '../domain/client.ts';
+import type { SigningAlg } from '../domain/client/client.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { databaseNowMs } from '../storage/engine/instance.ts';
 import { listSigningKeys } from '../storage/registry/signing-keys.ts';

@@ -2,11 +2,11 @@
 // values were checked before, by the schema of the API.
 
 import { brandingFault, withOneAccent } from '../domain/appearance/branding.ts';
+import { movedPasswordFault } from '../domain/appearance/mail-server.ts';
 import type { FieldFault } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
-import { movedPasswordFault } from '../domain/mail-server.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { merge, mergeSettings, type Settings } from '../domain/settings.ts';
+import { merge, mergeSettings, type Settings } from '../domain/tenant/settings.ts';
 import { type PushProvider, setPushRefusal } from '../storage/device/push-targets.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { lockTenantSettings, updateTenantSettings } from '../storage/registry/tenants.ts';

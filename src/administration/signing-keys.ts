@@ -1,9 +1,9 @@
 // OIDC signing keys: rotation with a next key that is always published before it signs, and retired keys kept for as long as
 // a token they signed may live.
 import { generateSigningKey } from '../crypto/key-ring.ts';
-import type { SigningAlg } from '../domain/client.ts';
+import type { SigningAlg } from '../domain/client/client.ts';
 import type { TenantId } from '../domain/ids.ts';
-import { mergeSettings, type Settings } from '../domain/settings.ts';
+import { mergeSettings, type Settings } from '../domain/tenant/settings.ts';
 import type { Job } from '../platform/jobs.ts';
 import { bumpConfigEpoch } from '../storage/engine/config-changes.ts';
 import type { Queries } from '../storage/engine/database.ts';

@@ -3,7 +3,7 @@
 import { nameCharsMax } from '../contract/limits.ts';
 import type { Json } from '../domain/field.ts';
 import { type NameIdFormat, nameIdFormatUris, needsSource, plainDefault } from '../domain/saml/name-id.ts';
-import type { AssertionEncryption, ServiceProvider } from '../domain/service-provider.ts';
+import type { AssertionEncryption, ServiceProvider } from '../domain/saml/service-provider.ts';
 import type { SpMetadata } from './sp-metadata.ts';
 
 export interface SpImport {

@@ -13,7 +13,7 @@ import { allElements, attributeOf, childrenNamed, isNamed, textOf, type XmlEleme
 import { type NameIdFormat, nameIdFormats } from '../domain/saml/name-id.ts';
 import { fieldOfAttributeName } from '../domain/saml/saml-attribute-names.ts';
 import { samlBindings, samlNamespaces } from '../domain/saml/saml-names.ts';
-import { type AssertionConsumerService, acsUrlFault } from '../domain/service-provider.ts';
+import { type AssertionConsumerService, acsUrlFault } from '../domain/saml/service-provider.ts';
 
 export interface SpMetadata {
   readonly entityId: string;

@@ -5,7 +5,7 @@ import { samlFetchedMetadataXmlLimits, samlRefreshMsMax, samlRefreshMsMin } from
 import { verifyEnvelopedSignature } from '../crypto/xml/signature.ts';
 import type { ServiceProviderId, TenantId } from '../domain/ids.ts';
 import { readRsaPublicKey } from '../domain/rsa-public-key.ts';
-import { type AssertionConsumerService, parseProviderChange, type ServiceProvider } from '../domain/service-provider.ts';
+import { type AssertionConsumerService, parseProviderChange, type ServiceProvider } from '../domain/saml/service-provider.ts';
 import type { Outbound } from '../platform/outbound.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import {

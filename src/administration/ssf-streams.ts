@@ -1,10 +1,10 @@
 // Streams of security events: creation and change by their receivers; status, deletion and a request for verification by their receivers
 // and by administrators, who name any stream of the tenant.
 import { streamsPerTenantMax, streamVerificationsMax } from '../contract/limits.ts';
+import { type SsfStream, type StreamStatus, type StreamValues, streamEvents, streamStatuses } from '../domain/extending/ssf-stream.ts';
 import type { ClientId, SsfStreamId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { type SsfStream, type StreamStatus, type StreamValues, streamEvents, streamStatuses } from '../domain/ssf-stream.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { uuidV7 } from '../platform/random.ts';
 import { streamUpdated, verification } from '../ssf/stream-events.ts';
 import type { Queries } from '../storage/engine/database.ts';

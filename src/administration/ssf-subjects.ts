@@ -1,10 +1,10 @@
 // The people a stream is not to tell of, as its receiver names them (SSF 1.0, 8.1.3). Nobody, and whoever the receiver may not be told of
 // anyway, are taken in silence: an answer never says whether somebody exists.
 import { removedSubjectsMax } from '../contract/limits.ts';
+import type { SsfStream } from '../domain/extending/ssf-stream.ts';
 import { foldKey } from '../domain/fold.ts';
 import type { UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { SsfStream } from '../domain/ssf-stream.ts';
 import { mayBeToldOf } from '../ssf/audience.ts';
 import type { SubjectId } from '../ssf/security-event-token.ts';
 import type { Queries } from '../storage/engine/database.ts';

@@ -3,8 +3,8 @@
 import { readChange } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { rootTenantSlug, tenantFields } from '../domain/tenant.ts';
-import { domainRecords } from '../domain/tenant-domain.ts';
+import { rootTenantSlug, tenantFields } from '../domain/tenant/tenant.ts';
+import { domainRecords } from '../domain/tenant/tenant-domain.ts';
 import type { Outbound, OutboundFailure } from '../platform/outbound.ts';
 import type { TextRecords } from '../platform/text-records.ts';
 import type { Queries } from '../storage/engine/database.ts';

@@ -2,7 +2,7 @@
 import { readChange } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { rootTenantSlug, type TenantChange, tenantFields } from '../domain/tenant.ts';
+import { rootTenantSlug, type TenantChange, tenantFields } from '../domain/tenant/tenant.ts';
 import { bumpConfigEpoch } from '../storage/engine/config-changes.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { deleteTenantRows } from '../storage/engine/tenant-rows.ts';

@@ -1,11 +1,17 @@
 // A person as JSON, as the Management API and documents share it: the SCIM user in snake_case. Schemas, and from and to what
-// storage keeps; all of it follows the table in domain/user-attributes.ts.
+// storage keeps; all of it follows the table in domain/people/user-attributes.ts.
 import Type, { type TProperties } from 'typebox';
 import { emailCharsMax, emailsPerUserMax, profileCharsMax } from '../contract/limits.ts';
-import { type CustomAttribute, type CustomReading, type CustomValues, changeCustom, fromCustomCell } from '../domain/custom-attributes.ts';
 import { text } from '../domain/field.ts';
-import { hasOnePrimaryAtMost, type ListElement } from '../domain/user.ts';
-import { addressColumns, type UserAttribute, type UserList, userAttributes, userLists } from '../domain/user-attributes.ts';
+import {
+  type CustomAttribute,
+  type CustomReading,
+  type CustomValues,
+  changeCustom,
+  fromCustomCell,
+} from '../domain/people/custom-attributes.ts';
+import { hasOnePrimaryAtMost, type ListElement } from '../domain/people/user.ts';
+import { addressColumns, type UserAttribute, type UserList, userAttributes, userLists } from '../domain/people/user-attributes.ts';
 import type { UserLists } from '../storage/people/user-lists.ts';
 import type { NewAddress, NewEmail, NewLists, NewValue, UserProfile, UserRow } from '../storage/people/user-rows.ts';
 import { closed, nullable } from './schema-pieces.ts';

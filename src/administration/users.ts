@@ -2,7 +2,7 @@
 // with its effects and its audit record.
 import type { GrantId, TenantId, UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { snakeCase } from '../domain/user-attributes.ts';
+import { snakeCase } from '../domain/people/user-attributes.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { revokeGrant, revokeGrantsOfUser } from '../storage/oidc/grants.ts';

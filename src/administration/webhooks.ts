@@ -1,10 +1,10 @@
 // Webhooks, as the Management API and documents handle them: registration, change, another secret, deletion. Secrets are made and sealed
 // here; who registers or rotates sees one, once.
 import { webhooksPerTenantMax } from '../contract/limits.ts';
+import { type Webhook, type WebhookChange, type WebhookValues, webhookFields } from '../domain/extending/webhook.ts';
 import { type FieldFault, overlay, valueFault } from '../domain/field.ts';
 import type { TenantId, WebhookId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { type Webhook, type WebhookChange, type WebhookValues, webhookFields } from '../domain/webhook.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { findFeedEnd } from '../storage/records/event-feed.ts';

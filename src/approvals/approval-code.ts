@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { equalText } from '../crypto/secret-hash.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { ConfigCache } from '../storage/engine/config-cache.ts';
 import { loadTenantKey } from '../tokens/tenant-secret.ts';
 

@@ -4,7 +4,7 @@
 
 import type { ApprovalId, ClientId, ServiceProviderId, TransactionId, UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { randomDigits, randomId } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertPushMessages } from '../storage/records/push-messages.ts';

@@ -1,14 +1,14 @@
 // The answer to an authorization request once it is known who the person is: the last check of user, client and access gate,
 // the authorization code, and the response. Called by the finish of a sign-in and by requests answered from a session.
 import { hashSecret } from '../crypto/secret-hash.ts';
-import { type AuthorizationResponse, isResponseMode, type ResponseMode } from '../domain/authorization-response.ts';
-import type { Client } from '../domain/client.ts';
-import { codeLifetimeSeconds } from '../domain/fapi2.ts';
-import type { HookClaims } from '../domain/hook.ts';
+import type { Client } from '../domain/client/client.ts';
+import { codeLifetimeSeconds } from '../domain/client/fapi2.ts';
+import type { HookClaims } from '../domain/extending/hook.ts';
 import type { ClientId, GrantId, SsoSessionId } from '../domain/ids.ts';
-import { type AuthenticationMethod, strongestMet } from '../domain/login-methods.ts';
-import { consentScope, loadRequestedClaims } from '../domain/requested-claims.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { type AuthorizationResponse, isResponseMode, type ResponseMode } from '../domain/oidc/authorization-response.ts';
+import { consentScope, loadRequestedClaims } from '../domain/oidc/requested-claims.ts';
+import { type AuthenticationMethod, strongestMet } from '../domain/sign-in/login-methods.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';

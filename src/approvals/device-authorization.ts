@@ -1,8 +1,8 @@
 // A person lets a device without a browser in, or not (RFC 8628 3.3): found by the code they typed, decided once, with what their own
 // sign-in was worth. Called by the account's pages; the device hears of it when it polls.
-import type { Client } from '../domain/client.ts';
+import type { Client } from '../domain/client/client.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { insertConsent } from '../storage/oidc/consents.ts';

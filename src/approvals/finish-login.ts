@@ -2,8 +2,10 @@
 // who finishes; in its transaction user state and access gate are read again and the authorization code is made, or the SAML
 // session becomes ready. Called by web/. The caller has checked the cookie and answers with the location after the commit.
 
-import type { AuthorizationResponse, Destination } from '../domain/authorization-response.ts';
 import type { SsoSessionId, TransactionId } from '../domain/ids.ts';
+import type { AuthorizationResponse, Destination } from '../domain/oidc/authorization-response.ts';
+import { fail, type Outcome } from '../domain/outcome.ts';
+import type { ExternalIdentity } from '../domain/sign-in/external-identity.ts';
 import {
   type AuthenticationMethod,
   emailPinMethod,
@@ -12,11 +14,9 @@ import {
   phonePopWay,
   phoneUvWay,
   phoneWebWay,
-} from '../domain/login-methods.ts';
-import { fail, type Outcome } from '../domain/outcome.ts';
-import type { ExternalIdentity } from '../domain/sign-in/external-identity.ts';
+} from '../domain/sign-in/login-methods.ts';
 import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';

@@ -3,7 +3,7 @@
 import { hashSecret } from '../crypto/secret-hash.ts';
 import { languageFor } from '../domain/language.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { mails } from '../mails/registry.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import type { Database } from '../storage/engine/database.ts';

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { knownMailboxesMax } from '../contract/limits.ts';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { equalText } from '../crypto/secret-hash.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { soleCookie } from '../platform/cookies.ts';
 import { randomId } from '../platform/random.ts';
 import type { ConfigCache } from '../storage/engine/config-cache.ts';

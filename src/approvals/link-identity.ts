@@ -2,9 +2,9 @@
 // Whoever calls has had the account proven; a provider's word on an email never is that proof.
 
 import type { ExternalIdentityId, UserId } from '../domain/ids.ts';
-import { emailPinMethod, type LoginMethod, passkeyMethod, phoneMethod } from '../domain/login-methods.ts';
 import type { ExternalIdentity } from '../domain/sign-in/external-identity.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { emailPinMethod, type LoginMethod, passkeyMethod, phoneMethod } from '../domain/sign-in/login-methods.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { mails } from '../mails/registry.ts';
 import { uuidV7 } from '../platform/random.ts';
 import { listDevicesOfUser } from '../storage/device/devices.ts';

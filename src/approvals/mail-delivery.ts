@@ -3,9 +3,9 @@
 // least once, under one Message-ID. A tenant's own server has its own lane. Without SMTP the rows are the outbox.
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { type Attempted, type Carrier, eachAlone } from '../deliveries/carrier.ts';
+import type { MailServer } from '../domain/appearance/mail-server.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { MailServer } from '../domain/mail-server.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { composeMessage } from '../mails/compose.ts';
 import type { Letter } from '../mails/letter.ts';
 import type { MailTemplate } from '../mails/template.ts';

@@ -6,7 +6,7 @@ import { type Attestation, type PasskeyFault, passkeyAlgorithms, verifyAttestati
 import type { PasskeyId, UserId } from '../domain/ids.ts';
 import type { Language } from '../domain/language.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Letter } from '../mails/letter.ts';
 import type { PasskeyChange } from '../mails/passkey-mail.ts';
 import { mails } from '../mails/registry.ts';

@@ -8,7 +8,7 @@ import { equalText, hashSecret } from '../crypto/secret-hash.ts';
 import { type Assertion, type PasskeyFault, type PasskeyParty, type StoredCredential, verifyAssertion } from '../crypto/webauthn.ts';
 import type { PasskeyId, UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { randomSecret } from '../platform/random.ts';
 import type { ConfigCache } from '../storage/engine/config-cache.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';

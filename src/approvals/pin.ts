@@ -6,7 +6,7 @@ import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { equalText } from '../crypto/secret-hash.ts';
 import type { UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { mails } from '../mails/registry.ts';
 import { randomDigits, randomId } from '../platform/random.ts';
 import type { ConfigCache } from '../storage/engine/config-cache.ts';

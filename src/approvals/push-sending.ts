@@ -5,7 +5,7 @@ import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { pushTokenPurpose, vapidPurpose } from '../crypto/sealed-columns.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { languageFor } from '../domain/language.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Log } from '../platform/log.ts';
 import { parseApnsAccount } from '../platform/push/apns.ts';
 import { parseFcmAccount } from '../platform/push/fcm.ts';

@@ -1,6 +1,6 @@
 // What follows when a person says that a request was not theirs, in the transaction of that word: a record and a mail; said twice
 // within ten minutes, nothing reaches their devices for fifteen. Called by the device plane and the mailed page after resolve-approval.
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { mails } from '../mails/registry.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { lockUser } from '../storage/people/users.ts';

@@ -2,11 +2,11 @@
 // device plane (phone) and whoever decides CIBA requests. What a decision sets off in other aggregates (a CIBA ping or push)
 // is written here, in the same transaction. Nothing is minted here: the consumer redeems the decision.
 
-import type { HookClaims } from '../domain/hook.ts';
+import type { HookClaims } from '../domain/extending/hook.ts';
 import type { ApprovalId } from '../domain/ids.ts';
-import { type AuthenticationMethod, authenticationContexts } from '../domain/login-methods.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { type AuthenticationMethod, authenticationContexts } from '../domain/sign-in/login-methods.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { queueCibaDelivery } from '../storage/oidc/ciba-deliveries.ts';
 import { setCibaHookClaims } from '../storage/oidc/ciba-requests.ts';

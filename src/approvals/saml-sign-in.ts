@@ -3,7 +3,7 @@
 // browser to the post-back it gives. The id itself is stored nowhere, only its hash.
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { samlSessionPurpose } from '../crypto/sealed-columns.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { readySamlSession, type SamlSubject } from '../storage/saml/saml-sessions.ts';
 

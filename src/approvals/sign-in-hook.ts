@@ -1,11 +1,11 @@
 // The hook at point sign_in (design 16, 3): asked once a person has proven who they are, before the sign-in ends. OIDC and SAML at
 // the finish of the sign-in or where a session answers instead; CIBA where the person approves. Outside any transaction; what the
 // hook was asked about is compared again in the one that finishes.
-import { type Hook, hookFor } from '../domain/hook.ts';
+import { type Hook, hookFor } from '../domain/extending/hook.ts';
 import type { UserId } from '../domain/ids.ts';
-import { authenticationContexts } from '../domain/login-methods.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { authenticationContexts } from '../domain/sign-in/login-methods.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Hooks, HookVerdict } from '../hooks/hooks.ts';
 import { hookUser } from '../hooks/subject.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';

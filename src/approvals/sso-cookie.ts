@@ -2,7 +2,7 @@
 // always gives it a new value.
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { SsoPolicy } from '../domain/sign-in/sso-session.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { soleCookie } from '../platform/cookies.ts';
 import { randomSecret } from '../platform/random.ts';
 

@@ -1,13 +1,14 @@
 // Requests answered from a browser's single sign-on session instead of a sign-in (design 14, 1). Authorize asks first, and the
 // sign-in page where the browser brought no cookie to authorize (a cross-site post). Consent, gate and user are read again in
 // the transaction that uses the session.
-import type { AuthorizationResponse } from '../domain/authorization-response.ts';
-import type { Client } from '../domain/client.ts';
+
+import type { Client } from '../domain/client/client.ts';
 import { foldKey } from '../domain/fold.ts';
-import type { AuthenticationMethod } from '../domain/login-methods.ts';
-import { consentScope } from '../domain/requested-claims.ts';
+import type { AuthorizationResponse } from '../domain/oidc/authorization-response.ts';
+import { consentScope } from '../domain/oidc/requested-claims.ts';
+import type { AuthenticationMethod } from '../domain/sign-in/login-methods.ts';
 import { decideSession, type LiveSsoSession, type SessionDecision, type SessionWish, ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type Clock, nowSeconds } from '../platform/clock.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { hasConsent } from '../storage/oidc/consents.ts';

@@ -3,10 +3,10 @@
 // enforces `login_starts_per_ip` in its own envelope first.
 
 import { userAgentCharsMax } from '../contract/limits.ts';
-import type { ResponseMode } from '../domain/authorization-response.ts';
 import type { ClientId, ServiceProviderId, TransactionId } from '../domain/ids.ts';
-import { type RequestedClaims, storeRequestedClaims } from '../domain/requested-claims.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { ResponseMode } from '../domain/oidc/authorization-response.ts';
+import { type RequestedClaims, storeRequestedClaims } from '../domain/oidc/requested-claims.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { randomId } from '../platform/random.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { insertLoginTransaction, type NewLoginTransaction } from '../storage/sign-in/login-transactions.ts';

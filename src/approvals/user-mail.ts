@@ -1,7 +1,7 @@
 // Mail to a user about their own account: to the primary address, in their language. Whoever has no address gets none.
 import type { UserId } from '../domain/ids.ts';
 import { type Language, languageFor } from '../domain/language.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Letter } from '../mails/letter.ts';
 import type { Message } from '../platform/mail.ts';
 import type { Queries } from '../storage/engine/database.ts';

@@ -1,6 +1,6 @@
 // Tells administrators of mapping rules that would have given more than there is room for, and so gave nothing (design 16, 1). An
 // application may ask many times a second, so each rule of each application is told once an hour by each process.
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { insertAuditEvents } from '../storage/records/audit-events.ts';

@@ -2,10 +2,10 @@
 // database and the master key. A refusal is shown with its request id and what to ask next.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { capabilities } from '../domain/capabilities.ts';
-import { plainClient } from '../domain/client.ts';
+import { plainClient } from '../domain/client/client.ts';
 import type { ClientId } from '../domain/ids.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { capabilities } from '../domain/people/capabilities.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { findClient, insertClientOnce } from '../storage/registry/clients.ts';
 import { mintAccessToken } from '../tokens/access-token.ts';
 import { createKeyRings } from '../tokens/key-rings.ts';

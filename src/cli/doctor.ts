@@ -3,8 +3,8 @@
 import type { Command } from 'commander';
 import { sql } from 'kysely';
 import { openKeyRing } from '../crypto/key-ring.ts';
-import { redirectUriFault } from '../domain/client-uris.ts';
-import { userNameFault } from '../domain/user-name.ts';
+import { redirectUriFault } from '../domain/client/client-uris.ts';
+import { userNameFault } from '../domain/people/user-name.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { migrationState } from '../storage/engine/migrations/ledger.ts';
 import { listStaleKeys, listUserNames } from '../storage/people/user-names.ts';

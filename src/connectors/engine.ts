@@ -1,9 +1,9 @@
 // Runs connectors: each by itself, so that one whose target is slow delays no other, by one process of all nodes at a time (a lease), begun when
 // its tenant has news and now and then anyway; when that is, is deliveries/feeder.ts.
 import { randomUUID } from 'node:crypto';
-import type { Connector } from '../domain/connector.ts';
+import type { Connector } from '../domain/extending/connector.ts';
 import type { ConnectorId, TenantId } from '../domain/ids.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { endLease, holdLease } from '../storage/engine/lease.ts';
 import { type ConnectorLink, claimLinks, findLink, markLinks } from '../storage/records/connector-links.ts';
 import { listCachedConnectors } from '../storage/registry/connectors.ts';

@@ -1,8 +1,8 @@
 // What a run of a connector would send, without asking its target or writing anything: who has no account yet, who differs from what was
 // sent, whose account would end.
 import { planDifferencesMax, planPeopleMax } from '../contract/limits.ts';
-import type { Connector } from '../domain/connector.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Connector } from '../domain/extending/connector.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { type ConnectorLink, listLinks, listLinksOf } from '../storage/records/connector-links.ts';
 import { listPeopleIds } from '../storage/records/connector-members.ts';

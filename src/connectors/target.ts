@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectorAnswerBytesMax } from '../contract/limits.ts';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
-import type { Connector } from '../domain/connector.ts';
-import { machineGrantType } from '../domain/grant-types.ts';
+import type { Connector } from '../domain/extending/connector.ts';
 import type { TenantId } from '../domain/ids.ts';
+import { machineGrantType } from '../domain/oidc/grant-types.ts';
 import type { Outbound, OutboundResult } from '../platform/outbound.ts';
 import { openConnectorSecret } from '../tokens/connector-secret.ts';
 

@@ -1,6 +1,6 @@
 // Brings one person to the target: found by what they are matched by, adopted or made, changed where something differs, ended when they are
 // no longer provisioned. Everything is recorded before the next request, so that whoever goes on after a crash finds what is there.
-import type { Connector } from '../domain/connector.ts';
+import type { Connector } from '../domain/extending/connector.ts';
 import { type ConnectorLink, dropLink, keepLink, listLinksTo, markGroupsOf, settleLink } from '../storage/records/connector-links.ts';
 import { dropSentMembers } from '../storage/records/connector-members.ts';
 import type { Work } from './parts.ts';

@@ -1,9 +1,9 @@
 // What a target is to say of a person: their resource with a hash, or that they are no longer provisioned, or never were.
 import { createHash } from 'node:crypto';
-import type { Connector } from '../domain/connector.ts';
+import type { Connector } from '../domain/extending/connector.ts';
 import type { UserId } from '../domain/ids.ts';
 import { type ScimUser, scimUserOf } from '../domain/mappings/scim.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { findMappedPerson } from '../storage/people/mapped-person.ts';
 import { isInOneOf } from '../storage/records/connector-members.ts';

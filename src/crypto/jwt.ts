@@ -2,7 +2,7 @@
 // Forged tokens end here: nothing in a header but `alg`, `kid` and `typ` is ever used, and both are checked against our keys.
 
 import type { KeyObject } from 'node:crypto';
-import type { SigningAlg } from '../domain/client.ts';
+import type { SigningAlg } from '../domain/client/client.ts';
 import { inSpan } from '../platform/tracing/span.ts';
 import { verifyBytes } from './signing.ts';
 import { signInput } from './signing-pool.ts';

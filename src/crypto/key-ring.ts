@@ -1,6 +1,6 @@
 // The signing keys of one tenant, decrypted once and held as KeyObjects: which key signs, which verify, what JWKS shows.
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import type { SigningAlg } from '../domain/client.ts';
+import type { SigningAlg } from '../domain/client/client.ts';
 import type { SigningKey, VerificationKey } from './jwt.ts';
 import type { KeyEncryption } from './key-encryption.ts';
 import { signingKeyPurpose } from './sealed-columns.ts';

@@ -2,7 +2,7 @@
 
 import type { KeyObject } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
-import type { SigningAlg } from '../domain/client.ts';
+import type { SigningAlg } from '../domain/client/client.ts';
 import { signBytesNow } from './signing.ts';
 
 export type ToWorker =

@@ -2,7 +2,7 @@
 // Signing runs on the thread pool. Keys are passed as KeyObjects, not in options objects: Node copies the latter at every call.
 import { createPublicKey, generateKeyPair, hash, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { SigningAlg } from '../domain/client.ts';
+import type { SigningAlg } from '../domain/client/client.ts';
 
 interface AlgorithmEntry {
   readonly digest: 'sha256' | null;

@@ -3,9 +3,9 @@
 // apps, which open the links of all: an app of one tenant there could take its neighbour's.
 import type { FastifyReply } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
-import type { Settings } from '../domain/settings.ts';
-import type { Tenant } from '../domain/tenant.ts';
-import { rootTenantSlug } from '../domain/tenant.ts';
+import type { Settings } from '../domain/tenant/settings.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
+import { rootTenantSlug } from '../domain/tenant/tenant.ts';
 import type { Route } from '../http/surface.ts';
 
 type Apps = Settings['app_links'];

@@ -12,7 +12,7 @@ import { approvalCodeCharsMax } from '../contract/limits.ts';
 import { equalText } from '../crypto/secret-hash.ts';
 import { sha256Hex } from '../crypto/signed-string.ts';
 import type { TenantId } from '../domain/ids.ts';
-import { phoneUvWay, phoneWebWay } from '../domain/login-methods.ts';
+import { phoneUvWay, phoneWebWay } from '../domain/sign-in/login-methods.ts';
 import { hookFailed } from '../http/hook-failed.ts';
 import { listRegistrationsOfDevice } from '../storage/device/device-registrations.ts';
 import { findSigningKey } from '../storage/device/devices.ts';

@@ -7,7 +7,7 @@ import { findDeviceAlgorithm } from '../crypto/device-algorithms.ts';
 import { isPlatformCredentialAlg, keyAlgOf, type PlatformCredentialAlg } from '../crypto/platform-credential.ts';
 import { sha256Hex, signedRequestBytes } from '../crypto/signed-string.ts';
 import type { DeviceId, UserId } from '../domain/ids.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { enforceRateLimit, giveBack } from '../http/rate-limits.ts';
 import type { Parts } from '../http/services.ts';

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { deviceSignatureCharsMax } from '../contract/limits.ts';
 import { decodeBase64 } from '../crypto/base64.ts';
-import type { Settings } from '../domain/settings.ts';
+import type { Settings } from '../domain/tenant/settings.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Clock } from '../platform/clock.ts';

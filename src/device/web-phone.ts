@@ -7,8 +7,8 @@ import {
   parsePlatformSignature,
   platformCredentialAlgs,
 } from '../crypto/platform-credential.ts';
-import { areWebPhonesAllowed } from '../domain/sign-in/web-phones.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { areWebPhonesAllowed } from '../domain/device/web-phones.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { NewSlot } from '../storage/device/devices.ts';
 import { badField } from './body-fields.ts';
 

@@ -1,7 +1,7 @@
 // Signs a person in as a browser and a phone of theirs would, over HTTP alone: there is no way into the server that a person has not.
 import { createDevice, type Device, memoryStore, type PhoneState, parseEnrollmentLink, type StateStore } from '../../sdk/device.ts';
 import { createSoftwareVault } from '../../sdk/node.ts';
-import { phoneMethod } from '../domain/login-methods.ts';
+import { phoneMethod } from '../domain/sign-in/login-methods.ts';
 
 type KeyStore = StateStore<Readonly<Record<string, string>>>;
 

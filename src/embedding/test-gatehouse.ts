@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Device } from '../../sdk/device.ts';
 import { applyDocument } from '../administration/declaration/apply.ts';
 import { createEnrollment } from '../administration/enrollments.ts';
-import { rootTenantSlug } from '../domain/tenant.ts';
+import { rootTenantSlug } from '../domain/tenant/tenant.ts';
 import { findUserByIdentifier } from '../storage/people/users.ts';
 import { composeEmbedded } from './compose-embedded.ts';
 import type { GatehouseSettings } from './gatehouse.ts';

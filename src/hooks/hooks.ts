@@ -3,7 +3,7 @@
 // the row of its surface; what passes in spite of a failure is audited here.
 import { hookAnswerBytesMax, hookCallsPerTenantMax } from '../contract/limits.ts';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
-import { type Hook, type HookAnswer, type HookClaims, type HookPoint, readHookAnswer } from '../domain/hook.ts';
+import { type Hook, type HookAnswer, type HookClaims, type HookPoint, readHookAnswer } from '../domain/extending/hook.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Clock } from '../platform/clock.ts';

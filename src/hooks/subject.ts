@@ -1,9 +1,10 @@
 // What a hook reads of the person and of the application a question is about. The person by the paths of attributes: as the
 // Management API shows them, with group names and the tenant's own attributes.
-import { fromCustomCell } from '../domain/custom-attributes.ts';
+
 import type { UserId } from '../domain/ids.ts';
-import type { Tenant } from '../domain/tenant.ts';
-import { userAttributes } from '../domain/user-attributes.ts';
+import { fromCustomCell } from '../domain/people/custom-attributes.ts';
+import { userAttributes } from '../domain/people/user-attributes.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { listGroupsOfUser } from '../storage/people/groups.ts';
 import { listUserEmails } from '../storage/people/user-lists.ts';

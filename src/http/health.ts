@@ -2,7 +2,7 @@
 // proxy that gets certificates at the first request of a name. They belong to no tenant.
 import type { FastifyInstance } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
-import { parseDomain } from '../domain/tenant.ts';
+import { parseDomain } from '../domain/tenant/tenant.ts';
 import { StorageUnavailable } from '../storage/engine/database.ts';
 import { isDomainOfTenant } from '../storage/registry/tenants.ts';
 import type { Parts } from './services.ts';

@@ -1,8 +1,8 @@
 // Applies a tenant's rate limit and throws contract 7.19 in the envelope of the surface.
 import { reject } from '../contract/contract-error.ts';
 import type { Envelope } from '../contract/row.ts';
-import type { RateLimitName } from '../domain/settings.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { RateLimitName } from '../domain/tenant/settings.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { RateLimit, RateLimiter } from '../platform/rate-limit.ts';
 
 /** Counts one event of the limit under `key`; throws 429 `rate_limited` when it is exceeded. A limit set to null is off. */

@@ -3,7 +3,7 @@
 // that nobody has may do so a few times a second.
 import { tenantLookUpsPerSecond } from '../contract/limits.ts';
 import type { Envelope } from '../contract/row.ts';
-import { isSlug, rootTenantSlug, type Tenant } from '../domain/tenant.ts';
+import { isSlug, rootTenantSlug, type Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createTokenBuckets } from '../platform/token-buckets.ts';
 import type { LookUp } from '../storage/registry/tenant-directory.ts';

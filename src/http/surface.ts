@@ -3,7 +3,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { type ContractError, reject } from '../contract/contract-error.ts';
 import { overloadRetrySeconds } from '../contract/limits.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { publishedAgeMsMax } from '../storage/engine/config-pulse.ts';
 import { findOverload, type Shedding } from './load-shedding.ts';
 import { pageOnLocalhost } from './loopback.ts';

@@ -2,7 +2,7 @@
 // The prefix is taken off before routing, so every surface declares its paths once, relative to base_url.
 import type { IncomingMessage } from 'node:http';
 import { hostBytesMax } from '../contract/limits.ts';
-import { rootTenantSlug } from '../domain/tenant.ts';
+import { rootTenantSlug } from '../domain/tenant/tenant.ts';
 import type { Parts } from './services.ts';
 
 export type TenantName =

@@ -2,9 +2,9 @@
 // the link opens a page that shows both again, and only a button there decides.
 import { accentsOf } from '../domain/appearance/branding.ts';
 import { inkOn } from '../domain/appearance/colors.ts';
-import type { Client } from '../domain/client.ts';
+import type { Client } from '../domain/client/client.ts';
 import { type Language, languageFor } from '../domain/language.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { html } from '../platform/html.ts';
 import { plural } from '../texts/plural.ts';
 import type { Letter } from './letter.ts';

@@ -2,7 +2,7 @@
 // anywhere, but for the logo where the tenant has one.
 import { accentsOf, assetUrl } from '../domain/appearance/branding.ts';
 import type { Language } from '../domain/language.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type Html, html, trusted } from '../platform/html.ts';
 import type { Message } from '../platform/mail.ts';
 import { brandTexts } from '../texts/brand-texts.ts';

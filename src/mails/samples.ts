@@ -1,9 +1,9 @@
 // A mail of each kind as it is built in, of things that do not exist: for previews and tests of a tenant's own wording, and for where that
 // begins.
 import { type MailKindName, mailKindOf } from '../domain/appearance/mail-kinds.ts';
-import type { Client } from '../domain/client.ts';
+import type { Client } from '../domain/client/client.ts';
 import type { Language } from '../domain/language.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Letter } from './letter.ts';
 import { mails } from './registry.ts';
 import type { MailTemplate } from './template.ts';

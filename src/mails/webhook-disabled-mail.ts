@@ -1,6 +1,7 @@
 // The mail to administrators that we disabled a webhook, and what to do, in the languages of the pages.
+
+import type { DisabledReason } from '../domain/extending/webhook.ts';
 import { type Language, negotiateLanguage } from '../domain/language.ts';
-import type { DisabledReason } from '../domain/webhook.ts';
 import { html } from '../platform/html.ts';
 import type { Message } from '../platform/mail.ts';
 import { oneLine } from './one-line.ts';

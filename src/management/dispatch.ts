@@ -2,7 +2,7 @@
 // rate limit, capability, validation, handler, answer. The endpoints are loaded at the first request.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ContractError, reject } from '../contract/contract-error.ts';
-import { rootTenantSlug } from '../domain/tenant.ts';
+import { rootTenantSlug } from '../domain/tenant/tenant.ts';
 import { createLateRoutes, type LateRoutes } from '../http/late-routes.ts';
 import { prefersLines } from '../platform/accept.ts';
 import { isForeignKeyViolation } from '../storage/engine/foreign-key-violation.ts';

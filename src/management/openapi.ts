@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 description of a tenant's management API, made by @fastify/swagger from the schemas that validate.
 // Made once per process, at the first request for it, by a Fastify of its own that never listens.
 import Fastify from 'fastify';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Endpoint, Json } from './endpoint.ts';
 import { managementEndpoints } from './endpoints.ts';
 

@@ -1,8 +1,8 @@
 // Nobody changes, enrols, recovers, invites or signs out a person who holds a capability they lack (design 13, 4). Dispatch asks before
 // every call that writes, so that no endpoint can forget it: about the user of a path below `/users/:id`, and whoever `actsOn` names.
 import { reject } from '../contract/contract-error.ts';
-import { capabilitiesOfTenant } from '../domain/capabilities.ts';
-import { capabilitiesOfRoles } from '../domain/role.ts';
+import { capabilitiesOfTenant } from '../domain/people/capabilities.ts';
+import { capabilitiesOfRoles } from '../domain/people/role.ts';
 import { listHeldRoles } from '../storage/people/user-roles.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 

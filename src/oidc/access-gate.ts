@@ -1,6 +1,6 @@
 // The access gate: with `access_policy: assigned` only assigned users, directly or through a group, may sign in to a client.
 // Asked wherever a user meets a client; each endpoint refuses with its own opaque row.
-import type { Client } from '../domain/client.ts';
+import type { Client } from '../domain/client/client.ts';
 import type { TenantId, UserId } from '../domain/ids.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { isAssigned } from '../storage/registry/access-assignments.ts';

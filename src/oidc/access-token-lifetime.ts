@@ -1,5 +1,5 @@
 // How long an access token for a resource lives: the resource may say so itself, else the tenant does.
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { ConfigCache } from '../storage/engine/config-cache.ts';
 
 /** Seconds; the resource is configuration and comes from the cache. */

@@ -3,8 +3,8 @@
 import { signJwt } from '../crypto/jwt.ts';
 import { type Carrier, eachAlone, postOnce } from '../deliveries/carrier.ts';
 import { deliveryKinds } from '../deliveries/kinds.ts';
-import type { Client } from '../domain/client.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Client } from '../domain/client/client.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import { findGrant, type StoredGrant } from '../storage/oidc/grants.ts';

@@ -9,7 +9,7 @@ import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import { thumbprint } from '../crypto/signing.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type Clock, nowSeconds } from '../platform/clock.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { insertDpopProof } from '../storage/oidc/dpop-proofs.ts';

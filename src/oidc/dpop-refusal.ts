@@ -3,8 +3,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { assertionPublicKeyAlgs } from '../crypto/assertion-algorithms.ts';
-import type { Client } from '../domain/client.ts';
-import { algsOfProfile } from '../domain/fapi2.ts';
+import type { Client } from '../domain/client/client.ts';
+import { algsOfProfile } from '../domain/client/fapi2.ts';
 import { hasProof, isNonceFailure, offerNonce, type ProofDeps, verifyProof } from './dpop-proof.ts';
 
 /** The thumbprint the request proves, or the row of what is wrong with its proof. Every answer carries the next nonce. */

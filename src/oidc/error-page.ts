@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Answer } from '../contract/envelopes.ts';
 import { negotiateLanguage } from '../domain/language.ts';
 import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Page } from '../pages/page.ts';
 import { presentErrorPage } from '../pages/status-page.ts';
 import { type Html, html } from '../platform/html.ts';

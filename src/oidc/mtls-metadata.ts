@@ -1,6 +1,7 @@
 // What discovery says of clients with certificates (RFC 8705 3.3, 5), where this server can see certificates at all.
-import { rootTenantSlug, type Tenant } from '../domain/tenant.ts';
-import { isCertificateMethod } from '../domain/tls-client-auth.ts';
+
+import { isCertificateMethod } from '../domain/client/tls-client-auth.ts';
+import { rootTenantSlug, type Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 
 type MtlsConfig = Pick<Parts<'config'>['config'], 'mtlsHeader' | 'mtlsListen' | 'mtlsUrl'>;

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import type { EventData } from '../contract/events.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
-import type { Client } from '../domain/client.ts';
+import type { Client } from '../domain/client/client.ts';
 import type { Parts } from '../http/services.ts';
 import type { Handler } from '../http/surface.ts';
 import type { Queries } from '../storage/engine/database.ts';

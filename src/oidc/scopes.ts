@@ -1,9 +1,9 @@
 // Scopes and audiences of requests: reading them, and what a client may have of them (contract 5, RFC 8707).
 // Used by authorize, PAR, bc-authorize and the token endpoint, which each answer with their own row.
 import { scopeCharsMax } from '../contract/limits.ts';
-import { type Capability, capabilities } from '../domain/capabilities.ts';
-import type { Client } from '../domain/client.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Client } from '../domain/client/client.ts';
+import { type Capability, capabilities } from '../domain/people/capabilities.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { RequestParameters } from './parameters.ts';
 
 const scopeSyntax = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;

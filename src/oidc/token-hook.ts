@@ -1,10 +1,10 @@
 // The hook at point token (design 16, 3), for the token endpoint and for CIBA pushes: asked after the scope checks and before the
 // redeem, outside any transaction, so that a hook that fails burns neither code nor refresh token nor CIBA request.
 import { reject } from '../contract/contract-error.ts';
-import type { Client } from '../domain/client.ts';
-import type { GrantType } from '../domain/grant-types.ts';
-import { type HookClaims, hookFor, mergeClaims } from '../domain/hook.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Client } from '../domain/client/client.ts';
+import { type HookClaims, hookFor, mergeClaims } from '../domain/extending/hook.ts';
+import type { GrantType } from '../domain/oidc/grant-types.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { HookVerdict } from '../hooks/hooks.ts';
 import { hookUser } from '../hooks/subject.ts';
 import type { Parts } from '../http/services.ts';

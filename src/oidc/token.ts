@@ -4,11 +4,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
-import type { Client, SigningAlg } from '../domain/client.ts';
-import { accessTokenAlgOf } from '../domain/fapi2.ts';
-import { type GrantType, grantTypes, isGrantType, isOffered } from '../domain/grant-types.ts';
-import type { HookClaims } from '../domain/hook.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Client, SigningAlg } from '../domain/client/client.ts';
+import { accessTokenAlgOf } from '../domain/client/fapi2.ts';
+import type { HookClaims } from '../domain/extending/hook.ts';
+import { type GrantType, grantTypes, isGrantType, isOffered } from '../domain/oidc/grant-types.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Parts } from '../http/services.ts';
 import type { Handler } from '../http/surface.ts';

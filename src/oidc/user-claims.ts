@@ -1,14 +1,14 @@
 // What tokens and UserInfo say about a person: the rules of domain/mappings, those of the tenant and those of the client, applied to
 // what is read of the person. Nothing is read where no rule says anything.
 import { tellSpills } from '../audit/mapping-spills.ts';
-import type { Client } from '../domain/client.ts';
+import type { Client } from '../domain/client/client.ts';
 import type { UserId } from '../domain/ids.ts';
 import { type CompiledRules, layRules } from '../domain/mappings/apply.ts';
 import { claimNames, claimRulesOf, claimsOf, claimsRoom, scopeOfClaim, shownRules } from '../domain/mappings/claims.ts';
 import type { MappedPerson } from '../domain/mappings/paths.ts';
 import type { ClaimPlace } from '../domain/mappings/rule.ts';
-import { claimsWithin } from '../domain/requested-claims.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { claimsWithin } from '../domain/oidc/requested-claims.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import type { Grant } from '../storage/oidc/grants.ts';

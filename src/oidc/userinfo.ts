@@ -6,7 +6,7 @@ import { bodyBytesMax } from '../contract/limits.ts';
 import { assertionPublicKeyAlgs } from '../crypto/assertion-algorithms.ts';
 import type { UserId } from '../domain/ids.ts';
 import { shownRules } from '../domain/mappings/claims.ts';
-import { claimsWithin } from '../domain/requested-claims.ts';
+import { claimsWithin } from '../domain/oidc/requested-claims.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Parts } from '../http/services.ts';

@@ -3,7 +3,7 @@
 import { accentsOf, assetUrl, type Branding } from '../domain/appearance/branding.ts';
 import { inkOn } from '../domain/appearance/colors.ts';
 import type { Language } from '../domain/language.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type Html, html } from '../platform/html.ts';
 import { brandTexts } from '../texts/brand-texts.ts';
 

@@ -1,8 +1,9 @@
 // The page by which a browser posts an authorization response to its client (OAuth 2.0 Form Post Response Mode): at once with
 // scripts, by its button without. Nothing can be posted anywhere but to the redirect_uri's own origin.
-import type { Destination } from '../domain/authorization-response.ts';
+
 import type { Language } from '../domain/language.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Destination } from '../domain/oidc/authorization-response.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { html } from '../platform/html.ts';
 import { pageTextsOf } from '../texts/page-texts.ts';
 import { type Page, renderPage } from './page.ts';

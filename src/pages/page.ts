@@ -1,7 +1,7 @@
 // One HTML page as it goes out: layout, style, nonce CSP and security headers (design 04, Pages). Used by the sign-in pages and
 // by surfaces that answer people (errors, signed out). No script unless a page brings one, no third party, no inline handler.
 import type { Language } from '../domain/language.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type Html, html, trusted } from '../platform/html.ts';
 import { randomId } from '../platform/random.ts';
 import { brandLinks, brandMark, brandVariables, faviconLink } from './brand.ts';

@@ -2,12 +2,12 @@
 // they make, are domain/mappings.
 import { tellSpills } from '../audit/mapping-spills.ts';
 import { compareCodePoints } from '../crypto/xml/characters.ts';
-import type { CustomValues } from '../domain/custom-attributes.ts';
 import type { CompiledRules } from '../domain/mappings/apply.ts';
 import { attributeRulesOf, attributesOf, attributesRoom, type SamlAttribute } from '../domain/mappings/attributes.ts';
 import type { MappedPerson } from '../domain/mappings/paths.ts';
-import type { ServiceProvider } from '../domain/service-provider.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { CustomValues } from '../domain/people/custom-attributes.ts';
+import type { ServiceProvider } from '../domain/saml/service-provider.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import { findMappedPerson } from '../storage/people/mapped-person.ts';
 import type { UserEmail, UserRow } from '../storage/people/user-rows.ts';

@@ -1,5 +1,5 @@
 // The names and addresses of a tenant as a SAML identity provider.
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 
 export const samlPrefix = '/v1/idp/saml';
 

@@ -10,7 +10,7 @@ import {
   parseNameIdSource,
   plainDefault,
 } from '../domain/saml/name-id.ts';
-import type { ServiceProvider } from '../domain/service-provider.ts';
+import type { ServiceProvider } from '../domain/saml/service-provider.ts';
 import type { AssertionSubject } from './attributes.ts';
 import type { AuthnRequest } from './authn-request.ts';
 

@@ -3,9 +3,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { verifySecret } from '../crypto/secret-hash.ts';
-import { fromCustomCell, keyOf, nameIdAttribute } from '../domain/custom-attributes.ts';
+import { fromCustomCell, keyOf, nameIdAttribute } from '../domain/people/custom-attributes.ts';
 import { statedClass } from '../domain/saml/authn-context-class.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import { prefersJson } from '../platform/accept.ts';
 import { takeRandom } from '../platform/random.ts';

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { defaultNameIdFormats } from '../domain/saml/name-id.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import { rawTargetOf } from '../http/tenant-name.ts';
 import { recordMetadataRead } from '../storage/saml/metadata-reads.ts';

@@ -6,13 +6,13 @@ import { digestMethods, envelopedSignature, exclusiveC14n, signatureMethods } fr
 import { readXml } from '../crypto/xml/reader.ts';
 import { verifyEnvelopedSignature } from '../crypto/xml/signature.ts';
 import type { XmlElement } from '../crypto/xml/tree.ts';
-import { loginMethodNames } from '../domain/login-methods.ts';
 import { acceptableClasses, meetsOneOf } from '../domain/saml/authn-context-class.ts';
 import type { NameIdFormat } from '../domain/saml/name-id.ts';
 import { samlBindings } from '../domain/saml/saml-names.ts';
-import { defaultAcs } from '../domain/service-provider.ts';
+import { defaultAcs } from '../domain/saml/service-provider.ts';
+import { loginMethodNames } from '../domain/sign-in/login-methods.ts';
 import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import { consumeSamlRequestId } from '../storage/saml/saml-sessions.ts';
 import { type AuthnRequest, parseAuthnRequest } from './authn-request.ts';

@@ -5,7 +5,7 @@ import { encryptElement } from '../crypto/xml/encryption.ts';
 import { signEnveloped, type XmlSigner } from '../crypto/xml/signing.ts';
 import { type CanonicalXml, element, type WrittenElement, type WrittenNode, writeCanonical } from '../crypto/xml/writer.ts';
 import type { SamlAttribute } from '../domain/mappings/attributes.ts';
-import type { AssertionEncryption, ServiceProvider } from '../domain/service-provider.ts';
+import type { AssertionEncryption, ServiceProvider } from '../domain/saml/service-provider.ts';
 import type { NameId } from './name-id.ts';
 
 export interface ResponseContent {

@@ -1,7 +1,7 @@
 // A directory does not change, suspend, delete or regroup a person who holds a capability its token lacks (design 13, 4).
 import { reject } from '../contract/contract-error.ts';
-import { capabilitiesOfTenant } from '../domain/capabilities.ts';
-import { capabilitiesOfRoles } from '../domain/role.ts';
+import { capabilitiesOfTenant } from '../domain/people/capabilities.ts';
+import { capabilitiesOfRoles } from '../domain/people/role.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { listHeldRoles } from '../storage/people/user-roles.ts';
 import type { ScimContext } from './request-context.ts';

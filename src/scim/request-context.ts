@@ -1,7 +1,7 @@
 // What every SCIM operation needs to know about its request, and the audit record each write leaves.
 
 import type { TypedEvent } from '../contract/events.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';

@@ -1,5 +1,5 @@
 // What must hold for every user SCIM writes (07-scim Writes): a userName, exactly one primary email, bounded lists.
-import { userNameFault } from '../domain/user-name.ts';
+import { userNameFault } from '../domain/people/user-name.ts';
 import { type Document, draftOf, type Element, elementsOf, emptyElement, scalarOf } from './document.ts';
 import { invalidValue } from './refuse.ts';
 import type { TypeIndex } from './schema/schema-lookup.ts';

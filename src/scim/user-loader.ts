@@ -1,5 +1,5 @@
 // Completes user rows with the multi-valued attributes an answer needs, a statement an attribute table for a whole page.
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { listGroupsOfUsers, listUserLists, type UserLists } from '../storage/people/user-lists.ts';
 import type { UserRow } from '../storage/people/user-rows.ts';

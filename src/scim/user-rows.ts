@@ -1,4 +1,6 @@
 // Users between SQL rows and documents, driven by the schema table: one place for both directions.
+
+import { formatDateTime } from '../domain/date-time.ts';
 import {
   type CustomAttribute,
   type CustomCells,
@@ -7,8 +9,7 @@ import {
   dateMs,
   fromCustomCell,
   toCustomCells,
-} from '../domain/custom-attributes.ts';
-import { formatDateTime } from '../domain/date-time.ts';
+} from '../domain/people/custom-attributes.ts';
 import type { UserGroup } from '../storage/people/user-lists.ts';
 import type { NewAddress, NewEmail, NewLists, NewValue, UserProfile, UserRow } from '../storage/people/user-rows.ts';
 import {

@@ -1,8 +1,8 @@
 // Turns JSON values from request bodies into typed leaf values and elements, or refuses them as invalidValue.
 // null, "", [] and {} are absent (RFC 7643 section 2.5). Keys of the result come from the schema table only.
 import { emailCharsMax } from '../contract/limits.ts';
-import { dateMs } from '../domain/custom-attributes.ts';
 import { foldKey } from '../domain/fold.ts';
+import { dateMs } from '../domain/people/custom-attributes.ts';
 import { isXmlText } from '../domain/saml/xml-text.ts';
 import { type DraftElement, type Element, emptyElement, type Scalar } from './document.ts';
 import { invalidValue } from './refuse.ts';

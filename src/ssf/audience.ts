@@ -1,5 +1,5 @@
 // Whom a receiver may be told of: the people its client may let in, whatever it asks for.
-import type { Client } from '../domain/client.ts';
+import type { Client } from '../domain/client/client.ts';
 import type { TenantId, UserId } from '../domain/ids.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { isAssigned } from '../storage/registry/access-assignments.ts';

@@ -3,8 +3,8 @@
 // token itself is its last word on that one.
 import { type Attempted, type Carrier, eachAlone } from '../deliveries/carrier.ts';
 import { deliveryKinds } from '../deliveries/kinds.ts';
-import { type SsfStream, streamEvents } from '../domain/ssf-stream.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { type SsfStream, streamEvents } from '../domain/extending/ssf-stream.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Outbound, OutboundResult } from '../platform/outbound.ts';
 import type { Database } from '../storage/engine/database.ts';

@@ -1,6 +1,6 @@
 // The transmitter configuration metadata of a tenant (SSF 1.0, 7.1; CAEP Interoperability Profile 1.0, 2.3).
-import { deliveryMethods } from '../domain/ssf-stream.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { deliveryMethods } from '../domain/extending/ssf-stream.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 
 /** Below the tenant's base_url. */
 export const ssfPrefix = '/v1/ssf';

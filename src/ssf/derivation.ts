@@ -1,8 +1,8 @@
 // What receivers are told of an audit record, a row a type: the event of CAEP or RISC, and of whom. Types that are not in the table are
 // nobody's business but the tenant's.
 import type { EventType } from '../contract/events.ts';
+import { type SecurityEvent, securityEvents } from '../domain/extending/ssf-stream.ts';
 import type { UserId } from '../domain/ids.ts';
-import { type SecurityEvent, securityEvents } from '../domain/ssf-stream.ts';
 import type { NumberedEvent } from '../storage/records/event-feed.ts';
 
 export interface Derived {

@@ -3,9 +3,9 @@
 // that has taken nothing for seven days is paused. When it looks is deliveries/feeder.ts.
 import { streamBacklogMax } from '../contract/limits.ts';
 import { createFeeder, type Feeder } from '../deliveries/feeder.ts';
-import type { Client } from '../domain/client.ts';
-import { deliveredEvents, type SsfStream } from '../domain/ssf-stream.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Client } from '../domain/client/client.ts';
+import { deliveredEvents, type SsfStream } from '../domain/extending/ssf-stream.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { findDevice } from '../storage/device/devices.ts';

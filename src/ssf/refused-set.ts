@@ -1,6 +1,7 @@
 // The audit record of a token that its receiver refused, pushed (RFC 8935, 2.3) or polled (RFC 8936, 2.6): it is not sent again.
+
+import type { SsfStream } from '../domain/extending/ssf-stream.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { SsfStream } from '../domain/ssf-stream.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 

@@ -1,8 +1,8 @@
 // Security event tokens (RFC 8417, profiled by SSF 1.0, 10.1): the claims are kept while a token waits, and signed whenever it is sent, so
 // that it verifies by the keys of that day; jti and iat stay.
 import { signJwt } from '../crypto/jwt.ts';
-import type { SsfStream } from '../domain/ssf-stream.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { SsfStream } from '../domain/extending/ssf-stream.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { NewSsfEvent } from '../storage/records/ssf-events.ts';
 import { type KeySupply, ringWith } from '../tokens/signing-key-supply.ts';

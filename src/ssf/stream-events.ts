@@ -1,6 +1,6 @@
 // What a receiver is told of its stream itself (SSF 1.0, 8.1.4 and 8.1.5): that it works, and that we changed its status.
-import { type SsfStream, type StreamStatus, streamEvents } from '../domain/ssf-stream.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { type SsfStream, type StreamStatus, streamEvents } from '../domain/extending/ssf-stream.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { NewSsfEvent } from '../storage/records/ssf-events.ts';
 import { tokenOf } from './security-event-token.ts';
 

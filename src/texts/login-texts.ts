@@ -1,7 +1,7 @@
 // The texts of the sign-in as a tenant words them: the built-in ones, with its own in their place.
 import { builtInTexts, type LoginStep, type LoginTexts, loginSteps } from '../domain/appearance/login-texts.ts';
 import type { Language } from '../domain/language.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type PageTexts, pageTextsOf } from './page-texts.ts';
 
 /** What a step says in place of the built-in texts, by their names. */

@@ -2,9 +2,9 @@
 // those who must see it (UserInfo, introspection, bearer APIs), because it is the database's business, not the token's.
 import { type Claims, parseJwt, signJwt, verifyJwt } from '../crypto/jwt.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
-import type { SigningAlg } from '../domain/client.ts';
+import type { SigningAlg } from '../domain/client/client.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type Clock, nowSeconds } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 

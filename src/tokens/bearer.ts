@@ -1,9 +1,9 @@
 // Who calls an API of ours with a bearer access token: the one verification behind the Management API and SCIM.
 // The surface answers; the reason is for its `detail` or the audit trail.
-import type { Client } from '../domain/client.ts';
+import type { Client } from '../domain/client/client.ts';
 import type { UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ConfigCache } from '../storage/engine/config-cache.ts';
 import type { Database } from '../storage/engine/database.ts';

@@ -3,9 +3,9 @@ import { hash } from 'node:crypto';
 import { type ParsedJwt, parseJwt, signJwt, verifyJwt } from '../crypto/jwt.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
 import { signingAlgorithms } from '../crypto/signing.ts';
-import type { SigningAlg } from '../domain/client.ts';
+import type { SigningAlg } from '../domain/client/client.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type Clock, nowSeconds } from '../platform/clock.ts';
 
 export interface IdTokenInput {

@@ -3,7 +3,7 @@
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { rootTenantSlug, type Tenant } from '../domain/tenant.ts';
+import { rootTenantSlug, type Tenant } from '../domain/tenant/tenant.ts';
 import { randomSecret } from '../platform/random.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { findCapabilities } from '../storage/people/user-roles.ts';

@@ -1,8 +1,8 @@
 // The keys of a service provider that has its own (design 15, "Keys"): a ring beside the tenant's under the same rule. It begins with
 // a next key; the tenant's key signs until the first rotation. Called by the SAML surface and the Management API.
 import { openSamlKey, type SamlKey } from '../crypto/saml-key.ts';
-import { ownUse, type ServiceProvider } from '../domain/service-provider.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import { ownUse, type ServiceProvider } from '../domain/saml/service-provider.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { publishedAgeMsMax } from '../storage/engine/config-pulse.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { findSigningKey, listOwnKeys } from '../storage/registry/signing-keys.ts';

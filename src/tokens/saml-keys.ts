@@ -6,7 +6,7 @@ import type { EventData } from '../contract/events.ts';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { generateSamlKey, openSamlKey, type SamlKey } from '../crypto/saml-key.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ConfigCache } from '../storage/engine/config-cache.ts';
 import { publishedAgeMsMax } from '../storage/engine/config-pulse.ts';

@@ -4,10 +4,10 @@
 
 import { sql } from 'kysely';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
-import { playFormat } from '../domain/attestation-formats.ts';
+import type { MailServer } from '../domain/appearance/mail-server.ts';
+import { playFormat } from '../domain/device/attestation-formats.ts';
 import type { FieldFault } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { MailServer } from '../domain/mail-server.ts';
 import { parseApnsAccount } from '../platform/push/apns.ts';
 import { parseFcmAccount } from '../platform/push/fcm.ts';
 import type { ConfigCache } from '../storage/engine/config-cache.ts';

@@ -1,7 +1,7 @@
 // Keys of algorithms a tenant has none of yet: EdDSA comes into being when a client or the tenant first asks for it.
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
-import type { SigningAlg } from '../domain/client.ts';
+import type { SigningAlg } from '../domain/client/client.ts';
 import type { TenantId } from '../domain/ids.ts';
 import type { ConfigCache } from '../storage/engine/config-cache.ts';
 import { bumpConfigEpoch } from '../storage/engine/config-changes.ts';

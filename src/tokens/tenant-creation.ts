@@ -3,13 +3,13 @@
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { tenantSecretPurpose } from '../crypto/sealed-columns.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
-import { capabilities } from '../domain/capabilities.ts';
-import { adminClientAuthMethod, type Client, plainClient } from '../domain/client.ts';
+import { adminClientAuthMethod, type Client, plainClient } from '../domain/client/client.ts';
 import { overlay } from '../domain/field.ts';
-import { machineGrantType } from '../domain/grant-types.ts';
 import type { ClientId, TenantId } from '../domain/ids.ts';
+import { machineGrantType } from '../domain/oidc/grant-types.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { type Tenant, tenantFields } from '../domain/tenant.ts';
+import { capabilities } from '../domain/people/capabilities.ts';
+import { type Tenant, tenantFields } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomSecret, takeRandom, uuidV7 } from '../platform/random.ts';
 import { bumpConfigEpoch } from '../storage/engine/config-changes.ts';

@@ -1,8 +1,8 @@
 // The secrets webhooks are signed with, under the master key (R7). Made here, shown once, sealed for the webhook they belong to.
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { webhookSecretPurpose } from '../crypto/sealed-columns.ts';
+import { secretText } from '../domain/extending/webhook.ts';
 import type { TenantId } from '../domain/ids.ts';
-import { secretText } from '../domain/webhook.ts';
 import { takeRandom } from '../platform/random.ts';
 
 const secretBytes = 32;

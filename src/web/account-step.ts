@@ -5,7 +5,7 @@ import { type FinishDeps, type FinishRequest, finishLogin, refuseLogin } from '.
 import { knownSubject, wishOf } from '../approvals/sso-session.ts';
 import { reject } from '../contract/contract-error.ts';
 import { identifierCharsMax } from '../contract/limits.ts';
-import type { Destination } from '../domain/authorization-response.ts';
+import type { Destination } from '../domain/oidc/authorization-response.ts';
 import { judgeSession, type SessionDecision } from '../domain/sign-in/sso-session.ts';
 import type { Parts } from '../http/services.ts';
 import { identifyLogin, setLoginSession } from '../storage/sign-in/login-transactions.ts';

@@ -3,8 +3,8 @@
 // browser knows the link, and without scripts the page shows none.
 import type { FastifyInstance } from 'fastify';
 import { bodyBytesMax } from '../contract/limits.ts';
+import { areWebPhonesAllowed } from '../domain/device/web-phones.ts';
 import { type Language, negotiateLanguage } from '../domain/language.ts';
-import { areWebPhonesAllowed } from '../domain/sign-in/web-phones.ts';
 import { registerSurface, type SurfaceDeps } from '../http/surface.ts';
 import { icons } from '../pages/icons.ts';
 import { renderPage } from '../pages/page.ts';

@@ -2,7 +2,7 @@
 // below other tenants, there is no such path.
 import type { FastifyInstance } from 'fastify';
 import { bodyBytesMax } from '../contract/limits.ts';
-import { rootTenantSlug } from '../domain/tenant.ts';
+import { rootTenantSlug } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import { registerSurface, type SurfaceDeps } from '../http/surface.ts';
 import { sharedError } from '../http/surface-errors.ts';

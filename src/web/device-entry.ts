@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { bodyBytesMax } from '../contract/limits.ts';
-import { deviceCodeGrantType } from '../domain/grant-types.ts';
+import { deviceCodeGrantType } from '../domain/oidc/grant-types.ts';
 import { registerSurface, type SurfaceDeps } from '../http/surface.ts';
 import { presentErrorPage } from '../pages/status-page.ts';
 

@@ -1,7 +1,7 @@
 // {base_url}/ for browsers: a page of links. Whoever else asks, and for a tenant that does not exist, is answered as at any path
 // there is not.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { pageOnLocalhost } from '../http/loopback.ts';
 import { findTenant } from '../http/request-tenant.ts';
 import type { Parts } from '../http/services.ts';

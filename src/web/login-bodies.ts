@@ -1,10 +1,10 @@
 // What the sign-in pages say, one body per state (design 04, Pages). Forms only; ids are stable, because people's password managers
 // and certification browsers rely on them. Says who asks, what, where from and when; declining is as easy as approving.
 import { identifierCharsMax, recoveryCodeCharsMax } from '../contract/limits.ts';
+import { areWebPhonesAllowed } from '../domain/device/web-phones.ts';
 import type { Language } from '../domain/language.ts';
-import { type LoginMethod, passkeyMethod } from '../domain/login-methods.ts';
+import { type LoginMethod, passkeyMethod } from '../domain/sign-in/login-methods.ts';
 import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
-import { areWebPhonesAllowed } from '../domain/sign-in/web-phones.ts';
 import { icons } from '../pages/icons.ts';
 import { type Html, html } from '../platform/html.ts';
 import { type PageTexts, scopeText } from '../texts/page-texts.ts';

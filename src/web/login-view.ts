@@ -2,13 +2,13 @@
 // the database's time, never from what a browser says.
 
 import { considerSessions, needsConsent } from '../approvals/sso-session.ts';
-import type { Client } from '../domain/client.ts';
-import type { LoginMethod } from '../domain/login-methods.ts';
-import { consentScope } from '../domain/requested-claims.ts';
+import type { Client } from '../domain/client/client.ts';
+import { consentScope } from '../domain/oidc/requested-claims.ts';
 import type { IdentityProvider, ProviderButton } from '../domain/sign-in/identity-provider.ts';
+import type { LoginMethod } from '../domain/sign-in/login-methods.ts';
 import { offeredMethods } from '../domain/sign-in/sign-in-strength.ts';
 import type { LiveSsoSession, SessionDecision } from '../domain/sign-in/sso-session.ts';
-import type { Tenant } from '../domain/tenant.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import { findCachedClient } from '../storage/registry/clients.ts';
 import { listCachedProviders } from '../storage/registry/identity-providers.ts';

@@ -1,6 +1,6 @@
 // The scripts that speak to the browser's authenticator, inlined under a page's nonce where a page offers a passkey. They only
 // carry options in and a response out; without them the page says to choose another way.
-import { passkeyMethod } from '../domain/login-methods.ts';
+import { passkeyMethod } from '../domain/sign-in/login-methods.ts';
 
 /** base64url to bytes (`u`) and back (`b`): extensions that stand in for an authenticator lack the browser's own toJSON. */
 export const passkeyCodec = `const u=s=>Uint8Array.from(atob(s.replace(/-/g,'+').replace(/_/g,'/')),c=>c.charCodeAt(0)),b=a=>btoa(String.fromCharCode(...new Uint8Array(a))).replace(/\\+/g,'-').replace(/\\//g,'_').replace(/=+$/,'');`;

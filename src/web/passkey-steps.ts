@@ -8,7 +8,7 @@ import { resolveApproval } from '../approvals/resolve-approval.ts';
 import { reject } from '../contract/contract-error.ts';
 import { parseAssertion } from '../crypto/webauthn.ts';
 import type { ApprovalId } from '../domain/ids.ts';
-import { passkeyMethod } from '../domain/login-methods.ts';
+import { passkeyMethod } from '../domain/sign-in/login-methods.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Parts } from '../http/services.ts';

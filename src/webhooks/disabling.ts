@@ -2,8 +2,8 @@
 import type { MailDeps } from '../approvals/mail-delivery.ts';
 import { mailUser } from '../approvals/user-mail.ts';
 import { administratorsMailedMax } from '../contract/limits.ts';
-import type { Tenant } from '../domain/tenant.ts';
-import type { DisabledReason, Webhook } from '../domain/webhook.ts';
+import type { DisabledReason, Webhook } from '../domain/extending/webhook.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { mails } from '../mails/registry.ts';
 import type { ConfigCache } from '../storage/engine/config-cache.ts';
 import { listAdministrators } from '../storage/people/users.ts';

@@ -2,8 +2,8 @@
 // queues what was read, in one transaction. When it looks is deliveries/feeder.ts.
 import { webhookBacklogMax } from '../contract/limits.ts';
 import { createFeeder, type Feeder } from '../deliveries/feeder.ts';
+import { type Webhook, wants } from '../domain/extending/webhook.ts';
 import type { TenantId } from '../domain/ids.ts';
-import { type Webhook, wants } from '../domain/webhook.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { ConfigCache } from '../storage/engine/config-cache.ts';

@@ -3,8 +3,8 @@
 import type { Webhook as Signer } from 'standardwebhooks';
 import { feedEventOf } from '../audit/feed-event.ts';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
+import type { Webhook } from '../domain/extending/webhook.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { Webhook } from '../domain/webhook.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { NumberedEvent } from '../storage/records/event-feed.ts';
 import type { NewDelivery } from '../storage/records/webhook-deliveries.ts';

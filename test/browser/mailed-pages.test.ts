@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { createSetupToken, setupLink } from '../../src/administration/admin-setup.ts';
 import { languages } from '../../src/domain/language.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { cibaGrantType } from '../support/ciba.ts';
 import { basic, postForm } from '../support/client-credentials.ts';

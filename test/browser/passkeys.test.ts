@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
 import { type RelyingParty, startRelyingParty } from '../../demo/relying-party.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { createUser, type TestUser } from '../support/fixtures.ts';
 import { mailsTo, pinOf } from '../support/mailbox.ts';

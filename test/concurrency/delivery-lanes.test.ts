@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { deliveryLanesMax } from '../../src/contract/limits.ts';
 import { deliveryKinds, inHandMax, timeoutsMax } from '../../src/deliveries/kinds.ts';
 import { createLanes } from '../../src/deliveries/lanes.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { reachesLoopback } from '../support/ciba.ts';
 import { databases } from '../support/databases.ts';
 import { createToldClients, type HoldingReceiver, queueLogouts, startHoldingReceiver, until } from '../support/deliveries.ts';

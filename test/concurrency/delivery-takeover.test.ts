@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { deliveryKinds, leaseMs } from '../../src/deliveries/kinds.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { insertOutboxMessage } from '../../src/storage/records/outbox-messages.ts';
 import { cibaGrantType, decide } from '../support/ciba.ts';
 import { basic, postForm } from '../support/client-credentials.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { passkeysPerUserMax } from '../../src/contract/limits.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { listPasskeysOfUser } from '../../src/storage/sign-in/passkeys.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, type TestClient } from '../support/fixtures.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { resolveApproval } from '../../src/approvals/resolve-approval.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, unlimited } from '../support/enrolled-phone.ts';
 import { createClient, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
-import type { Client } from '../../src/domain/client.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Client } from '../../src/domain/client/client.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { cibaGrantType, decide } from '../support/ciba.ts';
 import { basic, postForm } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';

@@ -1,7 +1,7 @@
 // Contract 7.11: every failure of client authentication is one answer, on every endpoint, whatever the trigger.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { encryptClientSecret } from '../../src/tokens/client-secret.ts';
 import { randomClientId } from '../../src/tokens/tenant-creation.ts';
 import {

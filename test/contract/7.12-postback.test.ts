@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import type { ServiceProvider } from '../../src/domain/service-provider.ts';
+import type { ServiceProvider } from '../../src/domain/saml/service-provider.ts';
 import { deleteServiceProvider } from '../../src/storage/registry/service-providers.ts';
 import { databases } from '../support/databases.ts';
 import { assertRefusal } from '../support/refusal.ts';

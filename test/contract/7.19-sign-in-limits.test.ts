@@ -1,7 +1,7 @@
 // Contract 7.19 at the sign-in pages: each limit of the tenant that applies there, with Retry-After and the body's seconds.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { createPasskey } from '../support/authenticator.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings } from '../support/enrolled-phone.ts';

@@ -1,7 +1,7 @@
 // Contract 7.2, client_credentials: a machine on the Management API of its tenant, and everybody else.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, rootTenant, type TestClient } from '../support/fixtures.ts';

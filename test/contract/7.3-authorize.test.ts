@@ -1,7 +1,7 @@
 // Contract 7.3: the authorization endpoint, each row by each trigger the contract and the design name, direct and by redirect.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, rootTenant, type TestClient } from '../support/fixtures.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import type { RowId } from '../../src/contract/catalogue.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { authorizationParameters } from '../../src/oidc/authorize/authorization-parameters.ts';
 import { databases } from '../support/databases.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { parametersMax } from '../../src/contract/limits.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { revokeGrant } from '../../src/storage/oidc/grants.ts';
 import { insertRevokedToken } from '../../src/storage/oidc/revoked-tokens.ts';
 import { assembleJwt, basic, type Form, makeKeyPair, postForm, signAssertion } from '../support/client-credentials.ts';

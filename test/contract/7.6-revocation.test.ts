@@ -1,7 +1,7 @@
 // Contract 7.6: revocation. An empty 200 whatever the token was; what was revoked is dead at once and on every node.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { listAuditEventsOfRequest } from '../../src/storage/records/audit-events.ts';
 import { basic, type Form, postForm } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';

@@ -1,7 +1,7 @@
 // Contract 7.7: UserInfo. One status, one envelope, five reasons; and what it says when the token opens it.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { insertRevokedToken } from '../../src/storage/oidc/revoked-tokens.ts';
 import { databases } from '../support/databases.ts';

@@ -2,7 +2,7 @@
 // a word of what happened; the log has the whole story, and other tenants do not notice.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { type Identity, makeIdentity, sendHttps } from '../support/certificates.ts';
 import { blocksOf } from '../support/documents.ts';
 import { createClient, rootTenant, type TestClient } from '../support/fixtures.ts';

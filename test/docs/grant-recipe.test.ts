@@ -47,7 +47,7 @@ describe('a grant', () => {
 
   it('is a line of the table, for which the compiler wants a handler, a file and a line of the registry', () => {
     copy.edit('tsconfig.grants.json', () => '{ "extends": "./tsconfig.json", "include": ["src/oidc/grants/handlers.ts"] }');
-    copy.edit('src/domain/grant-types.ts', (text) =>
+    copy.edit('src/domain/oidc/grant-types.ts', (text) =>
       text.replace(/(?=^\} as const;)/m, `  '${voucher}': { label: 'Voucher', publicClients: false },\n`),
     );
     assert.match(compile(), /handlers\.ts.*urn:example:grant-type:voucher.* is missing/);
@@ -58,7 +58,7 @@ describe('a grant', () => {
         .replace(/(?=^\};)/m, `  '${voucher}': voucherGrant,\n`),
     );
     assert.equal(compile(), '');
-    assert.deepEqual(copy.changed(), ['src/domain/grant-types.ts', 'src/oidc/grants/handlers.ts', 'src/oidc/grants/voucher.ts']);
+    assert.deepEqual(copy.changed(), ['src/domain/oidc/grant-types.ts', 'src/oidc/grants/handlers.ts', 'src/oidc/grants/voucher.ts']);
     copy.node('test/support/check-added-grant.ts');
   });
 });

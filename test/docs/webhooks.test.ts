@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { Compile } from 'typebox/schema';
 import { applyDocument } from '../../src/administration/declaration/apply.ts';
 import { eventSchema } from '../../src/contract/event-schema.ts';
-import { rootTenantSlug } from '../../src/domain/tenant.ts';
+import { rootTenantSlug } from '../../src/domain/tenant/tenant.ts';
 import { until } from '../support/deliveries.ts';
 import { blocksOf } from '../support/documents.ts';
 import type { Json, Managed } from '../support/management.ts';

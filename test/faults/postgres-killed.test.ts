@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { hashSecret } from '../../src/crypto/secret-hash.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases, onServer, type TestDatabase } from '../support/databases.ts';
 import { createClient, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';
 import { createDataFolder, type GatehouseProcess, serveEmbedded } from '../support/gatehouse-process.ts';

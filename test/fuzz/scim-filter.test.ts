@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { userNameFault } from '../../src/domain/user-name.ts';
+import { userNameFault } from '../../src/domain/people/user-name.ts';
 import type { Document } from '../../src/scim/document.ts';
 import { matches } from '../../src/scim/filter/filter-evaluator.ts';
 import { parseFilter } from '../../src/scim/filter/filter-parser.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { createAccountTenant, openAccount, textOf } from '../support/account.ts';
 import { databases } from '../support/databases.ts';
 import type { TestUser } from '../support/enrolled-phone.ts';

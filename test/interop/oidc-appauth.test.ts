@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { createUser, type TestUser } from '../support/fixtures.ts';
 import { createTestClient, createTestTenant, type Json, jsonOf, type Managed } from '../support/management.ts';

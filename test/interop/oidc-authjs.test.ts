@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { exportJWK, generateKeyPair } from 'jose';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, type TestClient, type TestUser } from '../support/fixtures.ts';

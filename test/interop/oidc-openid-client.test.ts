@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import * as openid from 'openid-client';
-import { tokenEndpointAuthMethods } from '../../src/domain/client.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
-import { isCertificateMethod } from '../../src/domain/tls-client-auth.ts';
+import { tokenEndpointAuthMethods } from '../../src/domain/client/client.ts';
+import { isCertificateMethod } from '../../src/domain/client/tls-client-auth.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { createOtherTenant, createUser, rootTenant } from '../support/fixtures.ts';
 import { redirectUri } from '../support/oidc.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import * as oauth from 'oauth4webapi';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { certificateFetch, type Identity, makeIdentity, sendHttps, writeTlsFiles } from '../support/certificates.ts';
 import { cibaGrantType, decide, type Receiver, reachesLoopback, runDeliveries, startReceiver } from '../support/ciba.ts';
 import { assembleJwt, assertionForm, type KeyPair, makeKeyPair, secretKey, signAssertion } from '../support/client-credentials.ts';

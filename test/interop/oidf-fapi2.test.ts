@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import * as oauth from 'oauth4webapi';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { makeKeyPair } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';
 import { athOf, createProofKey } from '../support/dpop.ts';

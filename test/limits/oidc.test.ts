@@ -27,7 +27,7 @@ import {
   scopeCharsMax,
   stateCharsMax,
 } from '../../src/contract/limits.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { cibaGrantType, reachesLoopback } from '../support/ciba.ts';
 import { assertionForm, type KeyPair, makeKeyPair, postForm, signAssertion } from '../support/client-credentials.ts';

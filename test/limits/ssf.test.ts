@@ -19,8 +19,8 @@ import {
   streamVerificationsMax,
   subjectCharsMax,
 } from '../../src/contract/limits.ts';
+import { securityEvents } from '../../src/domain/extending/ssf-stream.ts';
 import type { ClientId, SsfStreamId, TenantId, UserId } from '../../src/domain/ids.ts';
-import { securityEvents } from '../../src/domain/ssf-stream.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import { addSsfEvents, countWaitingSets } from '../../src/storage/records/ssf-events.ts';
 import { insertStream } from '../../src/storage/registry/ssf-streams.ts';

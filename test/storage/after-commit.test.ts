@@ -2,7 +2,7 @@
 // transactions beside it.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { noteQueued, wakingAfterCommit } from '../../src/storage/engine/after-commit.ts';
 import type { Database, Queries } from '../../src/storage/engine/database.ts';
 import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { hashSecret } from '../../src/crypto/secret-hash.ts';
 import type { GrantId } from '../../src/domain/ids.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import { findAuthorizationCode, insertAuthorizationCode, redeemAuthorizationCode } from '../../src/storage/oidc/authorization-codes.ts';

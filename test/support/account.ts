@@ -1,7 +1,7 @@
 // People at the account page: a tenant with one, signed in by the PIN of the mail, and phones of theirs.
 import assert from 'node:assert/strict';
 import type { TenantId, UserId } from '../../src/domain/ids.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { enrolledPhone, type TestUser } from './enrolled-phone.ts';
 import { type AppVisitor, openApp } from './first-party-app.ts';
 import { createTestTenant, createTestUser, type Json, type Managed } from './management.ts';

@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Decision, resolveApproval } from '../../src/approvals/resolve-approval.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { TestUser } from './fixtures.ts';
 import type { TestServer } from './server.ts';
 

@@ -2,7 +2,7 @@
 // forms of the console with the ids in them.
 import { randomUUID } from 'node:crypto';
 import type { ClientId, SsfStreamId, TenantId, UserId } from '../../src/domain/ids.ts';
-import { userNameFault } from '../../src/domain/user-name.ts';
+import { userNameFault } from '../../src/domain/people/user-name.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import { findClient } from '../../src/storage/registry/clients.ts';
 import { insertStream } from '../../src/storage/registry/ssf-streams.ts';

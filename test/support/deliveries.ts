@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { decodeJwt } from 'jose';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { revokeGrantsOfUser } from '../../src/storage/oidc/grants.ts';
 import { createClient, createUser, type TestClient } from './fixtures.ts';

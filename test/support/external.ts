@@ -1,7 +1,7 @@
 // A tenant with another provider to sign in with, and browsers that go there and come back.
 import assert from 'node:assert/strict';
 import type { Flags } from '../../src/config.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { openBrowser, type TestBrowser } from './browser.ts';
 import { reachesLoopback } from './ciba.ts';
 import type { databases } from './databases.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { assertionForm, type KeyPair, makeKeyPair, signAssertion } from './client-credentials.ts';
 import { createProofKey, type ProofKey } from './dpop.ts';
 import { createUser } from './fixtures.ts';

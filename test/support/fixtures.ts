@@ -1,9 +1,9 @@
 // Rows a test needs before it can speak to the server: clients and users, inserted through storage as a management call would.
 import { hashSecret } from '../../src/crypto/secret-hash.ts';
-import { type Client, plainClient } from '../../src/domain/client.ts';
+import { type Client, plainClient } from '../../src/domain/client/client.ts';
 import { foldKey } from '../../src/domain/fold.ts';
 import type { UserId } from '../../src/domain/ids.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { randomSecret, uuidV7 } from '../../src/platform/random.ts';
 import { databaseNowMs } from '../../src/storage/engine/instance.ts';

@@ -1,8 +1,8 @@
 // Tokens of a grant as the token endpoint issues them, for tests of what happens to tokens afterwards.
 import { hashSecret } from '../../src/crypto/secret-hash.ts';
-import type { Client } from '../../src/domain/client.ts';
+import type { Client } from '../../src/domain/client/client.ts';
 import type { GrantId, UserId } from '../../src/domain/ids.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { randomSecret, uuidV7 } from '../../src/platform/random.ts';
 import { insertGrant } from '../../src/storage/oidc/grants.ts';

@@ -2,7 +2,7 @@
 // from the 303 of authorize or SAML's SSO (`openLogin`), or straight from approvals/start-login (`beginLogin`).
 import assert from 'node:assert/strict';
 import { type OidcLoginRequest, startLogin } from '../../src/approvals/start-login.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { TestClient } from './fixtures.ts';
 import { pinOf } from './mailbox.ts';
 import { challenge, redirectUri } from './oidc.ts';

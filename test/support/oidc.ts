@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { hashSecret } from '../../src/crypto/secret-hash.ts';
 import type { GrantId } from '../../src/domain/ids.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { nowSeconds } from '../../src/platform/clock.ts';
 import { randomSecret, uuidV7 } from '../../src/platform/random.ts';
 import { insertAuthorizationCode, type NewAuthorizationCode } from '../../src/storage/oidc/authorization-codes.ts';

@@ -3,7 +3,7 @@ import { userHandleOf } from '../../src/approvals/passkeys.ts';
 import { resolveApproval } from '../../src/approvals/resolve-approval.ts';
 import { passkeysPerUserMax } from '../../src/contract/limits.ts';
 import type { PasskeyId } from '../../src/domain/ids.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import { insertPasskey } from '../../src/storage/people/user-passkeys.ts';
 import { findLoginTransaction } from '../../src/storage/sign-in/login-transactions.ts';

@@ -1,6 +1,6 @@
 // Recovery codes in the tests: a person at the account page by a passkey, and the codes they make there.
 import assert from 'node:assert/strict';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { textOf } from './account.ts';
 import type { TestPasskey } from './authenticator.ts';
 import { type AppVisitor, openApp } from './first-party-app.ts';

@@ -1,8 +1,8 @@
 // Clients of every authentication method as openid-client (unpatched) sees them, and a person who signs in to them by PIN.
 import { exportJWK, generateKeyPair } from 'jose';
 import * as openid from 'openid-client';
-import type { Client, TokenEndpointAuthMethod } from '../../src/domain/client.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Client, TokenEndpointAuthMethod } from '../../src/domain/client/client.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { encryptClientSecret } from '../../src/tokens/client-secret.ts';
 import { randomClientId } from '../../src/tokens/tenant-creation.ts';
 import { createClient, type TestClient } from './fixtures.ts';

@@ -1,6 +1,7 @@
 // The root tenant of a test server, managed by a client with every capability, as other tenants are from their creation.
-import { capabilities } from '../../src/domain/capabilities.ts';
-import { adminClientAuthMethod } from '../../src/domain/client.ts';
+
+import { adminClientAuthMethod } from '../../src/domain/client/client.ts';
+import { capabilities } from '../../src/domain/people/capabilities.ts';
 import { createClient, rootTenant } from './fixtures.ts';
 import { clientCredentialsToken, type Managed, managedWith } from './management.ts';
 import type { TestServer } from './server.ts';

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import type { KeyObject } from 'node:crypto';
 import type { ServiceProviderId, UserId } from '../../src/domain/ids.ts';
-import type { AuthenticationMethod } from '../../src/domain/login-methods.ts';
-import type { ServiceProvider } from '../../src/domain/service-provider.ts';
-import { parseNewProvider } from '../../src/domain/service-provider.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { ServiceProvider } from '../../src/domain/saml/service-provider.ts';
+import { parseNewProvider } from '../../src/domain/saml/service-provider.ts';
+import type { AuthenticationMethod } from '../../src/domain/sign-in/login-methods.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import type { UserTable } from '../../src/storage/people/user-rows.ts';
 import { insertServiceProvider, updateServiceProvider } from '../../src/storage/registry/service-providers.ts';

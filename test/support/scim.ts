@@ -1,7 +1,7 @@
 // A SCIM caller for tests: a server on one database, a token with chosen scopes for the tenant's Management API, and the
 // requests a provisioning client makes.
 import assert from 'node:assert/strict';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { listClients } from '../../src/storage/registry/clients.ts';
 import { mintAccessToken } from '../../src/tokens/access-token.ts';
 import type { DatabaseName } from './databases.ts';

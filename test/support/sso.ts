@@ -1,7 +1,7 @@
 // A tenant with single sign-on sessions, its people and their browsers: what the tests of sessions have in common.
 import assert from 'node:assert/strict';
 import type { RowId } from '../../src/contract/catalogue.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { openBrowser, type TestBrowser } from './browser.ts';
 import type { databases } from './databases.ts';
 import { changeSettings } from './enrolled-phone.ts';

@@ -1,7 +1,7 @@
 // Three nodes as processes, one of two workers, behind a real nginx, with the configuration of docs/how-to/three-nodes.md; only addresses, TLS and the upstream
 // ports are changed. A server in the test's own process makes clients and codes on the same database.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { blocksOf } from './documents.ts';
 import { type GatehouseProcess, serveEmbedded } from './gatehouse-process.ts';
 import { startNginx } from './nginx.ts';

@@ -1,7 +1,7 @@
 // `gatehouse serve --workers` as processes, beside a server in the test's own process that makes clients, people and codes on the same
 // database: its supervisor, and its workers by pid.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { type GatehouseProcess, serveEmbedded } from './gatehouse-process.ts';
 import { childrenOf, freePort } from './private-postgres.ts';
 import type { TestServer } from './server.ts';

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { userHandleOf } from '../../src/approvals/passkeys.ts';
 import { passkeyNameCharsMax } from '../../src/contract/limits.ts';
 import type { UserId } from '../../src/domain/ids.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { listPasskeysOfUser, type Passkey } from '../../src/storage/sign-in/passkeys.ts';
 import { type CreationOptions, createPasskey, flags, type Lies, type TestPasskey } from '../support/authenticator.ts';
 import { databases } from '../support/databases.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { accountListRows } from '../../src/contract/limits.ts';
 import type { SsoSessionId } from '../../src/domain/ids.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { openSsoSession } from '../../src/storage/sign-in/sso-sessions.ts';
 import { createAccountTenant, domainTenant, openAccount, textOf, withoutRequest } from '../support/account.ts';
 import { databases } from '../support/databases.ts';

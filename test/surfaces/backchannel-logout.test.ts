@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { createRemoteJWKSet, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
-import type { Client } from '../../src/domain/client.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Client } from '../../src/domain/client/client.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { nowSeconds } from '../../src/platform/clock.ts';
 import { revokeGrant, revokeGrantsOfUser } from '../../src/storage/oidc/grants.ts';
 import { mintIdToken } from '../../src/tokens/id-token.ts';

@@ -1,7 +1,7 @@
 // Rate limits of CIBA starts (contract 7.19), each at n and n+1: per client, per user and hour, and waiting at once.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { cibaGrantType, decide } from '../support/ciba.ts';
 import { basic, postForm } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';

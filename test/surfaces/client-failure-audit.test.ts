@@ -1,7 +1,7 @@
 // An operator can explain every invalid_client by its request id, and reads no secret there.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { listAuditEventsOfRequest } from '../../src/storage/records/audit-events.ts';
 import { assertionForm, basic, type Form, makeKeyPair, postForm, signAssertion } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';

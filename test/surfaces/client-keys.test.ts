@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { reachesLoopback } from '../support/ciba.ts';
 import { assertionForm, basic, type KeyPair, makeKeyPair, postForm, signAssertion } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';

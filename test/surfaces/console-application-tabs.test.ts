@@ -2,7 +2,7 @@
 // refused says so at its field, or names the page its field is on.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { clientFields } from '../../src/domain/client.ts';
+import { clientFields } from '../../src/domain/client/client.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';

@@ -2,8 +2,8 @@
 // the Management API of the root tenant. Nobody else: other tenants have no such path, clients and users are refused.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { capabilities } from '../../src/domain/capabilities.ts';
 import type { UserId } from '../../src/domain/ids.ts';
+import { capabilities } from '../../src/domain/people/capabilities.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { UserId } from '../../src/domain/ids.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, rootTenant, type TestClient } from '../support/fixtures.ts';
 import { issueTokens } from '../support/issued-tokens.ts';

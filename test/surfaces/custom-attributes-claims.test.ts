@@ -2,7 +2,7 @@
 // section 2; design 15, "NameID"; design 16, section 1). On both databases.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createUser, rootTenant } from '../support/fixtures.ts';
 import type { Json, Managed } from '../support/management.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { approvalCodeCharsMax } from '../../src/contract/limits.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, createUser, enrolledPhone, setUserState, type TestUser, unlimited } from '../support/enrolled-phone.ts';
 import { createClient, rootTenant, type TestClient } from '../support/fixtures.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startLogin } from '../../src/approvals/start-login.ts';
 import { languages } from '../../src/domain/language.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';
 import { beginLogin, type TestLogin } from '../support/login.ts';

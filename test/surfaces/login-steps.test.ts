@@ -1,7 +1,7 @@
 // The sign-in over JSON (design 04): every state, every step, whole answers.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';
 import { approveByPin, beginLogin, loginAt, signInByPin } from '../support/login.ts';

@@ -2,7 +2,7 @@
 // from the database once it is out. The wire is real; the server at its other end is ours.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';
 import { beginLogin } from '../support/login.ts';

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { mailBodyCharsMax, mailSubjectCharsMax } from '../../src/contract/limits.ts';
 import { mailKindNames } from '../../src/domain/appearance/mail-kinds.ts';
 import { languages } from '../../src/domain/language.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { createClient } from '../support/fixtures.ts';
 import { beginLogin } from '../support/login.ts';

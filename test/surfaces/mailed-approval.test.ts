@@ -1,7 +1,7 @@
 // A CIBA request approved on the page a mail opens: its mail, its page, its decisions, and what it refuses.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { cibaGrantType } from '../support/ciba.ts';
 import { basic, postForm } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';

@@ -2,8 +2,8 @@
 // cannot be opened stop the start.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { capabilities } from '../../src/domain/capabilities.ts';
 import type { UserId } from '../../src/domain/ids.ts';
+import { capabilities } from '../../src/domain/people/capabilities.ts';
 import { createTestDatabase, databases } from '../support/databases.ts';
 import { createClient } from '../support/fixtures.ts';
 import { issueTokens } from '../support/issued-tokens.ts';

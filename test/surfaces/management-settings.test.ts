@@ -1,7 +1,7 @@
 // Settings, signing keys, resources, groups and events of the management API (design 02).
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { defaultSettings } from '../../src/domain/settings.ts';
+import { defaultSettings } from '../../src/domain/tenant/settings.ts';
 import { databases } from '../support/databases.ts';
 import { clientCredentialsToken, createTestTenant, createTestUser, type Json, jsonOf, type Managed } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';

@@ -2,7 +2,7 @@
 // what the receiver is told of that (SSF 1.0, 8.1.5).
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { securityEvents } from '../../src/domain/ssf-stream.ts';
+import { securityEvents } from '../../src/domain/extending/ssf-stream.ts';
 import { databases } from '../support/databases.ts';
 import { createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';

@@ -2,7 +2,7 @@
 // client's own, refusals, the event of a rule that gives too much, and the preview. On both databases.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { scopeOf } from '../../src/oidc/user-claims.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';

@@ -1,7 +1,7 @@
 // Discovery, keys and cross-origin reads: what an issuer says about itself, at every address it may be asked.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { createOtherTenant, rootTenant } from '../support/fixtures.ts';
 import { assertRefusal } from '../support/refusal.ts';

@@ -2,7 +2,7 @@
 // endpoint, PAR and authorize then ask for, and refresh tokens that stay.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { findClient } from '../../src/storage/registry/clients.ts';
 import { assertionForm, type KeyPair, makeKeyPair, signAssertion } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';

@@ -2,7 +2,7 @@
 // that somebody else signed in for opens neither the Management API nor SCIM.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { changeUser } from '../../src/storage/people/user-writer.ts';
 import { databases } from '../support/databases.ts';

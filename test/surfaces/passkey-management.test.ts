@@ -2,7 +2,7 @@
 // an administrator and by SCIM, suspension.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createUser, type TestClient } from '../support/fixtures.ts';
 import { beginLogin } from '../support/login.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { userHandleOf } from '../../src/approvals/passkeys.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { deletePasskey } from '../../src/storage/sign-in/passkeys.ts';
 import { type AssertionJson, createPasskey, flags, type Lies, type RequestOptions } from '../support/authenticator.ts';
 import { databases } from '../support/databases.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { userHandleOf } from '../../src/approvals/passkeys.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { textOf } from '../support/account.ts';
 import { type CreationOptions, createPasskey } from '../support/authenticator.ts';
 import { databases } from '../support/databases.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { recoveryCodeCharsMax, recoveryCodesMade } from '../../src/contract/limits.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { textOf, withoutRequest } from '../support/account.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, enrolledPhone } from '../support/enrolled-phone.ts';

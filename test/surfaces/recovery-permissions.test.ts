@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { recoveryReasonCharsMax } from '../../src/contract/limits.ts';
-import { capabilities } from '../../src/domain/capabilities.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import { capabilities } from '../../src/domain/people/capabilities.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { addRecoverCapability } from '../../src/storage/engine/migrations/release-2/0222-recover-capability.ts';
 import { textOf } from '../support/account.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';

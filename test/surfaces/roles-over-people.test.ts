@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { capabilitiesOfTenant } from '../../src/domain/capabilities.ts';
 import type { UserId } from '../../src/domain/ids.ts';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import { capabilitiesOfTenant } from '../../src/domain/people/capabilities.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Endpoint } from '../../src/management/endpoint.ts';
 import { managementEndpoints } from '../../src/management/endpoints.ts';
 import { insertExternalIdentity } from '../../src/storage/sign-in/external-identities.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { roleNameCharsMax, rolesPerPersonMax } from '../../src/contract/limits.ts';
-import { capabilities, capabilitiesOfTenant } from '../../src/domain/capabilities.ts';
-import { builtInRole } from '../../src/domain/role.ts';
+import { capabilities, capabilitiesOfTenant } from '../../src/domain/people/capabilities.ts';
+import { builtInRole } from '../../src/domain/people/role.ts';
 import { makeOwners } from '../../src/storage/engine/migrations/release-2/0321-owners.ts';
 import { addRoleCapabilities } from '../../src/storage/engine/migrations/release-2/0322-role-capabilities.ts';
 import { databases } from '../support/databases.ts';

@@ -1,7 +1,7 @@
 // RequestedAuthnContext: which methods the sign-in page then offers, and which class the answer states (design 15, "AuthnContext").
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import type { AuthenticationMethod } from '../../src/domain/login-methods.ts';
+import type { AuthenticationMethod } from '../../src/domain/sign-in/login-methods.ts';
 import { databases } from '../support/databases.ts';
 import { loginAt } from '../support/login.ts';
 import { createTestTenant, type Managed } from '../support/management.ts';

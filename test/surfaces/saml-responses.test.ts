@@ -5,7 +5,7 @@ import { readXml } from '../../src/crypto/xml/reader.ts';
 import { verifyEnvelopedSignature } from '../../src/crypto/xml/signature.ts';
 import { allElements, attributeOf, childElements, textOf, type XmlElement } from '../../src/crypto/xml/tree.ts';
 import type { GroupId } from '../../src/domain/ids.ts';
-import type { ServiceProvider } from '../../src/domain/service-provider.ts';
+import type { ServiceProvider } from '../../src/domain/saml/service-provider.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import { databases } from '../support/databases.ts';
 import { rsaKeys } from '../support/rsa-keys.ts';

@@ -2,7 +2,7 @@
 // what claims become, and what a denial and a failure are to the client, the provider and the phone. On both databases.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { openBrowser } from '../support/browser.ts';
 import { cibaGrantType, reachesLoopback } from '../support/ciba.ts';
 import { databases } from '../support/databases.ts';

@@ -2,7 +2,7 @@
 // of no more and again; and that no answer says whether somebody exists.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { securityEvents } from '../../src/domain/ssf-stream.ts';
+import { securityEvents } from '../../src/domain/extending/ssf-stream.ts';
 import { databases } from '../support/databases.ts';
 import { createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';

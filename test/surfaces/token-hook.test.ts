@@ -2,7 +2,7 @@
 // that a failing one burns nothing. On both databases.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { cibaGrantType, decide, reachesLoopback, runDeliveries, startReceiver } from '../support/ciba.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';

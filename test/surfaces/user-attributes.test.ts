@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { attributeRulesOf, attributesOf } from '../../src/domain/mappings/attributes.ts';
-import { samlSources, userAttributes } from '../../src/domain/user-attributes.ts';
+import { samlSources, userAttributes } from '../../src/domain/people/user-attributes.ts';
 import { findUser } from '../../src/storage/people/users.ts';
 import { openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';

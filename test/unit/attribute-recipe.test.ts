@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { root } from '../support/documents.ts';
 import { copyTree, type TreeCopy } from '../support/tree-copy.ts';
 
-const table = 'src/domain/user-attributes.ts';
+const table = 'src/domain/people/user-attributes.ts';
 const line =
   "  attribute('pronouns', 'Pronouns', 'folded', { scim: 'pronouns', claim: claimed('pronouns'), saml: true, description: 'How to speak of the person.' }),\n";
 
@@ -22,7 +22,7 @@ describe('an attribute of people', () => {
     copy.edit(table, (text) => text.replace(/(?<=\n)(?=\] as const;)/, line));
     assert.match(copy.node('scripts/make-migration.ts'), /-pronouns\.ts/);
     assert.deepEqual(copy.changed(), [
-      'src/domain/user-attributes.ts',
+      'src/domain/people/user-attributes.ts',
       'src/storage/engine/migrations/registry.ts',
       'src/storage/engine/migrations/release-2/NNNN-pronouns.ts',
     ]);

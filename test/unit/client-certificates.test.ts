@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import { type ClientChange, registrationOf } from '../../src/domain/client.ts';
+import { type ClientChange, registrationOf } from '../../src/domain/client/client.ts';
 import type { ClientId } from '../../src/domain/ids.ts';
 import { startMtlsServer } from '../../src/http/mtls/mtls-server.ts';
 import { createServer } from '../../src/http/server.ts';

@@ -8,7 +8,8 @@ import { Compile } from 'typebox/compile';
 import { columnType, migrationText, newFields } from '../../scripts/make-migration.ts';
 import { changeOf, propertiesOf } from '../../src/administration/schema-pieces.ts';
 import { addFieldFlags, flagOf, givenFlags } from '../../src/cli/registry/field-flags.ts';
-import { clientFields } from '../../src/domain/client.ts';
+import { clientFields } from '../../src/domain/client/client.ts';
+import { resourceFields } from '../../src/domain/client/resource.ts';
 import {
   choice,
   defaultsOf,
@@ -23,10 +24,9 @@ import {
   toJson,
   valueFault,
 } from '../../src/domain/field.ts';
-import { groupFields } from '../../src/domain/group.ts';
-import { resourceFields } from '../../src/domain/resource.ts';
-import { serviceProviderFields } from '../../src/domain/service-provider.ts';
-import { tenantFields } from '../../src/domain/tenant.ts';
+import { groupFields } from '../../src/domain/people/group.ts';
+import { serviceProviderFields } from '../../src/domain/saml/service-provider.ts';
+import { tenantFields } from '../../src/domain/tenant/tenant.ts';
 import { fromRow, toCells, toRow } from '../../src/storage/engine/row-codec.ts';
 import { formOf, readFields } from '../../src/web/first-party/form-field.ts';
 
@@ -163,15 +163,15 @@ describe('one definition', () => {
     const files = naming(/\brequire_par\b/);
     assert.deepEqual(
       files.filter((file) => !file.includes('/migrations/')),
-      ['src/domain/client.ts'],
+      ['src/domain/client/client.ts'],
     );
     assert.ok(files.length <= 4);
   });
 
   it('a field of a service provider, and a setting, is named by its table and by who uses its value', () => {
     const own = (name: RegExp): readonly string[] => naming(name).filter((file) => !file.includes('/migrations/'));
-    assert.deepEqual(own(/\brelay_states\b/), ['src/domain/service-provider.ts']);
-    assert.deepEqual(own(/\bsends_per_hour_max\b/).toSorted(), ['src/approvals/pin.ts', 'src/domain/settings.ts']);
+    assert.deepEqual(own(/\brelay_states\b/), ['src/domain/saml/service-provider.ts']);
+    assert.deepEqual(own(/\bsends_per_hour_max\b/).toSorted(), ['src/approvals/pin.ts', 'src/domain/tenant/settings.ts']);
   });
 
   it('CONTRIBUTING names the files of its recipes, five lines each, and no other file of src names what they add', () => {
@@ -201,6 +201,6 @@ describe('one definition', () => {
   });
 
   it('the long name of a grant is spelled once', () => {
-    assert.deepEqual(naming(/'urn:openid:params:grant-type:/), ['src/domain/grant-types.ts']);
+    assert.deepEqual(naming(/'urn:openid:params:grant-type:/), ['src/domain/oidc/grant-types.ts']);
   });
 });

@@ -10,7 +10,7 @@ import { type MappedPerson, type MappingFacts, mappingPaths } from '../../src/do
 import { previewRules } from '../../src/domain/mappings/preview.ts';
 import type { MappingRule, MappingRules } from '../../src/domain/mappings/rule.ts';
 import { rulesFault } from '../../src/domain/mappings/rule-faults.ts';
-import { userColumns } from '../../src/domain/user-attributes.ts';
+import { userColumns } from '../../src/domain/people/user-attributes.ts';
 
 const nobody = Object.fromEntries(userColumns.map((name) => [name, null])) as Record<(typeof userColumns)[number], string | null>;
 const ada: MappedPerson = {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseJwt, signJwt, verifyJwt } from '../../src/crypto/jwt.ts';
 import { signingAlgorithms, thumbprint } from '../../src/crypto/signing.ts';
-import type { SigningAlg } from '../../src/domain/client.ts';
+import type { SigningAlg } from '../../src/domain/client/client.ts';
 
 async function makeKey(alg: SigningAlg) {
   const { privateKey, publicKey } = await signingAlgorithms[alg].generate();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { foldKey } from '../../src/domain/fold.ts';
-import { userNameFault } from '../../src/domain/user-name.ts';
+import { userNameFault } from '../../src/domain/people/user-name.ts';
 
 const given = (names: readonly string[]): void => {
   for (const name of names) assert.equal(userNameFault(name), undefined, JSON.stringify(name));

@@ -1,9 +1,9 @@
 // The document that `export` writes and `import`, `plan` and `apply` read: YAML (or JSON), a version, then one section a kind
-// in a fixed order, so that what an item refers to stands before it. This file has its types; reader.ts, writer.ts and the
-// kinds hold the rest.
+// in a fixed order, so that what an item refers to stands before it. This file has its types; reader.ts, export.ts and
+// kinds/ hold the rest.
 import type { TSchema } from 'typebox';
-import type { CustomAttribute } from '../../domain/custom-attributes.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { CustomAttribute } from '../../domain/people/custom-attributes.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import type { Administration, By } from '../administration.ts';
 

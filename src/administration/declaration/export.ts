@@ -2,7 +2,7 @@
 // it as it was when its page was read.
 import { stringify } from 'yaml';
 import { documentVersion, type Json, type Kind, type Session, type Stored } from './document.ts';
-import { kinds } from './kinds.ts';
+import { kinds } from './kinds/kinds.ts';
 
 export interface ExportOptions {
   readonly withSecrets: boolean;

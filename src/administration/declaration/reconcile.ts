@@ -2,12 +2,11 @@
 // that a run that ends in the middle is completed by the next. Nothing is deleted unless asked (`prune`).
 // Called by `plan`, `apply` and `import`; items come from the reader or from an importer.
 
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { analyzeAsTablesGrow } from '../../storage/engine/planner-statistics.ts';
 import { isUniqueViolation, ValueTaken } from '../../storage/engine/unique-violation.ts';
 import { secretSettingNames } from '../../tokens/secret-settings.ts';
 import type { Administration, By } from '../administration.ts';
-import { isOwn } from './client-kind.ts';
 import {
   type Creation,
   type Declared,
@@ -22,7 +21,8 @@ import {
   type Update,
 } from './document.ts';
 import { pagesOf } from './export.ts';
-import { kinds } from './kinds.ts';
+import { isOwn } from './kinds/client-kind.ts';
+import { kinds } from './kinds/kinds.ts';
 import { createShapeCheck, type ShapeCheck } from './shape.ts';
 
 /** Statements of one transaction get slower with each on the embedded database, and others wait for it. */

@@ -3,7 +3,7 @@
 import type { KeyEncryption } from '../../crypto/key-encryption.ts';
 import { sealedColumns } from '../../crypto/sealed-columns.ts';
 import type { TenantId } from '../../domain/ids.ts';
-import { baseUrlOf } from '../../domain/tenant.ts';
+import { baseUrlOf } from '../../domain/tenant/tenant.ts';
 import { randomId } from '../../platform/random.ts';
 import { claimDeviceIdentifiers } from '../../storage/device/devices.ts';
 import type { Queries } from '../../storage/engine/database.ts';

@@ -5,7 +5,7 @@ import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { UserId } from '../../domain/ids.ts';
 import { languageFor } from '../../domain/language.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { mails } from '../../mails/registry.ts';
 import { randomSecret, uuidV7 } from '../../platform/random.ts';
 import { revokeDevicesOfUser } from '../../storage/device/devices.ts';

@@ -7,7 +7,7 @@ import type { KeyEncryption } from '../../crypto/key-encryption.ts';
 import type { UserId } from '../../domain/ids.ts';
 import type { Language } from '../../domain/language.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Letter } from '../../mails/letter.ts';
 import type { RecoveryCodeNews } from '../../mails/recovery-code-mail.ts';
 import { mails } from '../../mails/registry.ts';

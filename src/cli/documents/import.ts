@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Declared } from '../../administration/declaration/document.ts';
-import { fromAuth0 } from '../../administration/declaration/from-auth0.ts';
-import { fromKeycloak } from '../../administration/declaration/from-keycloak.ts';
-import { declare, type Left } from '../../administration/declaration/imported.ts';
+import { fromAuth0 } from '../../administration/declaration/importers/from-auth0.ts';
+import { fromKeycloak } from '../../administration/declaration/importers/from-keycloak.ts';
+import { declare, type Left } from '../../administration/declaration/importers/imported.ts';
 import { CommandFailure } from '../failure.ts';
 import { addProgressOption } from '../progress.ts';
 import { addCommonOptions, addTenantOption, administer, type Options } from '../registry/administrator.ts';

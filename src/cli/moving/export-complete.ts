@@ -7,7 +7,7 @@ import { recordAct } from '../../administration/administration.ts';
 import { type BundleHead, sealBundle } from '../../administration/moving/bundle.ts';
 import { writeTenant } from '../../administration/moving/export-tenant.ts';
 import { parseImportKey } from '../../crypto/bundle-seal.ts';
-import { rootTenantSlug, type Tenant } from '../../domain/tenant.ts';
+import { rootTenantSlug, type Tenant } from '../../domain/tenant/tenant.ts';
 import { randomId } from '../../platform/random.ts';
 import { readLedger } from '../../storage/engine/migrations/ledger.ts';
 import { findTenantById } from '../../storage/registry/tenants.ts';

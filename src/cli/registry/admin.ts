@@ -4,7 +4,7 @@ import { createSetupToken, setupLink } from '../../administration/admin-setup.ts
 import { changeUser, createUser } from '../../administration/users.ts';
 import { rolesPerPersonMax } from '../../contract/limits.ts';
 import type { TenantId } from '../../domain/ids.ts';
-import { builtInRole, ownerRole } from '../../domain/role.ts';
+import { builtInRole, ownerRole } from '../../domain/people/role.ts';
 import { listHeldRoles, listHolders } from '../../storage/people/user-roles.ts';
 import { findUserByIdentifier } from '../../storage/people/users.ts';
 import { listRolesByName } from '../../storage/registry/roles.ts';

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { Administration, By } from '../../administration/administration.ts';
 import { type Config, canMail } from '../../config.ts';
-import { publicUrlKey, type Tenant } from '../../domain/tenant.ts';
+import { publicUrlKey, type Tenant } from '../../domain/tenant/tenant.ts';
 import { openStore } from '../../open-store.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createConfigCache } from '../../storage/engine/config-cache.ts';

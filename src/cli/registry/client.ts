@@ -1,8 +1,8 @@
 // `gatehouse client create|list|rotate-secret`.
 import { type Command, Option } from 'commander';
 import { createClient, rotateClientSecret } from '../../administration/clients.ts';
-import { type ClientChange, clientFields, shownAuthMethod } from '../../domain/client.ts';
-import { clientKinds, isClientKind, signInScopes } from '../../domain/client-kinds.ts';
+import { type ClientChange, clientFields, shownAuthMethod } from '../../domain/client/client.ts';
+import { clientKinds, isClientKind, signInScopes } from '../../domain/client/client-kinds.ts';
 import type { Json } from '../../domain/field.ts';
 import { listClients } from '../../storage/registry/clients.ts';
 import { CommandFailure, usage } from '../failure.ts';

@@ -1,8 +1,8 @@
 // `gatehouse key rotate`.
 import { type Command, Option } from 'commander';
 import { rotateSigningKey } from '../../administration/signing-keys.ts';
-import type { SigningAlg } from '../../domain/client.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { SigningAlg } from '../../domain/client/client.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { rotateSamlKeys } from '../../tokens/saml-keys.ts';
 import { CommandFailure } from '../failure.ts';
 import { type Administrator, addCommonOptions, addTenantOption, administer, by, loadTenant, type Options } from './administrator.ts';

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { changeTenant, removeTenant } from '../../administration/tenants.ts';
 import { valueFault } from '../../domain/field.ts';
-import { type TenantChange, tenantFields } from '../../domain/tenant.ts';
+import { type TenantChange, tenantFields } from '../../domain/tenant/tenant.ts';
 import { tenantFromRow } from '../../storage/registry/tenant-directory.ts';
 import { findTenantById, listTenants } from '../../storage/registry/tenants.ts';
 import { createTenant } from '../../tokens/tenant-creation.ts';

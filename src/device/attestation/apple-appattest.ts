@@ -6,7 +6,7 @@ import { readCertificateExtensions } from '../../crypto/der/certificate-extensio
 import { readDer, readDerChildren, readDerOctets, readDerSequence } from '../../crypto/der/reader.ts';
 import { ecdsaSignatureDer } from '../../crypto/device-algorithms.ts';
 import { sha256 } from '../../crypto/signed-string.ts';
-import { appleFormat } from '../../domain/attestation-formats.ts';
+import { appleFormat } from '../../domain/device/attestation-formats.ts';
 import { verifyCertificateChain } from './certificate-chain.ts';
 import { type AttestationOutcome, attestationOutcome, demand } from './outcome.ts';
 

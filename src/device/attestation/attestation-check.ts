@@ -10,8 +10,8 @@ import {
   attestationFormats,
   isAttestationFormat,
   playFormat,
-} from '../../domain/attestation-formats.ts';
-import type { Settings } from '../../domain/settings.ts';
+} from '../../domain/device/attestation-formats.ts';
+import type { Settings } from '../../domain/tenant/settings.ts';
 import type { DeviceAttestation, NewSlot } from '../../storage/device/devices.ts';
 import { type Fields, isObject, own } from '../body-fields.ts';
 import { verifyAndroidKey } from './android-key.ts';

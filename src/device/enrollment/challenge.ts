@@ -1,5 +1,5 @@
 // Challenges a phone proves its keys with and attests to: 32 random bytes, five minutes, single use.
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { randomSecret } from '../../platform/random.ts';
 import { insertChallenge } from '../../storage/device/attestation-challenges.ts';
 import { findDevice } from '../../storage/device/devices.ts';

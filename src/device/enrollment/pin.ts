@@ -2,7 +2,7 @@
 import { examinePin, loadPinPepper, mailBudgetSpent, type PinSubject, redeemPin, sendPin } from '../../approvals/pin.ts';
 import { reject } from '../../contract/contract-error.ts';
 import { languageFor } from '../../domain/language.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { addressBlock } from '../../http/client-address.ts';
 import { enforceRateLimit } from '../../http/rate-limits.ts';
 import { consumeRegistration, type Registration, verifyRegistration } from '../../storage/device/device-registrations.ts';

@@ -3,7 +3,7 @@
 import { createApproval, subjectKeyOf } from '../../approvals/approval.ts';
 import { reject } from '../../contract/contract-error.ts';
 import type { UserId } from '../../domain/ids.ts';
-import { emailPinMethod } from '../../domain/login-methods.ts';
+import { emailPinMethod } from '../../domain/sign-in/login-methods.ts';
 import { enforceRateLimit } from '../../http/rate-limits.ts';
 import { consumeRegistration, parkRegistration, type Registration } from '../../storage/device/device-registrations.ts';
 import { countActiveDevices } from '../../storage/device/devices.ts';

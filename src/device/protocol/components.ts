@@ -1,6 +1,6 @@
 // The payloads that several calls of the device plane share, by the names the document and the protocol's description give them.
 import { pushTokenCharsMax } from '../../contract/limits.ts';
-import { androidFormat, appleFormat, playFormat } from '../../domain/attestation-formats.ts';
+import { androidFormat, appleFormat, playFormat } from '../../domain/device/attestation-formats.ts';
 import { about, base64, flag, list, maybeWord, object, oneOf, part, type Shape, time, uuid, whole, word } from './shapes.ts';
 
 const algs = oneOf('ES256', 'EdDSA', 'RS256', 'WebAuthn-ES256', 'WebAuthn-RS256');

@@ -1,7 +1,7 @@
 // The SAML attributes one provider is told: the tenant's table, then the provider's attribute_map read as rules, then its own rules, each
 // replacing the one before by name (design 16, section 1). Pure.
 import { mappedAttributesBytesMax } from '../../contract/limits.ts';
-import type { ServiceProvider } from '../service-provider.ts';
+import type { ServiceProvider } from '../saml/service-provider.ts';
 import { type Applied, applyRules, type CompiledRules, compileRules, layRules, type Mapped, type Room } from './apply.ts';
 import type { MappingFacts } from './paths.ts';
 import type { MappingRules } from './rule.ts';

@@ -1,8 +1,8 @@
 // The claims of people as mapping rules: what OpenID Connect Core 5.1 and 5.4 say of a person, the claims of a tenant's own attributes,
 // the tenant's table and a client's (design 16, section 1). Which of them one token or UserInfo shows. Pure.
 import { mappedClaimsBytesMax } from '../../contract/limits.ts';
-import { type CustomAttribute, customPath } from '../custom-attributes.ts';
-import { userAttributes } from '../user-attributes.ts';
+import { type CustomAttribute, customPath } from '../people/custom-attributes.ts';
+import { userAttributes } from '../people/user-attributes.ts';
 import { type Applied, applyRules, type CompiledRules, compileRules, type Given, layRules, type Room } from './apply.ts';
 import type { MappingFacts } from './paths.ts';
 import { type ClaimPlace, defaultPlaces, type MappingRule, type MappingRules } from './rule.ts';

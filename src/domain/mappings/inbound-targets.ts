@@ -1,7 +1,7 @@
 // What a rule for people from another provider may write: the attributes of a person but the name they sign in with, and the tenant's own
 // attributes. Never emails, roles or groups: those open doors. Pure.
-import { isCustomPath } from '../custom-attributes.ts';
-import { userAttributes } from '../user-attributes.ts';
+import { isCustomPath } from '../people/custom-attributes.ts';
+import { userAttributes } from '../people/user-attributes.ts';
 
 const columns: readonly string[] = userAttributes.map(({ path }) => path).filter((path) => path !== 'user_name');
 

@@ -1,10 +1,10 @@
 // What another provider says of a person, as attributes here (design 16, section 1): the standard claims, the tenant's table over them,
 // the provider's attribute_map read as rules, and the provider's own rules, each over the one before by name. Pure.
 import { mappedClaimsBytesMax, profileCharsMax } from '../../contract/limits.ts';
-import { type CustomAttribute, type CustomValue, type CustomValues, changeCustom, customPath } from '../custom-attributes.ts';
+import { type CustomAttribute, type CustomValue, type CustomValues, changeCustom, customPath } from '../people/custom-attributes.ts';
+import { type UserColumn, userAttributes } from '../people/user-attributes.ts';
 import { isXmlText } from '../saml/xml-text.ts';
 import type { IdentityProvider } from '../sign-in/identity-provider.ts';
-import { type UserColumn, userAttributes } from '../user-attributes.ts';
 import { type Applied, applyRules, type CompiledRules, compileRules, layRules, type Room } from './apply.ts';
 import type { MappedValue, MappingFacts } from './paths.ts';
 import type { MappingRules } from './rule.ts';

@@ -1,8 +1,8 @@
 // The paths mapping rules read (design 16, section 1): one list, from the attributes of a person. A path gives one value or a list of
 // them, and says what has to be read of the person for it. Pure.
 import { mappingPathCharsMax } from '../../contract/limits.ts';
-import { type CustomValues, isCustomPath } from '../custom-attributes.ts';
-import { addressParts, type UserColumn, userAttributes, userLists } from '../user-attributes.ts';
+import { type CustomValues, isCustomPath } from '../people/custom-attributes.ts';
+import { addressParts, type UserColumn, userAttributes, userLists } from '../people/user-attributes.ts';
 
 /** An object is an address, which only a claim can hold, and which no step changes. */
 export type MappedValue = string | number | boolean | Readonly<Record<string, string>>;

@@ -9,8 +9,8 @@ import {
   samlAttributeNameCharsMax,
   scopeNameCharsMax,
 } from '../../contract/limits.ts';
-import { type CustomAttribute, unknownCustomPath } from '../custom-attributes.ts';
-import { isProtocolClaim } from '../protocol-claims.ts';
+import { isProtocolClaim } from '../oidc/protocol-claims.ts';
+import { type CustomAttribute, unknownCustomPath } from '../people/custom-attributes.ts';
 import { isXmlText } from '../saml/xml-text.ts';
 import { inboundTargets, isInboundTarget } from './inbound-targets.ts';
 import { inboundPathFault, nearestOf, pathFault, pathOf } from './paths.ts';

@@ -1,5 +1,5 @@
 // SAML authentication context classes: which sign-in methods meet each, and which of them would do for a request's wish
-// (SAML core 3.3.2.2.1). OIDC's acr values are in login-methods.ts.
+// (SAML core 3.3.2.2.1). OIDC's acr values are in sign-in/login-methods.ts.
 import {
   type AuthenticationMethod,
   authenticationContexts,
@@ -8,7 +8,7 @@ import {
   type LoginMethod,
   passkeyMethod,
   phoneUvWay,
-} from '../login-methods.ts';
+} from '../sign-in/login-methods.ts';
 
 interface ContextClass {
   readonly uri: string;

@@ -1,7 +1,8 @@
 // The NameIDs of SAML (core 8.3): their formats, which of them need a source, and what may be one (design 15, "NameID"). Pure.
-import { isCustomPath } from '../custom-attributes.ts';
+
 import type { Json } from '../field.ts';
-import { nameIdColumns, type UserColumn } from '../user-attributes.ts';
+import { isCustomPath } from '../people/custom-attributes.ts';
+import { nameIdColumns, type UserColumn } from '../people/user-attributes.ts';
 
 export const nameIdFormatUris = {
   persistent: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent',

@@ -1,10 +1,10 @@
 // What another provider says of the person who came from it, as our sign-in keeps it until the end. Pure.
 import { emailCharsMax } from '../../contract/limits.ts';
 import type { IdentityProviderId } from '../ids.ts';
-import { federatedAcr } from '../login-methods.ts';
 import type { InboundValues } from '../mappings/inbound.ts';
 import { isXmlText } from '../saml/xml-text.ts';
 import type { IdentityProvider } from './identity-provider.ts';
+import { federatedAcr } from './login-methods.ts';
 
 /** Verified: it came from the provider, to us, in answer to this sign-in. */
 export interface ExternalIdentity {

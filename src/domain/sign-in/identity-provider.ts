@@ -14,7 +14,7 @@ import {
   scopesPerListMax,
   urlCharsMax,
 } from '../../contract/limits.ts';
-import { calledUriFault } from '../client-uris.ts';
+import { calledUriFault } from '../client/client-uris.ts';
 import {
   type ChangeOf,
   choice,
@@ -32,12 +32,12 @@ import {
   valueFault,
 } from '../field.ts';
 import type { IdentityProviderId } from '../ids.ts';
-import { acrValuesSupported } from '../login-methods.ts';
 import { rulesKind } from '../mappings/rule.ts';
 import { rulesFault } from '../mappings/rule-faults.ts';
+import { userAttributes } from '../people/user-attributes.ts';
 import { isXmlText } from '../saml/xml-text.ts';
-import { userAttributes } from '../user-attributes.ts';
 import { domainsFault } from './domain-proof.ts';
+import { acrValuesSupported } from './login-methods.ts';
 
 /** What each kind is called, and the fields it cannot do without. */
 export const providerKinds = {

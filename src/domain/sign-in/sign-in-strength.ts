@@ -1,6 +1,7 @@
 // How strong a sign-in a request asks for: by acr values in OIDC, by authentication context classes in SAML. The one question
 // for methods that are offered and for sessions that are there already.
 
+import { meetsOneOf, statedClass } from '../saml/authn-context-class.ts';
 import {
   type AuthenticationMethod,
   authenticationContexts,
@@ -11,8 +12,7 @@ import {
   phoneMethod,
   recoveryMethod,
   satisfiesAcrValues,
-} from '../login-methods.ts';
-import { meetsOneOf, statedClass } from '../saml/authn-context-class.ts';
+} from './login-methods.ts';
 
 /** As a login transaction stores it: `acr_values` holds the classes of a SAML request. */
 export interface StrengthAsked {

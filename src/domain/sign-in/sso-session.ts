@@ -1,7 +1,7 @@
 // Single sign-on sessions of browsers (design 14, 1): how long a tenant lets them live, and what a request may take from the
 // sessions a browser has. Decides only; rows, cookies and answers are others' affair.
 import type { SsoSessionId, UserId } from '../ids.ts';
-import type { AuthenticationMethod } from '../login-methods.ts';
+import type { AuthenticationMethod } from './login-methods.ts';
 import { isStrongEnough, type StrengthAsked } from './sign-in-strength.ts';
 
 /** The setting `sso_session`. `true` and `false` are what earlier releases stored; both mean `off`. */

@@ -14,7 +14,7 @@ import {
 } from '../../crypto/xml/entity-metadata.ts';
 import { readXml } from '../../crypto/xml/reader.ts';
 import { attributeOf, childrenNamed, textOf, type XmlElement } from '../../crypto/xml/tree.ts';
-import { calledUriFault } from '../../domain/client-uris.ts';
+import { calledUriFault } from '../../domain/client/client-uris.ts';
 import { readRsaPublicKey } from '../../domain/rsa-public-key.ts';
 import { nameIdFormatUris } from '../../domain/saml/name-id.ts';
 import { samlBindings, samlNamespaces } from '../../domain/saml/saml-names.ts';

@@ -11,9 +11,9 @@ import {
   withdraw,
 } from '../../administration/appearance/drafts.ts';
 import { nullable } from '../../administration/schema-pieces.ts';
-import type { Capability } from '../../domain/capabilities.ts';
 import type { FieldFault } from '../../domain/field.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Capability } from '../../domain/people/capabilities.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound } from '../endpoint.ts';
 
 export interface Customized {

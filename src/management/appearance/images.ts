@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { addImage, pictureExpected, removeImage } from '../../administration/appearance/images.ts';
 import { imagesPerTenantMax } from '../../contract/limits.ts';
 import { assetUrl } from '../../domain/appearance/branding.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { type ImageFacts, listImages } from '../../storage/registry/images.ts';
 import { type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
 import { dateTime } from '../schemas.ts';

@@ -1,12 +1,12 @@
 // `/mail-server`: the SMTP server a tenant sends its mails by; without one the deployment's is used (design 13, 3). Kept among the
-// settings; the password is sealed there and never shown. The shape is in domain/mail-server.ts.
+// settings; the password is sealed there and never shown. The shape is in domain/appearance/mail-server.ts.
 import { randomUUID } from 'node:crypto';
 import Type from 'typebox';
 import { nullable } from '../../administration/schema-pieces.ts';
 import { changeSettings } from '../../administration/settings.ts';
 import { sendByServer } from '../../approvals/mail-delivery.ts';
 import { deliveryKinds } from '../../deliveries/kinds.ts';
-import { type MailServer, mailServerShape } from '../../domain/mail-server.ts';
+import { type MailServer, mailServerShape } from '../../domain/appearance/mail-server.ts';
 import { composeMessage } from '../../mails/compose.ts';
 import { sampleLetter } from '../../mails/samples.ts';
 import { type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound } from '../endpoint.ts';

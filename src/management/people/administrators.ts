@@ -2,8 +2,8 @@
 import Type from 'typebox';
 import { changeUser } from '../../administration/users.ts';
 import { roleNameCharsMax } from '../../contract/limits.ts';
-import { capabilitiesOfTenant } from '../../domain/capabilities.ts';
-import { liveUserStates } from '../../domain/user.ts';
+import { capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
+import { liveUserStates } from '../../domain/people/user.ts';
 import { listHeldRoles, listHolders } from '../../storage/people/user-roles.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { listOf, pageOf } from '../paging.ts';

@@ -1,7 +1,7 @@
 // `/clients/{id}/assignments` and `/service-providers/{id}/assignments`: who passes the access gate when the policy is `assigned`.
 import Type from 'typebox';
-import type { Capability } from '../../domain/capabilities.ts';
 import type { GroupId, TenantId, UserId } from '../../domain/ids.ts';
+import type { Capability } from '../../domain/people/capabilities.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { findGroup } from '../../storage/people/groups.ts';

@@ -2,8 +2,8 @@
 // themselves or others stronger than they are.
 import Type from 'typebox';
 import { roleNameCharsMax, rolesPerPersonMax } from '../../contract/limits.ts';
-import { type Capability, capabilitiesOfTenant } from '../../domain/capabilities.ts';
-import { builtInRole, capabilitiesOfRoles } from '../../domain/role.ts';
+import { type Capability, capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
+import { builtInRole, capabilitiesOfRoles } from '../../domain/people/role.ts';
 import { listRolesByName } from '../../storage/registry/roles.ts';
 import { type Call, invalidField, requireCapabilities } from '../endpoint.ts';
 

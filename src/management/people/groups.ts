@@ -4,8 +4,8 @@ import { changeOf, creationOf, propertiesOf } from '../../administration/schema-
 import { unlessTaken } from '../../administration/taken.ts';
 import { nameCharsMax } from '../../contract/limits.ts';
 import { overlay, readChange, takenAt, toJson } from '../../domain/field.ts';
-import { groupFields } from '../../domain/group.ts';
 import type { GroupId } from '../../domain/ids.ts';
+import { groupFields } from '../../domain/people/group.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { toCells, toRow } from '../../storage/engine/row-codec.ts';

@@ -2,7 +2,7 @@
 // the pages before and behind. What the console lists.
 import { findStoredUsers, type StoredUser } from '../../administration/users.ts';
 import { foldKey } from '../../domain/fold.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import { countPeople, listPeopleByName, type NamePlace, type PeopleFilter } from '../../storage/people/people-search.ts';
 import { invalidField, type Json } from '../endpoint.ts';

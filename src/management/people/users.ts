@@ -24,17 +24,17 @@ import {
   type UserChange,
 } from '../../administration/users.ts';
 import { emailCharsMax } from '../../contract/limits.ts';
-import { type CustomCells, type CustomValues, fromCustomCell, toCustomCells } from '../../domain/custom-attributes.ts';
-import { adminRole, builtInRole } from '../../domain/role.ts';
-import type { Tenant } from '../../domain/tenant.ts';
-import { liveUserStates, userOrigins, userRoles, userStates } from '../../domain/user.ts';
-import { userNameFault } from '../../domain/user-name.ts';
+import { type CustomCells, type CustomValues, fromCustomCell, toCustomCells } from '../../domain/people/custom-attributes.ts';
+import { adminRole, builtInRole } from '../../domain/people/role.ts';
+import { liveUserStates, userOrigins, userRoles, userStates } from '../../domain/people/user.ts';
+import { userNameFault } from '../../domain/people/user-name.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { listGrantsOfUser } from '../../storage/oidc/grants.ts';
 import type { NewLists, UserProfile, UserRow } from '../../storage/people/user-rows.ts';
 import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
-import { signedIn, withLastSignIn, withLastSignIns } from '../last-sign-in.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
+import { signedIn, withLastSignIn, withLastSignIns } from '../sign-in/last-sign-in.ts';
 import { grants, requireMayGrant, roleNames } from './granting.ts';
 import { answerPeopleByName } from './people-by-name.ts';
 import { loadUser, unknownUser } from './user-of-path.ts';

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
 import type { Receiver } from '../../administration/ssf-streams.ts';
 import { acknowledgedSetsMax, polledSetsMax, pollWaitSecondsMax, pollWaitsMax, setErrorCharsMax } from '../../contract/limits.ts';
-import { type SsfStream, streamEvents } from '../../domain/ssf-stream.ts';
+import { type SsfStream, streamEvents } from '../../domain/extending/ssf-stream.ts';
 import { recordRefusedSet } from '../../ssf/refused-set.ts';
 import { signToken } from '../../ssf/security-event-token.ts';
 import type { Queries } from '../../storage/engine/database.ts';

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { changeStatus, verifyStream } from '../../administration/ssf-streams.ts';
 import { streamReasonCharsMax, streamStateCharsMax } from '../../contract/limits.ts';
-import { type SsfStream, streamStatuses } from '../../domain/ssf-stream.ts';
+import { type SsfStream, streamStatuses } from '../../domain/extending/ssf-stream.ts';
 import { rateLimited } from '../../http/rate-limits.ts';
 import { findStreamOf } from '../../storage/registry/ssf-streams.ts';
 import { type Endpoint, endpoint, type Json } from '../endpoint.ts';

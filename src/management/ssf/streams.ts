@@ -9,7 +9,7 @@ import {
   streamsPerTenantMax,
   urlCharsMax,
 } from '../../contract/limits.ts';
-import { calledUriFault } from '../../domain/client-uris.ts';
+import { calledUriFault } from '../../domain/client/client-uris.ts';
 import {
   type DeliveryMethod,
   deliveredEvents,
@@ -17,8 +17,8 @@ import {
   type SsfStream,
   type StreamValues,
   supportedEvents,
-} from '../../domain/ssf-stream.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+} from '../../domain/extending/ssf-stream.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { pollUrl } from '../../ssf/configuration.ts';
 import { findStreamOf } from '../../storage/registry/ssf-streams.ts';
 import { conflict, type Endpoint, endpoint, invalidField, type Json } from '../endpoint.ts';

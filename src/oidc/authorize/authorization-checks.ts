@@ -4,9 +4,9 @@
 import type { RowId } from '../../contract/catalogue.ts';
 import type { ContractError } from '../../contract/contract-error.ts';
 import { hintCharsMax, identifierCharsMax, nonceCharsMax, stateCharsMax } from '../../contract/limits.ts';
-import { isResponseMode, responseModes } from '../../domain/authorization-response.ts';
-import type { Client } from '../../domain/client.ts';
-import { codeGrantType } from '../../domain/grant-types.ts';
+import type { Client } from '../../domain/client/client.ts';
+import { isResponseMode, responseModes } from '../../domain/oidc/authorization-response.ts';
+import { codeGrantType } from '../../domain/oidc/grant-types.ts';
 import type { RequestParameters } from '../parameters.ts';
 import { type Fault, rejectFault } from '../row-fault.ts';
 import { findUnboundScope, parseScopes, requestedAudiences } from '../scopes.ts';

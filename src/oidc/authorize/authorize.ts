@@ -7,10 +7,10 @@ import { type OidcLoginRequest, startLogin } from '../../approvals/start-login.t
 import { catalogue } from '../../contract/catalogue.ts';
 import { ContractError, reject } from '../../contract/contract-error.ts';
 import { stateCharsMax } from '../../contract/limits.ts';
-import { type AuthorizationResponse, isResponseMode, type ResponseMode } from '../../domain/authorization-response.ts';
-import type { Client } from '../../domain/client.ts';
+import type { Client } from '../../domain/client/client.ts';
 import type { TransactionId } from '../../domain/ids.ts';
 import { negotiateLanguage } from '../../domain/language.ts';
+import { type AuthorizationResponse, isResponseMode, type ResponseMode } from '../../domain/oidc/authorization-response.ts';
 import { ssoPolicyOf } from '../../domain/sign-in/sso-session.ts';
 import { addressBlock } from '../../http/client-address.ts';
 import { enforceRateLimit } from '../../http/rate-limits.ts';

@@ -4,11 +4,11 @@
 import type { OidcLoginRequest } from '../../approvals/start-login.ts';
 import { reject } from '../../contract/contract-error.ts';
 import { requestedClaimsMax } from '../../contract/limits.ts';
-import type { Client } from '../../domain/client.ts';
-import { acrValuesSupported } from '../../domain/login-methods.ts';
+import type { Client } from '../../domain/client/client.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
+import { acrValuesSupported } from '../../domain/sign-in/login-methods.ts';
 import { offeredMethods } from '../../domain/sign-in/sign-in-strength.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import { parseStrictJson } from '../../http/strict-json.ts';
 import { listCachedProviders } from '../../storage/registry/identity-providers.ts';

@@ -4,9 +4,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Cause, reject } from '../../contract/contract-error.ts';
 import { bindingMessageCharsMax, notificationTokenCharsMax } from '../../contract/limits.ts';
-import type { Client } from '../../domain/client.ts';
-import { cibaGrantType } from '../../domain/grant-types.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Client } from '../../domain/client/client.ts';
+import { cibaGrantType } from '../../domain/oidc/grant-types.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { enforceRateLimit } from '../../http/rate-limits.ts';
 import type { Handler } from '../../http/surface.ts';
 import { findAuthorizationFault } from '../authorize/authorization-checks.ts';

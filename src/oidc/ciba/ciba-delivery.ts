@@ -2,8 +2,8 @@
 // for a push that is given up is revoked.
 import { type Attempted, type Carrier, eachAlone, type Parcel, postOnce } from '../../deliveries/carrier.ts';
 import { deliveryKinds } from '../../deliveries/kinds.ts';
-import type { Client } from '../../domain/client.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Client } from '../../domain/client/client.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import type { CibaDelivery } from '../../storage/oidc/ciba-deliveries.ts';

@@ -4,8 +4,8 @@
 import type { Cause } from '../../contract/contract-error.ts';
 import { assertionLifetimeSecondsMax, identifierCharsMax } from '../../contract/limits.ts';
 import { parseJwt } from '../../crypto/jwt.ts';
-import type { Client } from '../../domain/client.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Client } from '../../domain/client/client.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { nowSeconds } from '../../platform/clock.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import type { UserRow } from '../../storage/people/user-rows.ts';

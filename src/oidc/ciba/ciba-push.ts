@@ -1,9 +1,9 @@
 // The body of a CIBA push (CIBA Core 10.3): tokens for an approved request, minted and redeemed once and kept sealed so that
 // every attempt sends the same bytes, or an error. Called by the delivery job.
-import type { Client } from '../../domain/client.ts';
-import { cibaGrantType } from '../../domain/grant-types.ts';
-import { type HookClaims, mergeClaims } from '../../domain/hook.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Client } from '../../domain/client/client.ts';
+import { type HookClaims, mergeClaims } from '../../domain/extending/hook.ts';
+import { cibaGrantType } from '../../domain/oidc/grant-types.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { HookVerdict } from '../../hooks/hooks.ts';
 import type { Parts } from '../../http/services.ts';
 import type { StoredCibaRequest } from '../../storage/oidc/ciba-requests.ts';

@@ -1,7 +1,7 @@
 // What an approved CIBA request becomes: a grant with its first refresh token, once. Shared by the CIBA grant of the token
 // endpoint (poll, ping) and the push delivery. Nothing is signed here.
 import type { GrantId } from '../../domain/ids.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { uuidV7 } from '../../platform/random.ts';

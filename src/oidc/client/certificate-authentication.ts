@@ -3,8 +3,8 @@
 import type { FastifyRequest } from 'fastify';
 import { type Cause, reject } from '../../contract/contract-error.ts';
 import { type ClientCertificate, holdsName } from '../../crypto/client-certificate.ts';
-import type { Client } from '../../domain/client.ts';
-import { certificateNamesOf, selfSignedTlsClientAuth } from '../../domain/tls-client-auth.ts';
+import type { Client } from '../../domain/client/client.ts';
+import { certificateNamesOf, selfSignedTlsClientAuth } from '../../domain/client/tls-client-auth.ts';
 import { type ClientKeysDeps, clientJwks } from './client-keys.ts';
 
 /** Why a certificate is not the client's, or undefined when it is. */

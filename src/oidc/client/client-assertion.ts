@@ -7,9 +7,9 @@ import { assertionPublicKeyAlgs, assertionSecretAlgs, isSignedBy } from '../../c
 import { type ParsedJwt, parseJwt } from '../../crypto/jwt.ts';
 import type { KeyEncryption } from '../../crypto/key-encryption.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
-import type { Client } from '../../domain/client.ts';
-import { algsOfProfile, isFapi2 } from '../../domain/fapi2.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Client } from '../../domain/client/client.ts';
+import { algsOfProfile, isFapi2 } from '../../domain/client/fapi2.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { nowSeconds } from '../../platform/clock.ts';
 import type { Database } from '../../storage/engine/database.ts';
 import { consumeClientAssertion } from '../../storage/oidc/client-assertions.ts';

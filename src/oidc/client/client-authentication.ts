@@ -5,8 +5,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Cause, reject } from '../../contract/contract-error.ts';
 import { verifySecret } from '../../crypto/secret-hash.ts';
-import { acceptsAuthMethod, type Client, type RegisteredAuthMethod, type TokenEndpointAuthMethod } from '../../domain/client.ts';
-import { isCertificateMethod } from '../../domain/tls-client-auth.ts';
+import { acceptsAuthMethod, type Client, type RegisteredAuthMethod, type TokenEndpointAuthMethod } from '../../domain/client/client.ts';
+import { isCertificateMethod } from '../../domain/client/tls-client-auth.ts';
 import { repeatedCredentials } from '../../http/request-sanity.ts';
 import type { Parts } from '../../http/services.ts';
 import { findCachedClient, peekClient, touchClient } from '../../storage/registry/clients.ts';

@@ -2,7 +2,7 @@
 // ones always pass: secrets have 256 bits, so the limit guards our processor and logs, not them. Failures count per client and
 // address block, so that one misconfigured client behind a shared address costs nobody else anything.
 import type { ClientId } from '../../domain/ids.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { addressBlock } from '../../http/client-address.ts';
 import { enforceRateLimit } from '../../http/rate-limits.ts';
 import type { RateLimiter } from '../../platform/rate-limit.ts';

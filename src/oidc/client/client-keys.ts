@@ -4,7 +4,7 @@
 import type { KeyObject } from 'node:crypto';
 import { jwksBytesMax, jwksKeysMax } from '../../contract/limits.ts';
 import { publicKeyFor } from '../../crypto/assertion-algorithms.ts';
-import type { Client } from '../../domain/client.ts';
+import type { Client } from '../../domain/client/client.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Outbound } from '../../platform/outbound.ts';

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { reject } from '../../contract/contract-error.ts';
 import { codeVerifierCharsMax, codeVerifierCharsMin } from '../../contract/limits.ts';
 import { equalText, hashSecret } from '../../crypto/secret-hash.ts';
-import { refreshGrantType } from '../../domain/grant-types.ts';
+import { refreshGrantType } from '../../domain/oidc/grant-types.ts';
 import { randomSecret } from '../../platform/random.ts';
 import { findAuthorizationCode, redeemAuthorizationCode, type StoredAuthorizationCode } from '../../storage/oidc/authorization-codes.ts';
 import type { Grant } from '../../storage/oidc/grants.ts';

@@ -3,8 +3,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { OpaqueRowId } from '../../contract/catalogue.ts';
 import type { Cause } from '../../contract/contract-error.ts';
-import type { Client } from '../../domain/client.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Client } from '../../domain/client/client.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import type { Grant } from '../../storage/oidc/grants.ts';
 import type { RequestParameters } from '../parameters.ts';

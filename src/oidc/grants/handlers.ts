@@ -1,5 +1,5 @@
-// The handler of each grant type: a type without one does not compile. Names and rules are in domain/grant-types.ts.
-import { cibaGrantType, deviceCodeGrantType, type GrantType } from '../../domain/grant-types.ts';
+// The handler of each grant type: a type without one does not compile. Names and rules are in domain/oidc/grant-types.ts.
+import { cibaGrantType, deviceCodeGrantType, type GrantType } from '../../domain/oidc/grant-types.ts';
 import { authorizationCodeGrant } from './authorization-code.ts';
 import { cibaGrant } from './ciba.ts';
 import { clientCredentialsGrant } from './client-credentials.ts';

@@ -2,9 +2,9 @@
 // transaction that uses the approval up.
 import type { EventData } from '../../contract/events.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
-import type { Client } from '../../domain/client.ts';
-import { refreshGrantType } from '../../domain/grant-types.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Client } from '../../domain/client/client.ts';
+import { refreshGrantType } from '../../domain/oidc/grant-types.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { randomSecret } from '../../platform/random.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { type Grant, insertGrant } from '../../storage/oidc/grants.ts';

@@ -3,8 +3,8 @@
 import { reject } from '../../contract/contract-error.ts';
 import { createKeyEncryption, type KeyEncryption } from '../../crypto/key-encryption.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
-import type { Client } from '../../domain/client.ts';
-import { isFapi2 } from '../../domain/fapi2.ts';
+import type { Client } from '../../domain/client/client.ts';
+import { isFapi2 } from '../../domain/client/fapi2.ts';
 import { randomSecret } from '../../platform/random.ts';
 import type { Grant } from '../../storage/oidc/grants.ts';
 import {

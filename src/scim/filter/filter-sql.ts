@@ -2,8 +2,8 @@
 // NULL never escapes: positive tests may give NULL, which no row passes; `not` is IS NOT TRUE, `ne` is IS DISTINCT FROM.
 // Every value is a parameter. filter-evaluator.ts is the other back end; the fuzz test holds the two together.
 import { type RawBuilder, sql } from 'kysely';
-import { orderedKey } from '../../domain/custom-attributes.ts';
 import type { TenantId } from '../../domain/ids.ts';
+import { orderedKey } from '../../domain/people/custom-attributes.ts';
 import type { Dialect } from '../../storage/engine/database.ts';
 import { containsPattern, lookupFunction } from '../../storage/engine/trigram-search.ts';
 import { reverseText } from '../../storage/people/user-search.ts';

@@ -1,7 +1,7 @@
 // The shape of one SCIM attribute definition (RFC 7643 section 7) and of the place where its value lives in SQL.
 // The tables themselves are in user-attributes.ts and group-attributes.ts; everything else in this folder derives from them.
 // This file must not know any concrete attribute.
-import type { CustomAttribute } from '../../domain/custom-attributes.ts';
+import type { CustomAttribute } from '../../domain/people/custom-attributes.ts';
 
 export type AttributeType = 'string' | 'boolean' | 'decimal' | 'dateTime' | 'reference' | 'binary' | 'complex';
 export type Mutability = 'readWrite' | 'readOnly' | 'writeOnly';

@@ -1,6 +1,6 @@
 // Finds schema table entries by the names clients use: case-insensitive, with or without a schema URN in front
 // (RFC 7644 section 3.10). Filters, PATCH paths, bodies and projection all come here; nothing else parses names.
-import type { CustomAttribute } from '../../domain/custom-attributes.ts';
+import type { CustomAttribute } from '../../domain/people/custom-attributes.ts';
 import type { Attribute, ResourceType, SchemaDefinition } from './attribute.ts';
 import { groupType } from './group-attributes.ts';
 import { userType, userTypeWith } from './user-attributes.ts';

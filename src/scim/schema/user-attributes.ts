@@ -1,7 +1,7 @@
 // The User and EnterpriseUser schemas (RFC 7643 sections 4.1, 4.3, 8.7), made from the table of a person's attributes in
-// domain/user-attributes.ts, with what SCIM alone has: active, password, groups. /Schemas, filter names, SQL, PATCH rules,
+// domain/people/user-attributes.ts, with what SCIM alone has: active, password, groups. /Schemas, filter names, SQL, PATCH rules,
 // projection and validation all derive from it.
-import { type CustomAttribute, labelOf } from '../../domain/custom-attributes.ts';
+import { type CustomAttribute, labelOf } from '../../domain/people/custom-attributes.ts';
 import {
   addressParts,
   userAttributes as attributes,
@@ -9,7 +9,7 @@ import {
   type UserAttribute,
   type UserList,
   userLists,
-} from '../../domain/user-attributes.ts';
+} from '../../domain/people/user-attributes.ts';
 import { type Attribute, attribute, type Column, type ResourceType } from './attribute.ts';
 import { externalIdAttribute, idAttribute, metaAttribute, schemasAttribute } from './common-attributes.ts';
 

@@ -1,8 +1,8 @@
 // CIBA requests (contract 3: pending, approved, denied, expired, already used): one row each, looked up by the hash of the
 // auth_req_id, decided by its approval. A row outlives its request by a day, so that late polls get the right answer.
 import { sql } from 'kysely';
-import type { DeliveryMode } from '../../domain/client.ts';
-import { type HookClaims, loadHookClaims, storeHookClaims } from '../../domain/hook.ts';
+import type { DeliveryMode } from '../../domain/client/client.ts';
+import { type HookClaims, loadHookClaims, storeHookClaims } from '../../domain/extending/hook.ts';
 import type { ApprovalId, ClientId, GrantId, TenantId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';

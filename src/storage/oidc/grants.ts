@@ -1,9 +1,9 @@
 // A grant is one authorization of one client by one user: the `sid` of its tokens and the family of its refresh tokens.
 // Revoking it ends every token issued from it, at once and on every node.
 import { sql } from 'kysely';
-import { type HookClaims, loadHookClaims, storeHookClaims } from '../../domain/hook.ts';
+import { type HookClaims, loadHookClaims, storeHookClaims } from '../../domain/extending/hook.ts';
 import type { ClientId, GrantId, SsoSessionId, TenantId, UserId } from '../../domain/ids.ts';
-import { loadRequestedClaims, type RequestedClaims, storeRequestedClaims } from '../../domain/requested-claims.ts';
+import { loadRequestedClaims, type RequestedClaims, storeRequestedClaims } from '../../domain/oidc/requested-claims.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { type Row, statement } from '../engine/statement.ts';

@@ -1,7 +1,7 @@
 // The deny-list of access tokens by jti, kept until the token would have expired anyway, and the one question that everyone
 // who accepts an access token asks: is it revoked, by itself or with its grant?
 import type { GrantId, TenantId, UserId } from '../../domain/ids.ts';
-import { loadRequestedClaims, type RequestedClaims } from '../../domain/requested-claims.ts';
+import { loadRequestedClaims, type RequestedClaims } from '../../domain/oidc/requested-claims.ts';
 import type { Queries } from '../engine/database.ts';
 import { statement } from '../engine/statement.ts';
 

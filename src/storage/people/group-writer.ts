@@ -2,9 +2,9 @@
 // group are never loaded to change it. A taken name throws ValueTaken. The caller owns the transaction.
 import { sql } from 'kysely';
 import { foldKey } from '../../domain/fold.ts';
-import type { groupFields } from '../../domain/group.ts';
 import type { GroupId, TenantId, UserId } from '../../domain/ids.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
+import type { groupFields } from '../../domain/people/group.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { idIn } from '../engine/id-list.ts';
 import { databaseNowMs } from '../engine/instance.ts';

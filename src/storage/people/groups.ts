@@ -1,8 +1,8 @@
 // Groups and their members (users only). `origin` tells who manages a group: the console's are invisible to SCIM.
 import { type Generated, sql } from 'kysely';
 import { foldKey } from '../../domain/fold.ts';
-import { type Group, groupFields } from '../../domain/group.ts';
 import type { GroupId, TenantId, UserId } from '../../domain/ids.ts';
+import { type Group, groupFields } from '../../domain/people/group.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { idIn } from '../engine/id-list.ts';
 import type { Page, SearchedPage } from '../engine/matching-rows.ts';

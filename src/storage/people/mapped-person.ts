@@ -1,8 +1,9 @@
 // Reads of a person what mapping rules need, and nothing else.
-import { type CustomAttribute, fromCustomCell } from '../../domain/custom-attributes.ts';
+
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { MappedElement, MappedPerson, Source } from '../../domain/mappings/paths.ts';
-import { addressParts, userLists } from '../../domain/user-attributes.ts';
+import { type CustomAttribute, fromCustomCell } from '../../domain/people/custom-attributes.ts';
+import { addressParts, userLists } from '../../domain/people/user-attributes.ts';
 import type { Queries } from '../engine/database.ts';
 import { listGroupsOfUser } from './groups.ts';
 import { findUserAddress, listUserEmails, listUserValues } from './user-lists.ts';

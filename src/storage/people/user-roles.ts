@@ -1,8 +1,9 @@
 // Who holds which roles (design 13, 4). `users.role` says `admin` of whoever holds one, which user-writer.ts keeps so; what the roles allow
 // is read here each time, so that a role taken away acts at once.
-import type { Capability } from '../../domain/capabilities.ts';
+
 import type { GroupId, TenantId, UserId } from '../../domain/ids.ts';
-import { builtInRole, capabilitiesOfRoles, type HeldRole, ownerRole, roleFields } from '../../domain/role.ts';
+import type { Capability } from '../../domain/people/capabilities.ts';
+import { builtInRole, capabilitiesOfRoles, type HeldRole, ownerRole, roleFields } from '../../domain/people/role.ts';
 import type { Queries } from '../engine/database.ts';
 import { idAmong } from '../engine/id-list.ts';
 import { databaseNowMs } from '../engine/instance.ts';

@@ -1,7 +1,7 @@
 // The rows of a person: `users` and its lists (emails, values, addresses), as the databases hold them. Types and names; users.ts and
 // user-lists.ts read them, user-writer.ts writes them.
 import type { TenantId, UserId } from '../../domain/ids.ts';
-import { type AddressPart, type UserColumn, userColumns } from '../../domain/user-attributes.ts';
+import { type AddressPart, type UserColumn, userColumns } from '../../domain/people/user-attributes.ts';
 
 /** Columns to write, by name; search keys are added by the writer. */
 export type UserProfile = Readonly<Partial<Record<UserColumn, string | null>>>;

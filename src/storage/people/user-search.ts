@@ -10,7 +10,7 @@ import {
   type UserColumn,
   userAttributes,
   userLists,
-} from '../../domain/user-attributes.ts';
+} from '../../domain/people/user-attributes.ts';
 import type { NewAddress, NewValue } from './user-rows.ts';
 
 /** The search columns of `users`, all nullable. */

@@ -3,10 +3,10 @@
 // the transaction.
 
 import { sql } from 'kysely';
-import { type CustomCells, customPath } from '../../domain/custom-attributes.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
-import type { LiveUserState, UserOrigin, UserRole } from '../../domain/user.ts';
-import { userColumns } from '../../domain/user-attributes.ts';
+import { type CustomCells, customPath } from '../../domain/people/custom-attributes.ts';
+import type { LiveUserState, UserOrigin, UserRole } from '../../domain/people/user.ts';
+import { userColumns } from '../../domain/people/user-attributes.ts';
 import { revokeDevicesOfUser } from '../device/devices.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { idIn } from '../engine/id-list.ts';

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { foldKey } from '../../domain/fold.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
-import type { UserColumn } from '../../domain/user-attributes.ts';
+import type { UserColumn } from '../../domain/people/user-attributes.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { idIn, idInSlot, idList, keyIn } from '../engine/id-list.ts';
 import { statement, type Value } from '../engine/statement.ts';

@@ -1,7 +1,7 @@
 // What people and things that audit records name by id are called now. Of what is deleted nothing is known any more.
 import { sql } from 'kysely';
-import type { Capability } from '../../domain/capabilities.ts';
 import type { TenantId } from '../../domain/ids.ts';
+import type { Capability } from '../../domain/people/capabilities.ts';
 import type { Queries } from '../engine/database.ts';
 import { idAmong } from '../engine/id-list.ts';
 

@@ -1,8 +1,8 @@
 // Initial access tokens (RFC 7591 3) and the registrations made with them (RFC 7592): both stored by the SHA-256 of their token. A
 // use of an initial token is one conditional UPDATE.
 import { sql } from 'kysely';
+import { policyFields, type RegistrationPolicy } from '../../domain/client/registration-policy.ts';
 import type { ClientId, TenantId } from '../../domain/ids.ts';
-import { policyFields, type RegistrationPolicy } from '../../domain/registration-policy.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import type { Page } from '../engine/matching-rows.ts';

@@ -1,6 +1,6 @@
 // OAuth clients: rows to and from the domain's Client.
 
-import { type Client, clientFields } from '../../domain/client.ts';
+import { type Client, clientFields } from '../../domain/client/client.ts';
 import type { ClientId, TenantId } from '../../domain/ids.ts';
 import type { ConfigCache } from '../engine/config-cache.ts';
 import type { Queries } from '../engine/database.ts';

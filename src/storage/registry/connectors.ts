@@ -1,7 +1,7 @@
 // Connectors: rows to and from the domain's Connector, and where each stands: how far it has read in the feed and gone through everybody,
 // why it rests. Secrets are stored as they are given here: sealed by tokens/connector-secret.ts.
 import { type Generated, sql } from 'kysely';
-import { type Connector, type ConnectorValues, connectorFields } from '../../domain/connector.ts';
+import { type Connector, type ConnectorValues, connectorFields } from '../../domain/extending/connector.ts';
 import type { ConnectorId, TenantId } from '../../domain/ids.ts';
 import type { ConfigCache } from '../engine/config-cache.ts';
 import type { Queries } from '../engine/database.ts';

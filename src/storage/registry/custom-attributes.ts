@@ -2,9 +2,9 @@
 // nobody reads, until the values people have of it are gone (purge).
 import { sql } from 'kysely';
 import { customAttributesPerTenantMax } from '../../contract/limits.ts';
-import { type CustomAttribute, customAttributeFields } from '../../domain/custom-attributes.ts';
 import type { ValuesOf } from '../../domain/field.ts';
 import type { TenantId } from '../../domain/ids.ts';
+import { type CustomAttribute, customAttributeFields } from '../../domain/people/custom-attributes.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { fromRow, type RowOf, toCells, toRow } from '../engine/row-codec.ts';

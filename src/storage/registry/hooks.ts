@@ -1,5 +1,5 @@
 // Hooks: rows to and from the domain's Hook. Secrets are stored as they are given here: sealed by tokens/hook-secret.ts.
-import { type Hook, type HookSecrets, type HookValues, hookFields, type TenantHooks } from '../../domain/hook.ts';
+import { type Hook, type HookSecrets, type HookValues, hookFields, type TenantHooks } from '../../domain/extending/hook.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { ServiceProviderId, TenantId } from '../../domain/ids.ts';
-import type { ServiceProvider } from '../../domain/service-provider.ts';
+import type { ServiceProvider } from '../../domain/saml/service-provider.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 

@@ -1,6 +1,7 @@
 // Resource servers (RFC 8707): rows to and from the domain's Resource.
+
+import { type Resource, type ResourceValues, resourceFields } from '../../domain/client/resource.ts';
 import type { TenantId } from '../../domain/ids.ts';
-import { type Resource, type ResourceValues, resourceFields } from '../../domain/resource.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import type { Page } from '../engine/matching-rows.ts';

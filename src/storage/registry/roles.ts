@@ -1,6 +1,6 @@
 // The roles a tenant adds: rows to and from the domain's Role. Who holds them is in people/user-roles.ts.
 import type { TenantId } from '../../domain/ids.ts';
-import { type Role, type RoleValues, roleFields } from '../../domain/role.ts';
+import { type Role, type RoleValues, roleFields } from '../../domain/people/role.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import type { Page } from '../engine/matching-rows.ts';

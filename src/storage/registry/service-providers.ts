@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import type { ServiceProviderId, TenantId } from '../../domain/ids.ts';
-import { ownUse, type ServiceProvider, serviceProviderFields } from '../../domain/service-provider.ts';
+import { ownUse, type ServiceProvider, serviceProviderFields } from '../../domain/saml/service-provider.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import type { Page } from '../engine/matching-rows.ts';

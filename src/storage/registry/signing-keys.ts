@@ -1,7 +1,7 @@
 // Signing keys of a tenant and of its service providers: per use and algorithm one `next` (published, not used), one `current`, and retired ones kept for verification.
 import { sql } from 'kysely';
 import type { ServiceProviderId, TenantId } from '../../domain/ids.ts';
-import { ownUse } from '../../domain/service-provider.ts';
+import { ownUse } from '../../domain/saml/service-provider.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 

@@ -2,8 +2,8 @@
 // header is stored as it is given here: sealed by tokens/stream-header.ts.
 import { sql } from 'kysely';
 import { streamsPerTenantMax } from '../../contract/limits.ts';
+import type { DeliveryMethod, SsfStream, StreamStatus, StreamValues } from '../../domain/extending/ssf-stream.ts';
 import type { ClientId, SsfStreamId, TenantId } from '../../domain/ids.ts';
-import type { DeliveryMethod, SsfStream, StreamStatus, StreamValues } from '../../domain/ssf-stream.ts';
 import type { ConfigCache } from '../engine/config-cache.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';

@@ -5,8 +5,8 @@ import { unknownTenantNameBytesMax, unknownTenantNamesMax } from '../../contract
 import { readLoginTexts } from '../../domain/appearance/login-texts.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import { noMappings } from '../../domain/mappings/rule.ts';
-import { mergeSettings, sendsMail } from '../../domain/settings.ts';
-import { baseUrlOf, type Tenant, tenantFields } from '../../domain/tenant.ts';
+import { mergeSettings, sendsMail } from '../../domain/tenant/settings.ts';
+import { baseUrlOf, type Tenant, tenantFields } from '../../domain/tenant/tenant.ts';
 import type { ConfigCache } from '../engine/config-cache.ts';
 import type { Database, Queries } from '../engine/database.ts';
 import { fromRow } from '../engine/row-codec.ts';

@@ -1,7 +1,7 @@
 // Tenants: the one table every request starts from. Not under row-level security: it is what names the tenant.
 import type { Generated, Selectable } from 'kysely';
 import type { TenantId } from '../../domain/ids.ts';
-import { type TenantValues, tenantFields } from '../../domain/tenant.ts';
+import { type TenantValues, tenantFields } from '../../domain/tenant/tenant.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { type RowOf, toCells, toRow } from '../engine/row-codec.ts';

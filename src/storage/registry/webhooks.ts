@@ -1,8 +1,8 @@
 // Webhooks: rows to and from the domain's Webhook, and how far each has read in the feed. Secrets are stored as they are given here:
 // sealed by tokens/webhook-secret.ts.
 import { sql } from 'kysely';
+import { type DisabledReason, type Webhook, type WebhookValues, webhookFields } from '../../domain/extending/webhook.ts';
 import type { TenantId, WebhookId } from '../../domain/ids.ts';
-import { type DisabledReason, type Webhook, type WebhookValues, webhookFields } from '../../domain/webhook.ts';
 import type { ConfigCache } from '../engine/config-cache.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';

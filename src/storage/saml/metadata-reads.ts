@@ -2,7 +2,7 @@
 // an hour a provider, for the address is public.
 import { sql } from 'kysely';
 import type { ServiceProviderId, TenantId } from '../../domain/ids.ts';
-import { ownUse } from '../../domain/service-provider.ts';
+import { ownUse } from '../../domain/saml/service-provider.ts';
 import type { Database, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 

@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { ServiceProviderId, SsoSessionId, TenantId, UserId } from '../../domain/ids.ts';
-import type { AuthenticationMethod } from '../../domain/login-methods.ts';
 import type { NameIdFormat } from '../../domain/saml/name-id.ts';
+import type { AuthenticationMethod } from '../../domain/sign-in/login-methods.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 

@@ -11,7 +11,7 @@ import type {
   TransactionId,
   UserId,
 } from '../../domain/ids.ts';
-import type { LoginMethod } from '../../domain/login-methods.ts';
+import type { LoginMethod } from '../../domain/sign-in/login-methods.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { type Row, statement } from '../engine/statement.ts';

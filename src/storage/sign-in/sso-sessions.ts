@@ -3,7 +3,7 @@
 // every statement here says so itself, so that none of these needs a write of its own.
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { IdentityProviderId, SsoSessionId, TenantId, UserId } from '../../domain/ids.ts';
-import type { AuthenticationMethod } from '../../domain/login-methods.ts';
+import type { AuthenticationMethod } from '../../domain/sign-in/login-methods.ts';
 import type { LiveSsoSession, SsoPolicy } from '../../domain/sign-in/sso-session.ts';
 import { ssoAccountsPerBrowserMax } from '../../domain/sign-in/sso-session.ts';
 import type { Queries } from '../engine/database.ts';

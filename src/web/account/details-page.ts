@@ -2,8 +2,8 @@
 // such attributes there is no such page.
 import type { FastifyReply } from 'fastify';
 import { setOwnAttributes } from '../../administration/own-account.ts';
-import { type CustomAttribute, customPath, fromCustomCell, labelOf } from '../../domain/custom-attributes.ts';
 import type { Json } from '../../domain/field.ts';
+import { type CustomAttribute, customPath, fromCustomCell, labelOf } from '../../domain/people/custom-attributes.ts';
 import { html } from '../../platform/html.ts';
 import type { Typed } from '../first-party/app-form.ts';
 import { csrfField, type Notice } from '../first-party/app-page.ts';

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { decideDevice, findDevice, type WaitingDevice } from '../../approvals/device-authorization.ts';
 import { reject } from '../../contract/contract-error.ts';
 import { userCodeCharsMax } from '../../contract/limits.ts';
-import { deviceCodeGrantType } from '../../domain/grant-types.ts';
+import { deviceCodeGrantType } from '../../domain/oidc/grant-types.ts';
 import { parseUserCode, shownUserCode } from '../../domain/sign-in/user-code.ts';
 import { addressBlock } from '../../http/client-address.ts';
 import { enforceRateLimit, giveBack } from '../../http/rate-limits.ts';

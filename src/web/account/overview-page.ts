@@ -1,7 +1,7 @@
 // The first page of the account: who one is here, how one signed in, and the ways to the other pages.
 
 import type { FastifyReply } from 'fastify';
-import { displayNameOf } from '../../domain/user.ts';
+import { displayNameOf } from '../../domain/people/user.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { listUserEmails } from '../../storage/people/user-lists.ts';
 import { timeOf } from './account-time.ts';

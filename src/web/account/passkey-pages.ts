@@ -12,8 +12,8 @@ import {
 import { reject } from '../../contract/contract-error.ts';
 import { passkeyNameCharsMax, passkeysPerUserMax } from '../../contract/limits.ts';
 import { parseAttestation } from '../../crypto/webauthn.ts';
-import { emailPinMethod } from '../../domain/login-methods.ts';
-import { displayNameOf } from '../../domain/user.ts';
+import { displayNameOf } from '../../domain/people/user.ts';
+import { emailPinMethod } from '../../domain/sign-in/login-methods.ts';
 import { parseStrictJson } from '../../http/strict-json.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { countActiveDevices } from '../../storage/device/devices.ts';

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { strongMethodsOf } from '../../approvals/link-identity.ts';
 import { makeRecoveryCodes } from '../../approvals/recovery/recovery-codes.ts';
 import { reject } from '../../contract/contract-error.ts';
-import { loginMethods, phoneMethod } from '../../domain/login-methods.ts';
+import { loginMethods, phoneMethod } from '../../domain/sign-in/login-methods.ts';
 import { html } from '../../platform/html.ts';
 import { countRecoveryCodes } from '../../storage/sign-in/recovery-codes.ts';
 import { csrfField } from '../first-party/app-page.ts';

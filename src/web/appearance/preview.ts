@@ -1,8 +1,8 @@
 // The sign-in as a draft would show it: real pages of a sign-in nobody makes, in one theme, which do nothing.
 import { type LoginStep, loginSteps } from '../../domain/appearance/login-texts.ts';
 import type { Language } from '../../domain/language.ts';
-import { loginMethodNames } from '../../domain/login-methods.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import { loginMethodNames } from '../../domain/sign-in/login-methods.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Page, Theme } from '../../pages/page.ts';
 import { renderLogin } from '../login-page.ts';
 import type { LoginNow, LoginState } from '../login-view.ts';

@@ -1,6 +1,7 @@
 // The console as a client of its own tenant: allowed the Management API and its capabilities.
-import { capabilities } from '../../domain/capabilities.ts';
-import { consoleClientId } from '../../domain/own-clients.ts';
+
+import { consoleClientId } from '../../domain/client/own-clients.ts';
+import { capabilities } from '../../domain/people/capabilities.ts';
 import type { FirstPartyApp } from '../first-party/first-party-app.ts';
 
 export const consoleApp: FirstPartyApp = {

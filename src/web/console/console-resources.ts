@@ -1,12 +1,13 @@
 // What the console can list, create, change and delete: one entry per resource of the Management API, from which every
 // page of it is made. Adding a resource is one entry here and one line in console-page.ts.
-import { customAttributeFields } from '../../domain/custom-attributes.ts';
+
+import { resourceFields } from '../../domain/client/resource.ts';
 import { defaultsOf } from '../../domain/field.ts';
-import { groupFields } from '../../domain/group.ts';
-import { resourceFields } from '../../domain/resource.ts';
-import { serviceProviderFields } from '../../domain/service-provider.ts';
+import { customAttributeFields } from '../../domain/people/custom-attributes.ts';
+import { groupFields } from '../../domain/people/group.ts';
+import { serviceProviderFields } from '../../domain/saml/service-provider.ts';
 import { identityProviderFields, tenantPlaceholder } from '../../domain/sign-in/identity-provider.ts';
-import { rootTenantSlug, tenantFields } from '../../domain/tenant.ts';
+import { rootTenantSlug, tenantFields } from '../../domain/tenant/tenant.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { formOf } from '../first-party/form-field.ts';
 import { clients, initialAccessTokens } from './applications/client-resource.ts';

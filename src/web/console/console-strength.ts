@@ -1,8 +1,8 @@
 // How strong a sign-in to the console must be: whoever has a passkey or a phone that the tenant takes opens it with that, so that
 // somebody who only reads their mail does not.
 import type { GrantId } from '../../domain/ids.ts';
-import { loginMethods, meetsAcrValues, passkeyMethod, phoneMethod } from '../../domain/login-methods.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import { loginMethods, meetsAcrValues, passkeyMethod, phoneMethod } from '../../domain/sign-in/login-methods.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import { countActiveDevices } from '../../storage/device/devices.ts';
 import { findGrant } from '../../storage/oidc/grants.ts';

@@ -2,7 +2,7 @@
 // live try: a token by client_credentials and a read of the tenant's own SCIM endpoint with it. A secret is shown for ten minutes and
 // never stored; to try again after that the person types it in.
 import type { FastifyReply } from 'fastify';
-import { machineGrantType } from '../../domain/grant-types.ts';
+import { machineGrantType } from '../../domain/oidc/grant-types.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { type ApiAnswer, callApi } from '../first-party/app-api.ts';
 import type { Typed } from '../first-party/app-form.ts';

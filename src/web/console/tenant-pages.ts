@@ -1,8 +1,8 @@
 // Console pages about the tenant itself: signing keys and settings.
 import type { FastifyReply } from 'fastify';
+import { areWebPhonesAllowed } from '../../domain/device/web-phones.ts';
 import type { Json } from '../../domain/field.ts';
-import { merge, type Settings, settingFields, settingGroups } from '../../domain/settings.ts';
-import { areWebPhonesAllowed } from '../../domain/sign-in/web-phones.ts';
+import { merge, type Settings, settingFields, settingGroups } from '../../domain/tenant/settings.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { Typed } from '../first-party/app-form.ts';
 import { csrfField, type Notice, table } from '../first-party/app-page.ts';

@@ -2,7 +2,7 @@
 // speak of the deployment, not of a tenant. Everything behind the first request is loaded by it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bodyBytesMax, docsQueryCharsMax } from '../../contract/limits.ts';
-import { rootTenantSlug } from '../../domain/tenant.ts';
+import { rootTenantSlug } from '../../domain/tenant/tenant.ts';
 import type { Services } from '../../http/services.ts';
 import { registerSurface } from '../../http/surface.ts';
 import { sharedError } from '../../http/surface-errors.ts';

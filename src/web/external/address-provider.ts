@@ -2,7 +2,7 @@
 // the domain in their address, known here or not.
 import { domainOf } from '../../domain/sign-in/domain-proof.ts';
 import type { IdentityProvider } from '../../domain/sign-in/identity-provider.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import { listCachedProviders } from '../../storage/registry/identity-providers.ts';
 import { listCachedDomains } from '../../storage/registry/provider-domains.ts';

@@ -11,7 +11,7 @@ import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { TransactionId } from '../../domain/ids.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
 import { answersByPost, type IdentityProvider } from '../../domain/sign-in/identity-provider.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { protocols } from '../../federation/protocols.ts';
 import { addressBlock } from '../../http/client-address.ts';
 import { enforceRateLimit } from '../../http/rate-limits.ts';

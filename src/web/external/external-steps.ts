@@ -7,7 +7,7 @@ import { externalLoginSeconds, identifierCharsMax, providerAliasCharsMax } from 
 import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { TransactionId } from '../../domain/ids.ts';
 import type { IdentityProvider } from '../../domain/sign-in/identity-provider.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { protocols } from '../../federation/protocols.ts';
 import type { Failure, Outgoing, Upstream } from '../../federation/upstream.ts';
 import { addressBlock } from '../../http/client-address.ts';

@@ -2,7 +2,6 @@
 // those rules are for.
 import type { FastifyRequest } from 'fastify';
 import { tellSpills } from '../../audit/mapping-spills.ts';
-import { fromCustomCell, toCustomCells } from '../../domain/custom-attributes.ts';
 import type { UserId } from '../../domain/ids.ts';
 import {
   type InboundValues,
@@ -12,9 +11,10 @@ import {
   inboundRoom,
   inboundRulesOf,
 } from '../../domain/mappings/inbound.ts';
+import { fromCustomCell, toCustomCells } from '../../domain/people/custom-attributes.ts';
 import type { ExternalIdentity } from '../../domain/sign-in/external-identity.ts';
 import type { IdentityProvider } from '../../domain/sign-in/identity-provider.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Identified } from '../../federation/upstream.ts';
 import type { Parts } from '../../http/services.ts';
 import type { Queries } from '../../storage/engine/database.ts';

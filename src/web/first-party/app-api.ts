@@ -1,7 +1,7 @@
 // Calls of our first-party applications (console, account page) on their tenant's endpoints over HTTP semantics, inside the process.
 // The sign-in of both is made of them; for the console they are the only way to data.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { requestIdHeader } from '../../http/server.ts';
 
 export interface ApiAnswer {

@@ -1,7 +1,7 @@
 // The frame of every page of our first-party applications: who is signed in, navigation, content. One style sheet, nonce CSP, and no
 // script unless a page brings one. Texts come from the application; nothing here knows a page.
 import type { Language } from '../../domain/language.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { brandLinks, brandVariables, faviconLink, logoOf } from '../../pages/brand.ts';
 import { type Page, securityHeaders } from '../../pages/page.ts';
 import { type Html, html, trusted } from '../../platform/html.ts';

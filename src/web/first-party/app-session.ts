@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { KeyEncryption } from '../../crypto/key-encryption.ts';
 import type { GrantId } from '../../domain/ids.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { FirstPartyApp } from './first-party-app.ts';
 
 export interface AppSession {

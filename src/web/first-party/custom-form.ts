@@ -1,7 +1,8 @@
 // The attributes a tenant adds to its people as fields of a form, and what was typed as the API takes it. The console has all of
 // them, the account page those that people write themselves.
-import { type CustomAttribute, customPath, labelOf } from '../../domain/custom-attributes.ts';
+
 import type { Json } from '../../domain/field.ts';
+import { type CustomAttribute, customPath, labelOf } from '../../domain/people/custom-attributes.ts';
 import type { FormField } from './form-field.ts';
 
 const hints: Readonly<Record<CustomAttribute['type'], string | undefined>> = {

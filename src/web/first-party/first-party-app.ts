@@ -1,9 +1,9 @@
 // Our first-party applications as clients of the tenant they belong to: public, PKCE, registered the first time somebody opens them and
 // again when the tenant's base URL changed. Used by the console and the account page; decides nothing about pages.
-import { type Client, plainClient } from '../../domain/client.ts';
-import { codeGrantType, refreshGrantType } from '../../domain/grant-types.ts';
+import { type Client, plainClient } from '../../domain/client/client.ts';
 import type { ClientId } from '../../domain/ids.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import { codeGrantType, refreshGrantType } from '../../domain/oidc/grant-types.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { findCachedClient, findClient, insertClientOnce, updateClient } from '../../storage/registry/clients.ts';

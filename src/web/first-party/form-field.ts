@@ -2,7 +2,7 @@
 // typed when the API refuses it. Every kind is one entry.
 
 import { type Json, type Kind, leavesOf, mayBeAbsent, type Part, type Table } from '../../domain/field.ts';
-import { rateLimitParts } from '../../domain/settings.ts';
+import { rateLimitParts } from '../../domain/tenant/settings.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { Typed } from './app-form.ts';
 import {

@@ -1,10 +1,10 @@
 // What an invitation opens: a page with a button that uses the link up, since programs that look at links press none; then the ways to
 // sign in that one adds. The token is in the fragment; a small script puts it into the form, and without scripts it is typed or pasted.
 import type { FastifyRequest } from 'fastify';
+import { areWebPhonesAllowed } from '../../domain/device/web-phones.ts';
 import { type Language, negotiateLanguage } from '../../domain/language.ts';
-import { emailPinMethod, passkeyMethod, phoneMethod } from '../../domain/login-methods.ts';
-import { areWebPhonesAllowed } from '../../domain/sign-in/web-phones.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import { emailPinMethod, passkeyMethod, phoneMethod } from '../../domain/sign-in/login-methods.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { icons } from '../../pages/icons.ts';
 import { type Page, renderPage } from '../../pages/page.ts';
 import { type Html, html } from '../../platform/html.ts';

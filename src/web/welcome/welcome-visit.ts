@@ -6,7 +6,7 @@ import { endOldPhones } from '../../approvals/recovery/recoveries.ts';
 import { welcomePurpose } from '../../crypto/sealed-columns.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { UserId } from '../../domain/ids.ts';
-import type { Tenant } from '../../domain/tenant.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import { soleCookie } from '../../platform/cookies.ts';
 import { randomSecret, uuidV7 } from '../../platform/random.ts';

@@ -70,7 +70,7 @@ export async function addColumn(context: MigrationContext, table: string, column
 
 /**
  * A column of `users` for an attribute of a person, with the key and the index that its search needs: those the table in
- * domain/user-attributes.ts calls `folded` and `exact`.
+ * domain/people/user-attributes.ts calls `folded` and `exact`.
  */
 export async function addUserAttribute(context: MigrationContext, column: string, search: 'folded' | 'exact'): Promise<void> {
   await addColumn(context, 'users', column, 'text?');

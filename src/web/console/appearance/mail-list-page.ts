@@ -1,8 +1,8 @@
 // The console's page Mail: every kind of mail, and the server they go by, with a test that says what it answered.
 import type { FastifyReply } from 'fastify';
+import { mailSecurities } from '../../../domain/appearance/mail-server.ts';
 import type { Json } from '../../../domain/field.ts';
 import { type Language, languages } from '../../../domain/language.ts';
-import { mailSecurities } from '../../../domain/mail-server.ts';
 import { type Html, html } from '../../../platform/html.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { csrfField, table } from '../../first-party/app-page.ts';

@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import { type LoginStep, loginStepLabels, loginSteps } from '../../../domain/appearance/login-texts.ts';
 import type { Language } from '../../../domain/language.ts';
-import type { Tenant } from '../../../domain/tenant.ts';
+import type { Tenant } from '../../../domain/tenant/tenant.ts';
 import type { Page } from '../../../pages/page.ts';
 import { type Html, html } from '../../../platform/html.ts';
 import { previewPage } from '../../appearance/preview.ts';

@@ -1,11 +1,12 @@
 // The pages of OIDC clients, and of the tokens with which clients register themselves.
-import { capabilitiesOfTenant } from '../../../domain/capabilities.ts';
-import { clientFields, guidedRefreshLeewaySeconds } from '../../../domain/client.ts';
-import { redirectUriFault } from '../../../domain/client-uris.ts';
+
+import { clientFields, guidedRefreshLeewaySeconds } from '../../../domain/client/client.ts';
+import { redirectUriFault } from '../../../domain/client/client-uris.ts';
+import { initialAccessTokenFields } from '../../../domain/client/registration-policy.ts';
 import { defaultsOf, type Json } from '../../../domain/field.ts';
-import { codeGrantType, refreshGrantType } from '../../../domain/grant-types.ts';
-import { initialAccessTokenFields } from '../../../domain/registration-policy.ts';
-import { scopeMeanings, standardScopes } from '../../../domain/standard-scopes.ts';
+import { codeGrantType, refreshGrantType } from '../../../domain/oidc/grant-types.ts';
+import { scopeMeanings, standardScopes } from '../../../domain/oidc/standard-scopes.ts';
+import { capabilitiesOfTenant } from '../../../domain/people/capabilities.ts';
 import { type Html, html } from '../../../platform/html.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { type FormField, formOf, type OptionGroup } from '../../first-party/form-field.ts';

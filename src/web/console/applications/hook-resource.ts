@@ -1,6 +1,7 @@
 // Hooks in the console: the list, the form, the call that tries one, and its secrets.
+
+import { hookFields, hookPoints } from '../../../domain/extending/hook.ts';
 import { defaultsOf } from '../../../domain/field.ts';
-import { hookFields, hookPoints } from '../../../domain/hook.ts';
 import { formOf } from '../../first-party/form-field.ts';
 import { code, created, enabled, text } from '../cells.ts';
 import type { ConsoleResource } from '../frame/resource.ts';

@@ -1,8 +1,8 @@
 // Webhooks in the console: the list, the form with the types of events to tick, trial, secrets, off and on. Deliveries are in
 // webhook-deliveries.ts.
 import { eventTypes } from '../../../contract/events.ts';
+import { webhookFields } from '../../../domain/extending/webhook.ts';
 import { defaultsOf } from '../../../domain/field.ts';
-import { webhookFields } from '../../../domain/webhook.ts';
 import { type FormField, formOf } from '../../first-party/form-field.ts';
 import { eventWords } from '../activity/event-words.ts';
 import { created, text } from '../cells.ts';

@@ -1,11 +1,11 @@
 // The wizard of applications: what kind it is, then its name and addresses, then a page with all that the program needs. Everything
 // else has the values of its kind and is on the application's own page.
 import type { FastifyReply } from 'fastify';
-import { capabilities } from '../../../domain/capabilities.ts';
-import { type ClientKind, clientKinds, isClientKind } from '../../../domain/client-kinds.ts';
-import { redirectUriFault } from '../../../domain/client-uris.ts';
+import { type ClientKind, clientKinds, isClientKind } from '../../../domain/client/client-kinds.ts';
+import { redirectUriFault } from '../../../domain/client/client-uris.ts';
 import type { Json } from '../../../domain/field.ts';
-import { cibaGrantType, codeGrantType, machineGrantType } from '../../../domain/grant-types.ts';
+import { cibaGrantType, codeGrantType, machineGrantType } from '../../../domain/oidc/grant-types.ts';
+import { capabilities } from '../../../domain/people/capabilities.ts';
 import { type Html, html } from '../../../platform/html.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { csrfField } from '../../first-party/app-page.ts';

@@ -1,7 +1,7 @@
 // Connectors in the console: the list, the form with how one signs in by fields, and its tabs, which are in the other files here.
-import { authMembersOf, authTypes, connectorFields, secretMemberOf } from '../../../domain/connector.ts';
+import { authMembersOf, authTypes, connectorFields, secretMemberOf } from '../../../domain/extending/connector.ts';
 import { defaultsOf } from '../../../domain/field.ts';
-import { machineGrantType } from '../../../domain/grant-types.ts';
+import { machineGrantType } from '../../../domain/oidc/grant-types.ts';
 import { type FormField, formOf } from '../../first-party/form-field.ts';
 import { code, created, text } from '../cells.ts';
 import { badge } from '../console-page.ts';

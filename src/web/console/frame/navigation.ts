@@ -1,6 +1,6 @@
 // Where everything in the console is: one row a page, in the groups of the navigation; a new page is one row here. Gives the
 // navigation, which on a phone is a menu behind a link, and the way back from a page below another.
-import { rootTenantSlug, type Tenant } from '../../../domain/tenant.ts';
+import { rootTenantSlug, type Tenant } from '../../../domain/tenant/tenant.ts';
 import { type Html, html, trusted } from '../../../platform/html.ts';
 import { appPath } from '../../first-party/first-party-app.ts';
 import { consoleApp } from '../console-client.ts';

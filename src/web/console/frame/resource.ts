@@ -1,5 +1,5 @@
 // What a thing of the Management API is to the console: from one such entry every page of it is made.
-import type { Tenant } from '../../../domain/tenant.ts';
+import type { Tenant } from '../../../domain/tenant/tenant.ts';
 import type { Html } from '../../../platform/html.ts';
 import type { FormField } from '../../first-party/form-field.ts';
 import type { Visit } from '../console-visit.ts';

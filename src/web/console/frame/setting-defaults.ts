@@ -1,7 +1,7 @@
 // What a setting is without being set, in words, and the way back to it: derived from the fields, so a new setting has both.
 import { isDeepStrictEqual } from 'node:util';
 import { type Json, leavesOf } from '../../../domain/field.ts';
-import { settingFields } from '../../../domain/settings.ts';
+import { settingFields } from '../../../domain/tenant/settings.ts';
 import { type Html, html } from '../../../platform/html.ts';
 import { type FormField, valueAt } from '../../first-party/form-field.ts';
 

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { enterTenant, leaveTenant, type OpenEntry, openEntry } from '../../../administration/operator-entries.ts';
 import { reject } from '../../../contract/contract-error.ts';
 import type { GrantId, TenantId } from '../../../domain/ids.ts';
-import { rootTenantSlug, type Tenant } from '../../../domain/tenant.ts';
+import { rootTenantSlug, type Tenant } from '../../../domain/tenant/tenant.ts';
 import type { Parts } from '../../../http/services.ts';
 import { type Html, html } from '../../../platform/html.ts';
 import { randomId } from '../../../platform/random.ts';

@@ -1,5 +1,5 @@
 // The tenant switcher in the header of operators at home, and the banner of one who entered a tenant. Both are plain forms.
-import type { Tenant } from '../../../domain/tenant.ts';
+import type { Tenant } from '../../../domain/tenant/tenant.ts';
 import { type Html, html } from '../../../platform/html.ts';
 import { readStyleFile } from '../../../platform/style-file.ts';
 import { csrfField } from '../../first-party/app-page.ts';

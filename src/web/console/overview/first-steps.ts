@@ -1,6 +1,6 @@
 // What to do first, on the overview: a list that ticks itself by what the Management API tells, and the next step of whoever looks.
 import type { Json } from '../../../domain/field.ts';
-import { machineGrantType } from '../../../domain/grant-types.ts';
+import { machineGrantType } from '../../../domain/oidc/grant-types.ts';
 import { type Html, html } from '../../../platform/html.ts';
 import { table } from '../../first-party/app-page.ts';
 import { named, namesIn } from '../activity/events-page.ts';

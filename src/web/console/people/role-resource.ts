@@ -1,6 +1,6 @@
 // The pages of roles: those every tenant has are shown, its own are made and changed.
 import { defaultsOf } from '../../../domain/field.ts';
-import { builtInRole, roleFields } from '../../../domain/role.ts';
+import { builtInRole, roleFields } from '../../../domain/people/role.ts';
 import { formOf } from '../../first-party/form-field.ts';
 import { text } from '../cells.ts';
 import { badge } from '../console-page.ts';

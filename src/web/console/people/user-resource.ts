@@ -1,5 +1,5 @@
 // The pages of people: their form with what the tenant adds to it, and what can be done with them.
-import { type UserAttribute, userAttributes } from '../../../domain/user-attributes.ts';
+import { type UserAttribute, userAttributes } from '../../../domain/people/user-attributes.ts';
 import { customForm, typedCustom } from '../../first-party/custom-form.ts';
 import type { FormField } from '../../first-party/form-field.ts';
 import { created, lastSignIn, text } from '../cells.ts';

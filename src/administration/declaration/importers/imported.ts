@@ -1,0 +1,49 @@
+// What importers of other providers' exports share: their items, and the account of what was left and why.
+import { createHash } from 'node:crypto';
+import type { Declared, Section } from '../document.ts';
+
+/** How many of what were left, by what and why. */
+export type Left = Map<string, number>;
+
+export interface ImportedItem {
+  readonly section: Section;
+  readonly value: unknown;
+}
+
+export interface Imported {
+  readonly items: readonly ImportedItem[];
+  readonly left: Left;
+}
+
+/** Counts something that was left; gives an empty list, for callers that then have no item. */
+export function noteLeft(left: Left, what: string, why: string, count = 1): readonly never[] {
+  const text = `${what}: ${why}`;
+  left.set(text, (left.get(text) ?? 0) + count);
+  return [];
+}
+
+export const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value.trim() !== '' ? value : undefined);
+
+/** The id when it is a UUID as this service writes them. */
+export function uuidOf(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value) ? value : undefined;
+}
+
+/** An id that is the same for the same text every time, so that an import can be repeated. RFC 9562 5.8. */
+export function stableId(text: string): string {
+  const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** The items as a document has them, sections in their order. */
+export async function* declare(items: AsyncIterable<ImportedItem> | Iterable<ImportedItem>): AsyncGenerator<Declared> {
+  const counts = new Map<Section, number>();
+  for await (const { section, value } of items) {
+    const index = counts.get(section) ?? 0;
+    counts.set(section, index + 1);
+    yield { section, path: `${section}[${index}]`, value, lineOf: () => undefined };
+  }
+}

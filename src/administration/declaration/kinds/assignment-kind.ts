@@ -1,0 +1,134 @@
+// Who may use which client or service provider, in a document. An assignment has no id of its own there: it is the pair.
+import Type from 'typebox';
+import { emailCharsMax, profileCharsMax, samlEntityIdCharsMax } from '../../../contract/limits.ts';
+import { foldKey } from '../../../domain/fold.ts';
+import type { GroupId, UserId } from '../../../domain/ids.ts';
+import { uuidV7 } from '../../../platform/random.ts';
+import type { Queries } from '../../../storage/engine/database.ts';
+import { findLiveUser, listOwners } from '../../../storage/people/users.ts';
+import {
+  type AccessAssignment,
+  type AccessTarget,
+  deleteAssignment,
+  insertAssignment,
+} from '../../../storage/registry/access-assignments.ts';
+import { clientIdSyntax } from '../../../storage/registry/clients.ts';
+import { recordAct } from '../../administration.ts';
+import { closed } from '../../schema-pieces.ts';
+import { type Desired, faultAt, type Json, type Kind, type Match, pageRows, type Session, type Stored } from '../document.ts';
+
+const schema = closed({
+  client: Type.Optional(Type.String({ pattern: clientIdSyntax.source })),
+  service_provider: Type.Optional(Type.String({ minLength: 1, maxLength: samlEntityIdCharsMax })),
+  user: Type.Optional(Type.String({ minLength: 1, maxLength: Math.max(emailCharsMax, profileCharsMax) })),
+  group: Type.Optional(Type.String({ minLength: 1, maxLength: profileCharsMax })),
+});
+type Item = Type.Static<typeof schema>;
+
+export const assignmentKind: Kind = {
+  section: 'assignments',
+  noun: 'assignment',
+  schema,
+  uniqueField: 'assignment',
+  isConfiguration: false,
+  examine: ({ clients, providers, groups }, declared) => {
+    const item = declared.value as Item; // checked by the schema
+    if ((item.client === undefined) === (item.service_provider === undefined))
+      throw faultAt(declared, [], 'one of client and service_provider', declared.value);
+    if ((item.user === undefined) === (item.group === undefined)) throw faultAt(declared, [], 'one of user and group', declared.value);
+    if (item.client !== undefined && !clients.has(item.client))
+      throw faultAt(declared, ['client'], 'the client_id of a client of this document or tenant', item.client);
+    const provider = item.service_provider === undefined ? undefined : providers.get(item.service_provider);
+    if (item.service_provider !== undefined && provider === undefined)
+      throw faultAt(
+        declared,
+        ['service_provider'],
+        'the id or entity_id of a service provider of this document or tenant',
+        item.service_provider,
+      );
+    const group = item.group === undefined ? undefined : (groups.get(item.group) ?? groups.get(foldKey(item.group)));
+    if (item.group !== undefined && group === undefined)
+      throw faultAt(declared, ['group'], 'the id or display_name of a group of this document or tenant', item.group);
+    const target = item.client === undefined ? { service_provider: provider } : { client: item.client };
+    const fields = { ...target, ...(group === undefined ? { user: item.user } : { group }) };
+    return { id: undefined, title: titleOf(fields), fields, declared };
+  },
+  newId: ({ administration }) => uuidV7(administration.clock.nowMs()),
+  find: (queries, session, items) => Promise.all(items.map((item) => findOne(queries, session, item))),
+  create: async (queries, session, items) => {
+    const { administration, tenant, by } = session;
+    for (const { id, desired } of items) {
+      const target = targetOf(desired.fields);
+      const user = desired.fields['user'] === undefined ? null : ((await userOf(queries, session, String(desired.fields['user']))) ?? null);
+      const group = (desired.fields['group'] ?? null) as GroupId | null; // known by examine
+      if ((await insertAssignment(queries, tenant.id, target, { id, user: user as UserId | null, group })) === undefined) continue; // one stood twice
+      const data = { assignment: id, ...(user === null ? { group_id: group } : { user_id: user }) };
+      await recordAct(queries, administration, tenant.id, by, {
+        type: `${target.kind}.assigned`,
+        target: `${target.kind}:${target.id}`,
+        data,
+      });
+    }
+  },
+  update: async () => undefined, // two of the same pair do not differ
+  page: async (queries, { tenant }, after) => {
+    const rows = await queries
+      .selectFrom('access_assignments')
+      .selectAll()
+      .where('tenant_id', '=', tenant.id)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(pageRows)
+      .execute();
+    return rows.map(storedOf);
+  },
+  remove: async (queries, { administration, tenant, by }, { id, fields }) => {
+    const target = targetOf(fields);
+    await deleteAssignment(queries, tenant.id, target, id);
+    const act = { type: `${target.kind}.unassigned`, target: `${target.kind}:${target.id}`, data: { assignment: id } } as const;
+    await recordAct(queries, administration, tenant.id, by, act);
+  },
+  write: (_session, { fields }) => fields,
+};
+
+async function findOne(queries: Queries, session: Session, { fields }: Desired): Promise<Match> {
+  const target = targetOf(fields);
+  const named = fields['user'] === undefined ? undefined : String(fields['user']);
+  const user = named === undefined ? undefined : await userOf(queries, session, named);
+  if (named !== undefined && user === undefined)
+    return { conflict: `expected a user of this document or tenant by id, user name or email, found none of ${named}` };
+  const row = await queries
+    .selectFrom('access_assignments')
+    .selectAll()
+    .where('tenant_id', '=', session.tenant.id)
+    .where('target_kind', '=', target.kind)
+    .where('target_id', '=', target.id)
+    .where((eb) => (user === undefined ? eb('group_id', '=', fields['group'] as GroupId) : eb('user_id', '=', user as UserId)))
+    .executeTakeFirst();
+  // The pair is all there is to compare: a user named by email is the same one.
+  return { stored: row === undefined ? undefined : { ...storedOf(row), fields } };
+}
+
+async function userOf(queries: Queries, { administration, tenant, newUsers }: Session, named: string): Promise<string | undefined> {
+  const fresh = newUsers.get(named) ?? newUsers.get(foldKey(named));
+  if (fresh !== undefined) return fresh;
+  const user = await findLiveUser(queries, tenant.id, named);
+  if (user !== undefined) return user.id;
+  const key = foldKey(named);
+  const { names, emails } = await listOwners(queries, administration.database.dialect, tenant.id, { names: [key], emails: [key] });
+  return names[0]?.id ?? emails[0]?.id;
+}
+
+const titleOf = (fields: Json): string =>
+  `${fields['client'] ?? fields['service_provider']} to ${fields['user'] === undefined ? `group ${fields['group']}` : `user ${fields['user']}`}`;
+
+const targetOf = (fields: Json): AccessTarget =>
+  fields['client'] === undefined
+    ? { kind: 'service_provider', id: String(fields['service_provider']) }
+    : { kind: 'client', id: String(fields['client']) };
+
+function storedOf(row: AccessAssignment): Stored {
+  const target = row.target_kind === 'client' ? { client: row.target_id } : { service_provider: row.target_id };
+  const fields = { ...target, ...(row.user_id === null ? { group: row.group_id } : { user: row.user_id }) };
+  return { id: row.id, title: titleOf(fields), fields };
+}

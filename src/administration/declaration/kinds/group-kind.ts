@@ -1,0 +1,73 @@
+// Groups in a document; who is in them stands with the users.
+import Type from 'typebox';
+import { type ChangeOf, overlay, toJson } from '../../../domain/field.ts';
+import { foldKey } from '../../../domain/fold.ts';
+import type { GroupId } from '../../../domain/ids.ts';
+import { groupFields } from '../../../domain/people/group.ts';
+import { uuidV7 } from '../../../platform/random.ts';
+import { toRow } from '../../../storage/engine/row-codec.ts';
+import { changeGroup, deleteGroup, insertGroups } from '../../../storage/people/group-writer.ts';
+import { type GroupRow, groupFromRow, listGroups, listGroupsByIdOrName } from '../../../storage/people/groups.ts';
+import { recordAct } from '../../administration.ts';
+import { closed, creationOf } from '../../schema-pieces.ts';
+import { compact, type Json, type Kind, pageRows, type Stored } from '../document.ts';
+import { uuid } from './uuid.ts';
+
+const schema = closed({ id: Type.Optional(uuid), ...creationOf(groupFields).properties });
+
+export const groupKind: Kind = {
+  section: 'groups',
+  noun: 'group',
+  schema,
+  uniqueField: 'display_name',
+  isConfiguration: false,
+  examine: (_session, declared) => {
+    const { id, ...item } = declared.value as ChangeOf<typeof groupFields> & { readonly id?: string }; // checked by the schema
+    const group = overlay(groupFields, item);
+    return { id, title: group.displayName, fields: compact(toJson(groupFields, group)), declared };
+  },
+  newId: ({ administration }) => uuidV7(administration.clock.nowMs()),
+  find: async (queries, { tenant }, items) => {
+    const rows = await listGroupsByIdOrName(queries, tenant.id, {
+      ids: items.flatMap(({ id }) => id ?? []),
+      names: items.map(({ title }) => title),
+    });
+    const byId = new Map(rows.map((row) => [String(row.id), row]));
+    const byName = new Map(rows.map((row) => [row.display_name_key, row]));
+    return items.map(({ id, title }) => {
+      const named = byName.get(foldKey(title));
+      if (id !== undefined && named !== undefined && named.id !== id) return { conflict: `display_name is in use by group ${named.id}` };
+      const row = id === undefined ? named : byId.get(id);
+      return { stored: row === undefined ? undefined : storedOf(row) };
+    });
+  },
+  remember: ({ groups }, id, { title }) => void groups.set(id, id).set(foldKey(title), id),
+  create: async (queries, { administration, tenant, by }, items) => {
+    await insertGroups(
+      queries,
+      tenant.id,
+      items.map(({ id, desired }) => ({ id: id as GroupId, ...columns(desired.fields) })),
+    );
+    for (const { id } of items) await recordAct(queries, administration, tenant.id, by, { type: 'group.created', target: `group:${id}` });
+  },
+  update: async (queries, { administration, tenant, by }, items) => {
+    for (const { stored, desired, changed } of items) {
+      await changeGroup(queries, tenant.id, stored.id, columns(desired.fields));
+      const data = { fields: [...changed] };
+      await recordAct(queries, administration, tenant.id, by, { type: 'group.updated', target: `group:${stored.id}`, data });
+    }
+  },
+  page: async (queries, { tenant }, after) => (await listGroups(queries, tenant.id, { after, limit: pageRows })).map(storedOf),
+  remove: async (queries, { administration, tenant, by }, { id }) => {
+    await deleteGroup(queries, tenant.id, id);
+    await recordAct(queries, administration, tenant.id, by, { type: 'group.deleted', target: `group:${id}` });
+  },
+  write: (_session, { id, fields: { origin, ...fields } }) => ({ id, ...fields, ...(origin === 'console' ? {} : { origin }) }),
+};
+
+function storedOf(row: GroupRow): Stored {
+  const group = groupFromRow(row);
+  return { id: group.id, title: group.displayName, fields: compact(toJson(groupFields, group)) };
+}
+
+const columns = (fields: Json) => toRow(groupFields, overlay(groupFields, fields));

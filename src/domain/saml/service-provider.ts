@@ -1,0 +1,396 @@
+// A SAML service provider as registered (design 02, /service-providers; contract 7.12): the table of its fields, and what they
+// mean together. A refusal names the one field to look at (design 02: `kind`). Pure.
+import {
+  nameCharsMax,
+  samlAcsIndexMax,
+  samlAcsPerProviderMax,
+  samlAttributeNameCharsMax,
+  samlEntityIdCharsMax,
+  samlKeyPemCharsMax,
+  samlRelayStateBytesMax,
+  samlRelayStatesPerProviderMax,
+  samlSigningKeysPerProviderMax,
+  urlCharsMax,
+} from '../../contract/limits.ts';
+import { calledUriFault } from '../client/client-uris.ts';
+import {
+  choice,
+  type FieldFault,
+  field,
+  flag,
+  type Json,
+  json,
+  list,
+  mayBeAbsent,
+  missingField,
+  overlay,
+  text,
+  toJson,
+  type ValuesOf,
+  valueFault,
+} from '../field.ts';
+import type { ServiceProviderId } from '../ids.ts';
+import { rulesKind } from '../mappings/rule.ts';
+import { rulesFault } from '../mappings/rule-faults.ts';
+import { isCustomPath } from '../people/custom-attributes.ts';
+import { samlSources } from '../people/user-attributes.ts';
+import { readRsaPublicKey } from '../rsa-public-key.ts';
+import {
+  defaultNameIdFormats,
+  type NameIdFormat,
+  type NameIdSources,
+  nameIdFault,
+  nameIdFormats,
+  nameIdFormatUris,
+  nameIdSourceNames,
+  nameIdSourcesFault,
+  plainDefault,
+} from './name-id.ts';
+import { defaultRelease } from './saml-attribute-names.ts';
+import { isXmlText } from './xml-text.ts';
+
+export interface AssertionConsumerService {
+  readonly url: string;
+  readonly index: number;
+  readonly default: boolean;
+}
+
+export interface AssertionEncryption {
+  readonly algorithm: 'aes256-gcm' | 'aes128-gcm' | 'aes256-cbc';
+  readonly keyTransport: 'rsa-oaep-mgf1p' | 'rsa-oaep-sha256';
+}
+
+const acsKind = {
+  ...json<readonly AssertionConsumerService[]>({
+    type: 'array',
+    minItems: 1,
+    maxItems: samlAcsPerProviderMax,
+    items: {
+      type: 'object',
+      required: ['url'],
+      properties: { url: { type: 'string' }, index: { type: 'integer' }, default: { type: 'boolean' } },
+    },
+  }),
+  input: 'rows',
+  parts: [
+    { name: 'url', label: 'Address (https)', input: 'text' },
+    { name: 'index', label: 'Index', input: 'number' },
+    { name: 'default', label: 'Default', input: 'checkbox' },
+  ],
+  read: readAcs,
+} as const;
+const encryptionKind = {
+  ...json<AssertionEncryption>({ type: 'object', properties: {} }),
+  input: 'parts',
+  parts: [
+    { name: 'algorithm', label: 'Algorithm', input: 'select', names: ['aes256-gcm', 'aes128-gcm', 'aes256-cbc'] },
+    { name: 'key_transport', label: 'Key transport', input: 'select', names: ['rsa-oaep-mgf1p', 'rsa-oaep-sha256'] },
+  ],
+  read: readEncryption,
+  show: ({ algorithm, keyTransport }: AssertionEncryption) => ({ algorithm, key_transport: keyTransport }),
+} as const;
+const pem = { ...text(samlKeyPemCharsMax), shape: { type: 'string' }, input: 'paragraph' } as const;
+const pems = {
+  ...json<readonly string[]>({ type: 'array', items: { type: 'string' }, minItems: 0, maxItems: samlSigningKeysPerProviderMax }),
+  input: 'blocks',
+} as const;
+const relayStates = {
+  ...json<readonly string[]>({ type: 'array', items: { type: 'string' }, minItems: 0, maxItems: samlRelayStatesPerProviderMax }),
+  input: 'lines',
+} as const;
+const formats = {
+  ...json<readonly NameIdFormat[]>({ ...list(choice(nameIdFormats), nameIdFormats.length).shape, minItems: 1 }),
+  input: 'lines',
+} as const;
+const nameIdSources = {
+  ...json<NameIdSources>({ type: 'object', properties: {} }),
+  input: 'pairs',
+  parts: [
+    { name: 'format', label: 'NameID format', input: 'text', names: nameIdFormats },
+    { name: 'source', label: 'Made of', input: 'text', names: nameIdSourceNames },
+  ],
+} as const;
+const attributeMap = {
+  ...json<Readonly<Record<string, string>>>({ type: 'object', properties: {} }),
+  input: 'pairs',
+  parts: [
+    { name: 'from', label: 'Field of the person', input: 'text', names: samlSources },
+    { name: 'to', label: 'Attribute name', input: 'text' },
+  ],
+} as const;
+
+// biome-ignore format: a field a line or two
+export const serviceProviderFields = {
+  entityId: field('entity_id', text(samlEntityIdCharsMax), { required: true, label: 'Entity ID', form: 'new', check: xmlFault }),
+  name: field('name', text(nameCharsMax), { default: '', label: 'Name', help: 'Shown to people when they sign in.', check: xmlFault }),
+  acs: field('acs', acsKind, { required: true, label: 'Assertion consumer services', check: acsFault,
+    help: 'Where answers are posted to. Without an index, a row gets the next free one.' }),
+  signingKeys: field('signing_keys', pems, { default: [], label: 'Signing keys', tab: 'Keys', check: keysFault,
+    help: 'At most four certificates or public keys as PEM, one after another.' }),
+  encryptionKey: field('encryption_key', pem, { label: 'Encryption key', tab: 'Keys', help: 'A certificate or public key as PEM.', check: keyFault }),
+  requireSignedRequests: field('require_signed_requests', flag, { default: false, label: 'Requests must be signed', tab: 'Keys' }),
+  signing: field('signing', choice(['both', 'assertion', 'response']), { default: 'both', label: 'What is signed', tab: 'Keys' }),
+  signingKey: field('signing_key', choice(['tenant', 'own']), { default: 'tenant', label: 'Whose key signs', tab: 'Keys',
+    help: "own: a ring of its own, which signs from its first rotation; until then the tenant's key does" }),
+  encryptAssertions: field('encrypt_assertions', flag, { default: false, label: 'Assertions are encrypted', tab: 'Keys' }),
+  encryption: field('encryption', encryptionKind, { default: { algorithm: 'aes256-gcm', keyTransport: 'rsa-oaep-mgf1p' }, label: 'Encryption',
+    tab: 'Keys', check: encryptionFault }),
+  nameIdFormats: field('name_id_formats', formats, { default: defaultNameIdFormats, label: 'NameID formats', tab: 'Sign-in',
+    help: 'One a line; the first is the default.', check: formatsFault }),
+  nameIdSources: field('name_id_sources', nameIdSources, { default: {}, label: 'What NameIDs are made of', tab: 'Sign-in', check: nameIdSourcesFault,
+    help: 'By format: user_name, external_id, emails.primary, emails[work] or custom.<name>; unspecified and other formats of SAML 1.1 need one' }),
+  idpInitiatedAllowed: field('idp_initiated_allowed', flag, { default: false, label: 'IdP-initiated sign-in allowed', tab: 'Sign-in' }),
+  relayStates: field('relay_states', relayStates, { default: [], label: 'RelayStates of IdP-initiated sign-ins', tab: 'Sign-in',
+    help: 'One a line; the first is sent when none of these was asked for.', check: relayStatesFault }),
+  attributeMap: field('attribute_map', attributeMap, { default: {}, label: 'Attributes', check: attributeMapFault,
+    help: 'What it is told of people: a field, or custom.<name>, under the name of an attribute.' }),
+  mappings: field('mappings', rulesKind('saml'), { default: [], label: 'Attributes by rules', check: mappingsFault,
+    help: 'Rules that make attributes; they replace, by `to`, those of attribute_map and of the default table (/mappings/saml).' }),
+  metadataUrl: field('metadata_url', text(urlCharsMax), { label: 'Address of its metadata', tab: 'Metadata', check: metadataUrlFault,
+    help: 'Read once a day, or as often as the metadata says. Changes are taken over; an address at a host not seen before waits for approval.' }),
+  metadataCertificate: field('metadata_certificate', pem, { label: 'Who signs its metadata', tab: 'Metadata', check: keyFault,
+    help: 'A certificate or public key as PEM. With it, metadata without its signature is not taken.' }),
+  accessPolicy: field('access_policy', choice(['everyone', 'assigned']), { default: 'everyone', label: 'Who may use it' }),
+  enabled: field('enabled', flag, { default: true, label: 'Enabled' }),
+} as const;
+
+type Values = ValuesOf<typeof serviceProviderFields>;
+
+export interface ServiceProvider extends Values {
+  readonly id: ServiceProviderId;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** The use of the signing keys of one provider alone; without one, how such a use begins. */
+export const ownUse = (provider: ServiceProviderId | ''): string => `saml:${provider}`;
+
+export type ProviderReading =
+  | { readonly ok: true; readonly provider: ServiceProvider }
+  | { readonly ok: false; readonly field: string; readonly text: string };
+
+/** A new provider from a request body, defaults filled in. */
+export function parseNewProvider(body: Json, id: ServiceProviderId, nowMs: number): ProviderReading {
+  const missing = missingField(serviceProviderFields, body);
+  const fault = providerFault(body) ?? (missing === undefined ? undefined : { field: missing, text: 'This field is required.' });
+  if (fault !== undefined) return { ok: false, ...fault };
+  return settle(body, undefined, { id, createdAtMs: nowMs, updatedAtMs: nowMs });
+}
+
+/** A provider changed by the fields a request body names; every other field stays. */
+export function parseProviderChange(body: Json, before: ServiceProvider, nowMs: number): ProviderReading {
+  const fault = providerFault(body);
+  if (fault !== undefined) return { ok: false, ...fault };
+  return settle(body, before, { id: before.id, createdAtMs: before.createdAtMs, updatedAtMs: nowMs });
+}
+
+/** The resource as the API shows it. */
+export const providerToJson = (provider: ServiceProvider): Json => ({
+  id: provider.id,
+  ...toJson(serviceProviderFields, provider),
+  created_at: new Date(provider.createdAtMs).toISOString(),
+  updated_at: new Date(provider.updatedAtMs).toISOString(),
+});
+
+function providerFault(body: Json): FieldFault | undefined {
+  const fields = Object.values(serviceProviderFields);
+  const unknown = Object.keys(body).find((name) => !fields.some((one) => one.name === name));
+  if (unknown !== undefined) return { field: unknown, text: 'This field is not known.' };
+  for (const one of fields) {
+    const { name, kind } = one;
+    const value = body[name];
+    const isCleared = value === null && mayBeAbsent(one);
+    const fault = value === undefined || isCleared ? undefined : shapeFault(kind.shape, value);
+    if (fault !== undefined) return { field: name, text: fault };
+  }
+  return valueFault(serviceProviderFields, body);
+}
+
+/** Defaults and rules across fields: a key that appears turns its use on, unless the request says otherwise. */
+function settle(
+  body: Json,
+  before: ServiceProvider | undefined,
+  made: Pick<ServiceProvider, 'id' | 'createdAtMs' | 'updatedAtMs'>,
+): ProviderReading {
+  const laid = overlay(serviceProviderFields, body, before);
+  const hadKeys = (before?.signingKeys.length ?? 0) > 0;
+  const hasKeys = laid.signingKeys.length > 0;
+  const hasEncryptionKey = laid.encryptionKey !== undefined;
+  const provider = {
+    ...laid,
+    ...made,
+    name: laid.name === '' ? [...laid.entityId].slice(0, nameCharsMax).join('') : laid.name,
+    requireSignedRequests: body['require_signed_requests'] === undefined && hasKeys && !hadKeys ? true : laid.requireSignedRequests,
+    attributeMap:
+      before === undefined && body['attribute_map'] === undefined ? releaseWhenUndecided(laid.nameIdFormats) : laid.attributeMap,
+    encryptAssertions:
+      body['encrypt_assertions'] === undefined && hasEncryptionKey && before?.encryptionKey === undefined ? true : laid.encryptAssertions,
+  };
+  // A key that goes never turns its use off silently.
+  if (provider.requireSignedRequests && !hasKeys)
+    return { ok: false, field: 'require_signed_requests', text: 'Signed requests need an RSA key in signing_keys.' };
+  if (provider.encryptAssertions && !hasEncryptionKey)
+    return { ok: false, field: 'encrypt_assertions', text: 'Encryption needs an RSA key in encryption_key.' };
+  const fault = nameIdFault(provider.nameIdFormats, provider.nameIdSources, hasEncryptionKey);
+  return fault === undefined ? { ok: true, provider } : { ok: false, ...fault };
+}
+
+// A provider that is given transient names is not to know who comes.
+function releaseWhenUndecided(formats: readonly NameIdFormat[]): ServiceProvider['attributeMap'] {
+  return plainDefault(formats) === nameIdFormatUris.transient ? {} : defaultRelease;
+}
+
+/** What a shape of the table asks for, in our words: the API's schema and documents hold the types alone. */
+function shapeFault(shape: Json, value: unknown): string | undefined {
+  const { type, enum: names, maxLength, minItems, maxItems, items } = shape as unknown as Shape; // those of the table
+  if (type === 'boolean') return typeof value === 'boolean' ? undefined : 'true or false is required.';
+  if (type === 'object') return isObject(value) ? undefined : 'A JSON object is required.';
+  if (names !== undefined) return names.includes(value as string) ? undefined : `One of ${names.join(', ')} is required.`;
+  if (maxLength !== undefined) {
+    const fits = typeof value === 'string' && value !== '' && [...value].length <= maxLength;
+    return fits ? undefined : `A text of 1 to ${maxLength} characters is required.`;
+  }
+  if (type !== 'array') return undefined;
+  if (!Array.isArray(value) || value.length < minItems! || value.length > maxItems!)
+    return `A list of ${minItems} to ${maxItems} is required.`;
+  return firstFault(value, (item) => shapeFault(items!, item));
+}
+
+interface Shape {
+  readonly type: string;
+  readonly enum?: readonly string[];
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: Json;
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const firstFault = <Item>(items: readonly Item[], faultOf: (item: Item) => string | undefined): string | undefined =>
+  items.map(faultOf).find((fault) => fault !== undefined);
+const notKnown = (name: string): string => `"${name.slice(0, 50)}" is not known.`;
+
+// Text that an XML attribute carries unchanged: no control characters, and no white space at the ends.
+function xmlFault(value: string): string | undefined {
+  const fits = isXmlText(value) && !/[\t\n\r]/.test(value) && value.trim() === value;
+  return fits ? undefined : 'Control characters and white space at the ends are not allowed.';
+}
+
+type GivenAcs = Readonly<Partial<AssertionConsumerService>>;
+
+function acsFault(given: readonly GivenAcs[]): string | undefined {
+  const fault = firstFault(given, consumerServiceFault);
+  if (fault !== undefined) return fault;
+  if (given.filter((item) => item.default === true).length > 1) return 'At most one entry is the default.';
+  const acs = readAcs(given);
+  return new Set(acs.map(({ index }) => index)).size < acs.length ? 'An index stands twice.' : undefined;
+}
+
+function consumerServiceFault(given: GivenAcs): string | undefined {
+  const unknown = Object.keys(given).find((key) => !['url', 'index', 'default'].includes(key));
+  if (unknown !== undefined) return notKnown(unknown);
+  if (given.default !== undefined && typeof given.default !== 'boolean') return 'true or false is required.';
+  const { index } = given;
+  if (index !== undefined && !(Number.isInteger(index) && index >= 0 && index <= samlAcsIndexMax))
+    return `An index is a whole number from 0 to ${samlAcsIndexMax}.`;
+  return shapeFault(text(urlCharsMax).shape, given.url) ?? xmlFault(given.url!) ?? acsUrlFault(given.url!);
+}
+
+/** https, or http on loopback: an answer in plain text on a network is an answer to everybody. */
+export function acsUrlFault(url: string): string | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isLoopback = parsed?.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(parsed.hostname);
+  if (parsed === undefined || (parsed.protocol !== 'https:' && !isLoopback)) return 'Each url is https, or http on loopback.';
+  const isBare = parsed.username === '' && parsed.password === '' && !url.includes('#') && !/\s/u.test(url);
+  return isBare ? undefined : 'A url has no user, fragment or white space.';
+}
+
+function metadataUrlFault(url: string): string | undefined {
+  return calledUriFault(url) === undefined ? undefined : 'An https URL without fragment and credentials is required.';
+}
+
+/** Entries without an index are given the next free one; the first is the default when none is marked. */
+function readAcs(json: unknown): readonly AssertionConsumerService[] {
+  const given = json as readonly GivenAcs[]; // checked by acsFault
+  const taken = new Set(given.map(({ index }) => index));
+  const nextIndex = (): number => {
+    let index = 0;
+    while (taken.has(index)) index += 1;
+    taken.add(index);
+    return index;
+  };
+  const marked = given.findIndex((item) => item.default === true);
+  return given.map(({ url, index }, at) => ({ url: url!, index: index ?? nextIndex(), default: at === Math.max(marked, 0) }));
+}
+
+function keysFault(keys: readonly unknown[]): string | undefined {
+  return firstFault(keys, keyFault);
+}
+
+function keyFault(key: unknown): string | undefined {
+  if (typeof key !== 'string' || key.length > samlKeyPemCharsMax) return 'A PEM certificate or public key is required.';
+  const reading = readRsaPublicKey(key);
+  return reading.ok ? undefined : keyTexts[reading.reason];
+}
+
+const keyTexts = {
+  not_a_key: 'This is not one PEM certificate or public key.',
+  not_rsa: 'The key is not RSA.',
+  modulus_too_small: 'RSA keys have 2048 bits or more.',
+  modulus_too_large: 'RSA keys have at most 8192 bits.',
+  exponent_too_small: 'The RSA exponent is 65537 or more.',
+} as const;
+
+const algorithms = choice(['aes256-gcm', 'aes128-gcm', 'aes256-cbc']).shape;
+const keyTransports = choice(['rsa-oaep-mgf1p', 'rsa-oaep-sha256']).shape;
+
+function encryptionFault(given: object): string | undefined {
+  const { algorithm, key_transport: keyTransport, ...others } = given as Json; // an object, by its shape
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return notKnown(unknown);
+  const fault = algorithm === undefined ? undefined : shapeFault(algorithms, algorithm);
+  return fault ?? (keyTransport === undefined ? undefined : shapeFault(keyTransports, keyTransport));
+}
+
+function readEncryption(json: unknown, before: AssertionEncryption = { algorithm: 'aes256-gcm', keyTransport: 'rsa-oaep-mgf1p' }) {
+  const { algorithm = before.algorithm, key_transport: keyTransport = before.keyTransport } = json as Json;
+  return { algorithm, keyTransport } as AssertionEncryption; // checked by encryptionFault
+}
+
+function formatsFault(given: readonly string[]): string | undefined {
+  return new Set(given).size < given.length ? 'A format stands twice.' : undefined;
+}
+
+function relayStatesFault(states: readonly unknown[]): string | undefined {
+  const fits = (state: unknown): boolean =>
+    typeof state === 'string' &&
+    state !== '' &&
+    Buffer.byteLength(state) <= samlRelayStateBytesMax &&
+    !state.includes('\0') &&
+    state.isWellFormed();
+  return states.every(fits) ? undefined : `Each is a text of 1 to ${samlRelayStateBytesMax} bytes.`;
+}
+
+function mappingsFault(rules: readonly unknown[]): string | undefined {
+  const fault = rulesFault('saml', rules);
+  return fault && `A mistake in ${fault}.`;
+}
+
+function attributeMapFault(given: object): string | undefined {
+  const entries = Object.entries(given);
+  const name = text(samlAttributeNameCharsMax).shape;
+  const fault = firstFault(entries, ([path, value]) =>
+    samlSources.includes(path) || isCustomPath(path)
+      ? (shapeFault(name, value) ?? xmlFault(value))
+      : `"${path.slice(0, 50)}" is no user field. Known: ${samlSources.join(', ')}, custom.<name>.`,
+  );
+  if (fault !== undefined) return fault;
+  return new Set(entries.map(([, value]) => value)).size < entries.length ? 'Two fields have the same attribute name.' : undefined;
+}
+
+/** The consumer service answers go to when a request names none. */
+export function defaultAcs(provider: ServiceProvider): AssertionConsumerService {
+  const found = provider.acs.find((acs) => acs.default) ?? provider.acs[0];
+  if (found === undefined) throw new Error(`service provider ${provider.id} has no assertion consumer service`);
+  return found;
+}

@@ -1,0 +1,155 @@
+// `/clients`: registration, change, secrets. The fields and their rules are in domain/client/client.ts.
+import Type from 'typebox';
+import { changeClient, createClient, removeClient, rotateClientSecret } from '../../administration/clients.ts';
+import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
+import { type Client, type ClientChange, clientFields, shownAuthMethod } from '../../domain/client/client.ts';
+import { type FieldFault, toJson } from '../../domain/field.ts';
+import { capabilities } from '../../domain/people/capabilities.ts';
+import { findClient, listClients } from '../../storage/registry/clients.ts';
+import {
+  type Call,
+  conflict,
+  type Endpoint,
+  endpoint,
+  invalidField,
+  isoTime,
+  type Json,
+  notFound,
+  requireCapabilities,
+} from '../endpoint.ts';
+import { requireAttributes } from '../extending/mappings.ts';
+import { answerSearched } from '../paging.ts';
+import { assignmentEndpoints } from '../people/assignments.ts';
+import { dateTime, listAnswer, searchQuery } from '../schemas.ts';
+import { signedIn, withLastSignIn, withLastSignIns } from '../sign-in/last-sign-in.ts';
+
+const fields = propertiesOf(clientFields);
+const changeBody = changeOf(fields);
+const createBody = creationOf(clientFields);
+const clientAnswer = Type.Object({ client_id: Type.String(), ...fields, created_at: dateTime, updated_at: dateTime, ...signedIn });
+const clientKey = { kind: 'client', idName: 'client_id' } as const;
+const shownSecret = { client_secret: Type.Optional(Type.String()) };
+
+const unknownClient = (): Error => notFound('unknown_client');
+const invalid = ({ field, text }: FieldFault): Error => invalidField(field, `This field ${text}.`);
+const capabilitySet: ReadonlySet<string> = new Set(capabilities);
+
+export const clientEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/clients',
+    capability: 'clients:write',
+    summary: 'Register a client; its secret is shown once',
+    body: createBody,
+    answer: Type.Object({ ...clientAnswer.properties, ...shownSecret }),
+    status: 201,
+    handle: async ({ services, tenant, body, scopes: own, actor, requestId }) => {
+      const given = body as ClientChange; // checked by the schema of the same fields
+      requireCapabilities(capabilitiesIn(given.scopes), own);
+      requireAttributes(tenant, 'oidc', 'mappings', given.mappings ?? []);
+      const created = await createClient(services, tenant.id, given, { actor, requestId });
+      if (!created.ok) throw invalid(created.fault);
+      return { ...clientToJson(created.client), ...secretOf(created.secret) };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/clients',
+    capability: 'clients:read',
+    summary: 'List clients by client_id; `search` is a part of a name, or a client_id',
+    query: searchQuery,
+    answer: listAnswer(clientAnswer),
+    status: 200,
+    handle: async (call) =>
+      withLastSignIns(
+        call,
+        clientKey,
+        await answerSearched(call, listClients, { key: (client) => client.clientId, texts: (client) => [client.name], json: clientToJson }),
+      ),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/clients/:id',
+    capability: 'clients:read',
+    summary: 'Read a client',
+    answer: clientAnswer,
+    status: 200,
+    handle: async (call) => withLastSignIn(call, clientKey, clientToJson(await loadClient(call))),
+  }),
+  endpoint({
+    method: 'PATCH',
+    path: '/clients/:id',
+    capability: 'clients:write',
+    summary: 'Change a client; null clears a field; a new auth method may answer a new secret',
+    body: changeBody,
+    answer: Type.Object({ ...clientAnswer.properties, ...shownSecret }),
+    status: 200,
+    handle: async (call) => {
+      const { services, tenant, params, scopes: own, actor, requestId } = call;
+      const given = call.body as ClientChange; // checked by the schema of the same fields
+      const before = await loadClient(call);
+      requireCapabilities(capabilitiesIn([...before.scopes, ...(given.scopes ?? [])]), own);
+      requireAttributes(tenant, 'oidc', 'mappings', given.mappings ?? []);
+      const changed = await changeClient(services, tenant.id, params['id']!, given, { actor, requestId });
+      if (!changed.ok) throw changed.reason === 'invalid' ? invalid(changed.fault) : unknownClient();
+      return { ...clientToJson(changed.client), ...secretOf(changed.secret) };
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/clients/:id',
+    capability: 'clients:write',
+    summary: 'Delete a client with its grants and tokens',
+    answer: undefined,
+    status: 204,
+    handle: async (call) => {
+      const { services, tenant, params, scopes: own, actor, requestId } = call;
+      requireCapabilities(capabilitiesIn((await loadClient(call)).scopes), own);
+      if (!(await removeClient(services, tenant.id, params['id']!, { actor, requestId }))) throw unknownClient();
+    },
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/clients/:id/secret',
+    capability: 'clients:write',
+    summary: 'Make a new secret, shown once; the old one fails at once',
+    answer: Type.Object({ client_id: Type.String(), client_secret: Type.String() }),
+    status: 201,
+    handle: async (call) => {
+      const { services, tenant, params, scopes: own, actor, requestId } = call;
+      requireCapabilities(capabilitiesIn((await loadClient(call)).scopes), own);
+      const rotated = await rotateClientSecret(services, tenant.id, params['id']!, { actor, requestId });
+      if (rotated.ok) return { client_id: rotated.client.clientId, client_secret: rotated.secret };
+      if (rotated.reason === 'unknown') throw unknownClient();
+      throw conflict('token_endpoint_auth_method', 'The client has no secret.');
+    },
+  }),
+  ...assignmentEndpoints({
+    kind: 'client',
+    path: '/clients',
+    read: 'clients:read',
+    write: 'clients:write',
+    exists: async (queries, tenant, id) => (await findClient(queries, tenant, id)) !== undefined,
+  }),
+];
+
+/** Whoever could take over a client through the API must have its capabilities already. */
+/** Those of the names that are capabilities. */
+export const capabilitiesIn = (names: readonly string[] | undefined): readonly string[] =>
+  (names ?? []).filter((scope) => capabilitySet.has(scope));
+
+const secretOf = (secret: string | undefined): Json => (secret === undefined ? {} : { client_secret: secret });
+
+async function loadClient({ services, tenant, params }: Call<unknown, unknown>): Promise<Client> {
+  const client = await services.database.read(tenant.id, (queries) => findClient(queries, tenant.id, params['id']!));
+  if (client === undefined) throw unknownClient();
+  return client;
+}
+
+/** The client as the API shows it, without its secret. */
+const clientToJson = (client: Client): Json => ({
+  client_id: client.clientId,
+  ...toJson(clientFields, { ...client, tokenEndpointAuthMethod: shownAuthMethod(client.tokenEndpointAuthMethod) }),
+  created_at: isoTime(client.createdAtMs),
+  updated_at: isoTime(client.updatedAtMs),
+});

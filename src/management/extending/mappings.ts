@@ -1,0 +1,181 @@
+// `/mappings`: the tenant's own table of each kind, and what rules give one person. The rules are domain/mappings.
+import Type from 'typebox';
+import { closed, oneOf } from '../../administration/schema-pieces.ts';
+import type { Client } from '../../domain/client/client.ts';
+import type { UserId } from '../../domain/ids.ts';
+import { type CompiledRules, layRules } from '../../domain/mappings/apply.ts';
+import { attributeRulesOf, attributesRoom } from '../../domain/mappings/attributes.ts';
+import { claimRulesOf, claimsRoom, placesOf } from '../../domain/mappings/claims.ts';
+import { inboundRoom, inboundRulesOf } from '../../domain/mappings/inbound.ts';
+import { previewRules } from '../../domain/mappings/preview.ts';
+import { type MappingKind, type MappingRules, mappingKinds, rulesKind } from '../../domain/mappings/rule.ts';
+import { rulesFault, unknownCustomIn } from '../../domain/mappings/rule-faults.ts';
+import { scimRulesOf } from '../../domain/mappings/scim.ts';
+import type { ServiceProvider } from '../../domain/saml/service-provider.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
+import { findMappedPerson } from '../../storage/people/mapped-person.ts';
+import { findClient } from '../../storage/registry/clients.ts';
+import { findConnector, syncEveryConnector } from '../../storage/registry/connectors.ts';
+import { findIdentityProvider } from '../../storage/registry/identity-providers.ts';
+import { readMappings, writeMappings } from '../../storage/registry/mapping-tables.ts';
+import { findServiceProvider } from '../../storage/registry/service-providers.ts';
+import { audit, type Call, type Endpoint, endpoint, invalidField, notFound, requireCapabilities } from '../endpoint.ts';
+
+const titles: Readonly<Record<MappingKind, string>> = {
+  oidc: 'claims of every client',
+  saml: 'attributes of every service provider',
+  inbound: 'people from every identity provider',
+  scim: 'attributes of every connector',
+};
+
+const tableEndpoints = (kind: MappingKind): readonly Endpoint[] => {
+  const table = closed({ rules: Type.Unsafe<MappingRules>(rulesKind(kind).shape) });
+  return [
+    endpoint({
+      method: 'GET',
+      path: `/mappings/${kind}`,
+      capability: 'settings:read',
+      summary: `Read the rules of the ${titles[kind]}`,
+      answer: table,
+      status: 200,
+      handle: async ({ services, tenant }) => {
+        const tables = await services.database.read(tenant.id, (queries) => readMappings(queries, tenant.id));
+        return { rules: tables[kind] };
+      },
+    }),
+    endpoint({
+      method: 'PUT',
+      path: `/mappings/${kind}`,
+      capability: 'settings:write',
+      summary: `Replace the rules of the ${titles[kind]}`,
+      body: table,
+      answer: table,
+      status: 200,
+      handle: async (call) => {
+        const { services, tenant, body } = call;
+        const { rules } = body;
+        requireRules(tenant, kind, 'rules', rules);
+        await services.cache.write(tenant.id, async (queries) => {
+          await writeMappings(queries, tenant.id, kind, rules);
+          if (kind === 'scim') await syncEveryConnector(queries, tenant.id);
+          await audit(call, queries, { type: 'mappings.updated', target: `mappings:${kind}`, data: { rules: rules.length } });
+        });
+        return { rules };
+      },
+    }),
+  ];
+};
+
+const value = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Record(Type.String(), Type.String())]);
+const previewBody = closed({
+  kind: oneOf(mappingKinds),
+  target: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'client_id, or id of the service provider, identity provider or connector; without it the default table alone',
+    }),
+  ),
+  user_id: Type.Optional(Type.String({ maxLength: 200, description: 'the person; not for inbound' })),
+  upstream: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'claims or attributes that the identity provider gives; for inbound' }),
+  ),
+  rules: Type.Optional(Type.Array(Type.Object({}), { description: 'tried instead of those of the target, or of the default table' })),
+});
+const previewAnswer = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      to: Type.String(),
+      values: Type.Array(value),
+      dropped: Type.Optional(Type.Array(Type.Object({ value: Type.Union([value, Type.Null()]), reason: Type.String() }))),
+    }),
+  ),
+});
+type PreviewBody = Type.Static<typeof previewBody>;
+
+export const mappingEndpoints: readonly Endpoint[] = [
+  ...mappingKinds.flatMap(tableEndpoints),
+  endpoint({
+    method: 'POST',
+    path: '/mappings/preview',
+    capability: 'settings:read',
+    summary: 'What each rule gives one person, and why values are dropped; needs users:read too',
+    body: previewBody,
+    answer: previewAnswer,
+    status: 200,
+    handle: (call) => preview(call),
+  }),
+];
+
+/** Refuses rules with a mistake, naming rule, member and the nearest known name. */
+function requireRules(tenant: Tenant, kind: MappingKind, field: string, rules: unknown): asserts rules is MappingRules {
+  const fault = rulesFault(kind, rules);
+  if (fault !== undefined) throw invalidField(field, `A mistake in ${fault}.`);
+  requireAttributes(tenant, kind, field, rules as MappingRules); // they have no fault
+}
+
+/** Refuses rules that read, or write, attributes the tenant does not have. */
+export function requireAttributes({ customAttributes }: Tenant, kind: MappingKind, field: string, rules: MappingRules): void {
+  const unknown = unknownCustomIn(customAttributes, kind, rules);
+  if (unknown !== undefined) throw invalidField(field, unknown);
+}
+
+async function preview(call: Call<undefined, PreviewBody>): Promise<unknown> {
+  const { services, tenant, body, scopes } = call;
+  const { kind, target, user_id: userId, upstream, rules } = body;
+  if (kind === 'inbound') return previewInbound(call);
+  if (userId === undefined) throw invalidField('user_id', 'This field is required.');
+  if (upstream !== undefined) throw invalidField('upstream', 'This field is for inbound.');
+  requireCapabilities(['users:read'], scopes);
+  if (rules !== undefined) requireRules(tenant, kind, 'rules', rules);
+  const found = await services.database.read(tenant.id, async (queries) => ({
+    client: target !== undefined && kind === 'oidc' ? await findClient(queries, tenant.id, target) : undefined,
+    provider: target !== undefined && kind === 'saml' ? await findServiceProvider(queries, tenant.id, target) : undefined,
+    connector: target !== undefined && kind === 'scim' ? await findConnector(queries, tenant.id, { id: target }) : undefined,
+    tables: await readMappings(queries, tenant.id),
+  }));
+  if (target !== undefined && found.client === undefined && found.provider === undefined && found.connector === undefined)
+    throw notFound('unknown_target');
+  const table = target === undefined ? (rules ?? found.tables[kind]) : found.tables[kind];
+  const own = target === undefined ? undefined : rules;
+  const compiled =
+    kind === 'oidc'
+      ? rulesForClient(tenant, table, found.client, own)
+      : kind === 'saml'
+        ? rulesForProvider(table, found.provider, own)
+        : scimRulesOf(table, own ?? found.connector?.mappings ?? []);
+  const sources = new Set(compiled.flatMap((rule) => rule.sources));
+  const person = await services.database.read(
+    tenant.id,
+    (queries) => findMappedPerson(queries, tenant.id, userId as UserId, tenant.customAttributes, sources), // a look-up key
+  );
+  if (person === undefined) throw notFound('unknown_user');
+  const facts = { person, clientId: found.provider?.entityId ?? target ?? '', tenantSlug: tenant.slug, acr: undefined };
+  const items =
+    kind === 'oidc' ? previewRules(compiled, facts, claimsRoom, placesOf) : previewRules(compiled, facts, attributesRoom, () => ['there']);
+  return { items };
+}
+
+/** What the provider's words give; nobody is read. */
+async function previewInbound({ services, tenant, body }: Call<undefined, PreviewBody>): Promise<unknown> {
+  const { target, user_id: userId, upstream, rules } = body;
+  if (userId !== undefined) throw invalidField('user_id', 'This field is not for inbound: give what the provider says in upstream.');
+  if (upstream === undefined) throw invalidField('upstream', 'This field is required for inbound.');
+  if (rules !== undefined) requireRules(tenant, 'inbound', 'rules', rules);
+  const { provider, tables } = await services.database.read(tenant.id, async (queries) => ({
+    provider: target === undefined ? undefined : await findIdentityProvider(queries, tenant.id, { id: target }),
+    tables: await readMappings(queries, tenant.id),
+  }));
+  if (target !== undefined && provider === undefined) throw notFound('unknown_target');
+  const compiled = inboundRulesOf(target === undefined ? (rules ?? tables.inbound) : tables.inbound, {
+    attributeMap: provider?.attributeMap ?? {},
+    mappings: provider === undefined ? [] : (rules ?? provider.mappings),
+  });
+  const facts = { person: undefined, clientId: '', tenantSlug: tenant.slug, acr: undefined, upstream };
+  return { items: previewRules(compiled, facts, inboundRoom, () => ['sign_in']) };
+}
+
+const rulesForClient = (tenant: Tenant, table: MappingRules, client: Client | undefined, own: MappingRules | undefined): CompiledRules =>
+  layRules(claimRulesOf(tenant.customAttributes, table), own ?? client?.mappings ?? []);
+
+const rulesForProvider = (table: MappingRules, provider: ServiceProvider | undefined, own: MappingRules | undefined): CompiledRules =>
+  attributeRulesOf(table, { attributeMap: provider?.attributeMap ?? {}, mappings: own ?? provider?.mappings ?? [] });
