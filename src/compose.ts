@@ -17,6 +17,7 @@ import type { Services } from './http/services.ts';
 import { openStore } from './open-store.ts';
 import { createTracing } from './platform/tracing/tracing.ts';
 import type { SupervisorLink } from './platform/workers/worker.ts';
+import { createTurnMemory } from './storage/engine/dialects/write-turn.ts';
 import { registerSurfaces } from './surfaces.ts';
 
 export interface Environment extends Omit<Surroundings, 'deliverElsewhere' | 'counters'> {
@@ -61,7 +62,8 @@ export interface Composed extends Pick<Gatehouse, 'app' | 'services' | 'close'> 
 /** Composes a server without listening. */
 export async function composeGatehouse(config: Config, environment: Environment): Promise<Composed> {
   const tracing = config.otlpUrl === undefined ? undefined : await createTracing(config.otlpUrl);
-  const store = await openStore(config, environment, { serving: true });
+  const turnMemory = environment.deliversOnThread ? createTurnMemory() : undefined;
+  const store = await openStore(config, environment, { serving: true, turnMemory });
   const app = createServer(createAddressOf(config.trustedProxies), environment.clock);
   readClientCertificates(app, config);
   try {
@@ -70,7 +72,7 @@ export async function composeGatehouse(config: Config, environment: Environment)
     // With port 0 the public URL is known only after listening, so the services read it through a setter used there.
     const services = await composeServices(
       config,
-      { ...environment, deliverElsewhere: environment.deliversOnThread ? deliveringOnThread(config, environment.log) : undefined },
+      { ...environment, deliverElsewhere: turnMemory && deliveringOnThread(config, turnMemory, environment.log) },
       store,
       tracing,
     );

@@ -6,6 +6,7 @@ import type { Woken } from './platform/jobs.ts';
 import type { Log } from './platform/log.ts';
 import type { Counters } from './platform/metrics.ts';
 import { wokenOnThread } from './platform/woken-thread.ts';
+import { endTurn } from './storage/engine/dialects/write-turn.ts';
 
 /** What the thread is started with. */
 export interface DeliveryThreadGiven {
@@ -13,6 +14,7 @@ export interface DeliveryThreadGiven {
   /** The public URL in force. */
   readonly publicUrl: string;
   readonly isCounting: boolean;
+  readonly turnMemory: SharedArrayBuffer;
 }
 
 /** What it tells: a call of one of the counters. */
@@ -25,7 +27,7 @@ const poolMax = 2;
 
 /** As the composition takes it: what delivers, on a thread. */
 export const deliveringOnThread =
-  (config: Config, log: Log) =>
+  (config: Config, turnMemory: SharedArrayBuffer, log: Log) =>
   (publicUrl: () => string, counters: Counters | undefined): Woken =>
     wokenOnThread<DeliveryThreadGiven, DeliveryThreadTold>(
       {
@@ -36,11 +38,13 @@ export const deliveringOnThread =
           config: { ...config, redisUrl: undefined, metricsListen: undefined, databasePoolMax: poolMax },
           publicUrl: publicUrl(),
           isCounting: counters !== undefined,
+          turnMemory,
         }),
         onTold: (told) => {
           if (told.counter === 'countDelivery') counters?.countDelivery(...told.counted);
           else counters?.countHook(...told.counted);
         },
+        onEnd: (threadId) => endTurn(turnMemory, threadId),
       },
       log,
     );

@@ -10,7 +10,7 @@ import { createTracing } from './platform/tracing/tracing.ts';
 import { serveThread, threadOf } from './platform/woken-thread.ts';
 
 const { given, tell } = threadOf<DeliveryThreadGiven, DeliveryThreadTold>();
-const { config, publicUrl, isCounting } = given;
+const { config, publicUrl, isCounting, turnMemory } = given;
 const environment = { clock: systemClock, log: createLog(config.logLevel) };
 const told: Counters = {
   countDelivery: (...counted) => tell({ counter: 'countDelivery', counted }),
@@ -18,7 +18,7 @@ const told: Counters = {
 };
 
 const tracing = config.otlpUrl === undefined ? undefined : await createTracing(config.otlpUrl);
-const store = await openStore(config, environment, { serving: false });
+const store = await openStore(config, environment, { serving: false, turnMemory });
 const services = await composeServices(config, { ...environment, counters: isCounting ? told : undefined }, store, tracing);
 const { jobs } = services;
 services.setPublicUrl(publicUrl);

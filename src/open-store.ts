@@ -8,6 +8,7 @@ import { loadMasterKey } from './crypto/master-key.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Database } from './storage/engine/database.ts';
 import { openSqlite } from './storage/engine/dialects/sqlite.ts';
+import { createWriteTurn } from './storage/engine/dialects/write-turn.ts';
 import { type FolderLock, lockFolder } from './storage/engine/folder-lock.ts';
 import { findSchemaFault, readLedger } from './storage/engine/migrations/ledger.ts';
 import { migrate } from './storage/engine/migrations/migrator.ts';
@@ -22,12 +23,15 @@ export interface Store {
   readonly close: () => Promise<void>;
 }
 
-/** Opens database and master key for a command or a server. `serving` takes the folder lock of the embedded database. */
-export async function openStore(
-  config: Config,
-  environment: { readonly clock: Clock },
-  options: { readonly serving: boolean },
-): Promise<Store> {
+export interface StoreOptions {
+  /** Takes the folder lock of the embedded database. */
+  readonly serving: boolean;
+  /** Shared with the threads of this process that write the embedded database too. */
+  readonly turnMemory?: SharedArrayBuffer | undefined;
+}
+
+/** Opens database and master key for a command, a server or a thread of it. */
+export async function openStore(config: Config, environment: { readonly clock: Clock }, options: StoreOptions): Promise<Store> {
   if (config.databaseUrl === undefined || config.masterKey === undefined) mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 });
   let lock: FolderLock | undefined;
   if (config.databaseUrl === undefined && options.serving) lock = lockFolder(config.dataFolder);
@@ -37,7 +41,7 @@ export async function openStore(
     lock?.release();
   };
   try {
-    database = withWriteProbe(await openDatabase(config, environment));
+    database = withWriteProbe(await openDatabase(config, environment, options));
     const masterKey = loadMasterKey(config.masterKey, config.dataFolder, !(await hasMasterKeyCheck(database)));
     const encryption = createKeyEncryption(masterKey);
     await checkMasterKey(database, encryption);
@@ -48,9 +52,10 @@ export async function openStore(
   }
 }
 
-async function openDatabase(config: Config, { clock }: { readonly clock: Clock }): Promise<Database> {
+async function openDatabase(config: Config, { clock }: { readonly clock: Clock }, { turnMemory }: StoreOptions): Promise<Database> {
   if (config.databaseUrl === undefined) {
-    const database = openSqlite({ file: join(config.dataFolder, 'gatehouse.db'), clock });
+    const turn = turnMemory === undefined ? undefined : createWriteTurn(turnMemory);
+    const database = openSqlite({ file: join(config.dataFolder, 'gatehouse.db'), clock, turn });
     try {
       const { level } = await database.systemRead((queries) => readLedger(queries, database.dialect));
       const fault = findLevelFault(level);

@@ -17,6 +17,8 @@ export interface ThreadOptions<Given, Told> {
   readonly given: () => Given;
   /** Takes what it tells. */
   readonly onTold: (told: Told) => void;
+  /** It has ended, by whatever. */
+  readonly onEnd: (threadId: number) => void;
 }
 
 interface Running {
@@ -26,12 +28,13 @@ interface Running {
 }
 
 /** What is woken on another thread, seen from this one. */
-export function wokenOnThread<Given, Told>({ name, file, given, onTold }: ThreadOptions<Given, Told>, log: Log): Woken {
+export function wokenOnThread<Given, Told>({ name, file, given, onTold, onEnd }: ThreadOptions<Given, Told>, log: Log): Woken {
   let running: Running | undefined;
   let isStopping = false;
   let lastId = 0;
   const start = (): Running => {
     const worker = new Worker(file, { name, workerData: given(), execArgv: ['--disable-warning=ExperimentalWarning'] });
+    const { threadId } = worker;
     const waiting = new Map<number, () => void>();
     const started: Running = { worker, ended: once(worker, 'exit').catch(() => undefined), waiting };
     worker.on('message', (message: FromThread<Told>) => {
@@ -41,6 +44,7 @@ export function wokenOnThread<Given, Told>({ name, file, given, onTold }: Thread
     worker.on('error', (error) => log.error({ thread: name, err: error }, 'a thread ended; the next that is to be done starts another'));
     worker.on('exit', () => {
       if (running === started) running = undefined;
+      onEnd(threadId);
       for (const settled of waiting.values()) settled();
     });
     worker.unref(); // it keeps no finished process alive

@@ -11,18 +11,22 @@ function startCounting(dieAt: number) {
   const told: CountingTold[] = [];
   const logged: string[] = [];
   const log = createLog('info', { write: (line) => void logged.push(line) });
+  const ends: string[] = [];
   let started = 0;
   const given = (): CountingGiven => {
     started += 1;
     return { dieAt: started === 1 ? dieAt : 0 };
   };
-  const woken = wokenOnThread<CountingGiven, CountingTold>({ name: 'counting', file, given, onTold: (one) => void told.push(one) }, log);
-  return { woken, told, logged, started: () => started };
+  const woken = wokenOnThread<CountingGiven, CountingTold>(
+    { name: 'counting', file, given, onTold: (one) => void told.push(one), onEnd: () => void ends.push('end') },
+    log,
+  );
+  return { woken, told, logged, ends, started: () => started };
 }
 
 describe('what is woken on a thread', () => {
   it('is started by its first wake, does what it is woken for, and ends when it is stopped', async () => {
-    const { woken, told, started } = startCounting(0);
+    const { woken, told, ends, started } = startCounting(0);
     await woken.settled();
     assert.equal(started(), 0);
     woken.wake();
@@ -31,6 +35,7 @@ describe('what is woken on a thread', () => {
     assert.deepEqual(told, [{ wakes: 1 }, { wakes: 2 }]);
     await woken.stop();
     assert.deepEqual(told.at(-1), { wakes: 2, isStopped: true });
+    assert.deepEqual(ends, ['end']);
     woken.wake();
     await woken.settled();
     assert.equal(started(), 1);

@@ -6,6 +6,8 @@ import { StorageUnavailable } from '../database.ts';
 
 export interface GroupConnection {
   readonly run: (sql: string) => void;
+  /** Waits until no other thread of this process writes; gives what ends the turn. */
+  readonly takeTurn?: (() => Promise<() => void>) | undefined;
   /** False once SQLite has ended the transaction by itself (disk full, I/O error). */
   readonly isInTransaction: () => boolean;
 }
@@ -25,9 +27,17 @@ export function createGroupCommit(connection: GroupConnection): <T>(work: () => 
   const drain = async (): Promise<void> => {
     while (waiting.length > 0) {
       await nextTurn(); // what the present turn of the event loop still brings joins the group
+      let endTurn: (() => void) | undefined;
+      let fault: unknown;
+      try {
+        endTurn = await connection.takeTurn?.();
+      } catch (error) {
+        fault = error;
+      }
       const group = waiting.slice(0, groupMax);
       waiting = waiting.slice(groupMax);
-      await commitGroup(connection, group);
+      if (fault === undefined) await commitGroup(connection, group).finally(endTurn);
+      else for (const { fail } of group) fail(fault);
     }
     isRunning = false;
   };

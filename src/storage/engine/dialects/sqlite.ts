@@ -9,6 +9,7 @@ import { type Database, type Queries, StorageUnavailable } from '../database.ts'
 import { runDirectly } from '../statement.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { kyselyOver } from './kysely-over.ts';
+import type { WriteTurn } from './write-turn.ts';
 
 const statementsCachedMax = 1000;
 const busyTimeoutMs = 5000;
@@ -19,9 +20,11 @@ export interface SqliteOptions {
   /** Path of the database file; created when missing. */
   readonly file: string;
   readonly clock: Clock;
+  /** Among several threads of this process that write. */
+  readonly turn?: WriteTurn | undefined;
 }
 
-export function openSqlite({ file, clock }: SqliteOptions): Database {
+export function openSqlite({ file, clock, turn }: SqliteOptions): Database {
   const writer = openConnection(file, clock);
   const reader = openConnection(file, clock);
   const snapshot = createTurnSnapshot(writer);
@@ -34,6 +37,7 @@ export function openSqlite({ file, clock }: SqliteOptions): Database {
     return writer;
   });
   const inGroup = createGroupCommit({
+    takeTurn: turn?.take,
     run: (sql) => {
       if (sql === 'BEGIN IMMEDIATE') snapshot.end();
       guard(() => writer.run(sql));
