@@ -16,6 +16,7 @@ import { findIdentityProvider } from '../storage/registry/identity-providers.ts'
 import { deleteExternalIdentity, insertExternalIdentity, listExternalIdentities } from '../storage/sign-in/external-identities.ts';
 import { listPasskeysOfUser } from '../storage/sign-in/passkeys.ts';
 import type { MailDeps } from './mail-delivery.ts';
+import { setProviderGroups } from './provider-groups.ts';
 import { mailUser } from './user-mail.ts';
 
 /** What of a person's proves their account beyond a mailbox, as far as the tenant takes it for signing in. */
@@ -87,6 +88,10 @@ export async function unlinkIdentity(
   const others = all.some((one) => one.id !== id && one.provider_enabled === 1);
   if (!others && !(await hasOwnWay(queries, tenant, userId))) return 'last_way';
   await deleteExternalIdentity(queries, tenant.id, userId, id);
+  // Nobody could say any more that the person is in the provider's groups, or no longer is.
+  const { provider_id: providerId } = link;
+  const isLast = !all.some((one) => one.id !== id && one.provider_id === providerId);
+  if (isLast) await setProviderGroups(queries, deps, tenant, { providerId, userId, ...by }, []);
   await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
     ...by,
     type: 'external_identity.removed',

@@ -1,5 +1,6 @@
 // Tells administrators of mapping rules that would have given more than there is room for, and so gave nothing (design 16, 1). An
-// application may ask many times a second, so each rule of each application is told once an hour by each process.
+// application may ask many times a second, so each rule of each application is told once an hour by each process. The same for groups
+// that an identity provider names and may not put anybody into.
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../storage/engine/database.ts';
@@ -32,8 +33,7 @@ export async function tellSpills(
   const { target, place, bytesMax, userId, requestId } = spill;
   if (spill.spilled.length === 0) return;
   const nowMs = clock.nowMs();
-  const known = told.get(database) ?? new Map<string, number>();
-  told.set(database, known);
+  const known = knownOf(database);
   const fresh = spill.spilled.filter((to) => isFresh(known, `${tenant.id} ${target} ${place} ${to}`, nowMs));
   const events = fresh.map((to) => ({
     type: 'mapping.too_large' as const,
@@ -43,6 +43,41 @@ export async function tellSpills(
     data: { to, place, bytes_max: bytesMax, ...(userId === undefined ? {} : { user_id: userId }) },
   }));
   if (events.length > 0) await database.write(tenant.id, (queries) => insertAuditEvents(queries, tenant.id, nowMs, events));
+}
+
+export interface Withheld {
+  readonly providerId: string;
+  readonly requestId: string | undefined;
+  readonly groups: readonly { readonly name: string; readonly reason: 'group_of_others' | 'too_many_groups' }[];
+}
+
+/** Writes an audit record for each group that was not told of lately; a provider that has too many is told of once. */
+export async function tellWithheldGroups(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  tenant: Tenant,
+  { providerId, requestId, groups }: Withheld,
+): Promise<void> {
+  if (groups.length === 0) return;
+  const nowMs = clock.nowMs();
+  const target = `identity_provider:${providerId}`;
+  const known = knownOf(database);
+  const events = groups
+    .filter(({ name, reason }) => isFresh(known, `${tenant.id} ${target} ${reason === 'too_many_groups' ? reason : name}`, nowMs))
+    .map(({ name, reason }) => ({
+      type: 'mapping.group_withheld' as const,
+      requestId,
+      actor: 'system',
+      target,
+      reason,
+      data: { group: name },
+    }));
+  if (events.length > 0) await database.write(tenant.id, (queries) => insertAuditEvents(queries, tenant.id, nowMs, events));
+}
+
+function knownOf(database: Database): Map<string, number> {
+  const known = told.get(database) ?? new Map<string, number>();
+  told.set(database, known);
+  return known;
 }
 
 function isFresh(known: Map<string, number>, key: string, nowMs: number): boolean {

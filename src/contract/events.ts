@@ -119,6 +119,7 @@ export const eventTypes = defineEvents({
   'login.refused': { since: '0.1.0', about: ['client', 'service_provider'], data: { transaction: 'text', session: 'text', method: 'text', ip: 'text', hook: 'text', hook_reason: 'text' }, when: 'A sign-in ended without letting the person in; `reason` says why.' },
   'logout.notification_failed': { since: '0.1.0', about: ['grant'], data: { client: 'text', attempts: 'number' }, when: 'A notice of a logout was given up.' },
   'logout.notified': { since: '0.1.0', about: ['grant'], data: { client: 'text', attempts: 'number' }, when: 'A client took its notice of a logout.' },
+  'mapping.group_withheld': { since: 'Unreleased', about: ['identity_provider'], data: { group: 'text' }, when: 'An identity provider named a group that others manage (`group_of_others`), or one more than it may have (`too_many_groups`, with the first of them): nobody came into it; told once an hour.' },
   'mapping.too_large': { since: 'Unreleased', about: ['client', 'service_provider', 'identity_provider'], data: { to: 'text', place: 'text', bytes_max: 'number', user_id: 'text' }, when: 'A mapping rule would have given more than there is room for, and gave nothing; told once an hour.' },
   'mappings.updated': { since: 'Unreleased', about: ['mappings'], data: { rules: 'number' }, when: 'The rules of all applications of one kind were replaced.' },
   'operator.entered': { since: 'Unreleased', about: ['tenant'], data: { entry: 'text' }, when: 'An operator of the deployment entered the console of a tenant.' },

@@ -197,6 +197,8 @@ export const mappingPathCharsMax = 100;
 /** What the rules of a tenant may give together: claims of one token or of UserInfo as JSON, attributes of one assertion. */
 export const mappedClaimsBytesMax = 8 * 1024;
 export const mappedAttributesBytesMax = 64 * 1024;
+/** Groups that the rules of one identity provider make. */
+export const groupsPerProviderMax = 1000;
 /** Values a preview shows as dropped, a rule. */
 export const mappingPreviewDroppedMax = 100;
 

@@ -40,6 +40,7 @@ export const movedTables: readonly MovedRows[] = [
   { table: 'user_addresses', key: ['user_id', 'position'] },
   { table: 'user_custom_values', key: ['user_id', 'attribute', 'value_key'] },
   { table: 'groups', key: ['id'] },
+  { table: 'identity_provider_groups', key: ['group_id'] },
   { table: 'group_members', key: ['group_id', 'user_id'] },
   { table: 'access_assignments', key: ['id'] },
   { table: 'passkeys', key: ['id'] },

@@ -23,7 +23,7 @@ import type { RefreshTokenTable } from './oidc/refresh-tokens.ts';
 import type { RevokedTokenTable } from './oidc/revoked-tokens.ts';
 import type { DirectoryCountTable } from './people/directory-counts.ts';
 import type { EmailChangeTable } from './people/email-changes.ts';
-import type { GroupMemberTable, GroupTable } from './people/groups.ts';
+import type { GroupMemberTable, GroupTable, ProviderGroupTable } from './people/groups.ts';
 import type { UserRoleTable } from './people/user-roles.ts';
 import type { UserAddressTable, UserCustomValueTable, UserEmailTable, UserTable, UserValueTable } from './people/user-rows.ts';
 import type { EmailSearchTable, UserSearchTable } from './people/user-search.ts';
@@ -99,6 +99,7 @@ export interface Schema {
   last_sign_ins: LastSignInTable;
   groups: GroupTable;
   group_members: GroupMemberTable;
+  identity_provider_groups: ProviderGroupTable;
   grants: GrantTable;
   authorization_codes: AuthorizationCodeTable;
   refresh_tokens: RefreshTokenTable;

@@ -26,6 +26,7 @@ import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { identifyLogin, setLoginStep } from '../storage/sign-in/login-transactions.ts';
 import { findProviderOfAddress } from './external/address-provider.ts';
 import { leaveFor } from './external/external-steps.ts';
+import { tellWithheld } from './external/inbound.ts';
 import { settleIdentity } from './external/settle-identity.ts';
 import { badField, isTicked, readField } from './login-request.ts';
 import { approvalFacts, conflict, isOpen, orRollBack, pendingIdentity, rollback, type StepAnswer, withdrawEarlier } from './login-step.ts';
@@ -209,6 +210,7 @@ async function continueAsProven(
   });
   if (settled === undefined) throw reject('pin.expired', 'used');
   if (!settled.ok) throw reject('login.external_refused', settled.reason);
+  await tellWithheld(services, request, identity, settled);
   return settled.answer;
 }
 

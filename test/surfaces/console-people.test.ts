@@ -3,6 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseEnrollmentLink } from '../../sdk/device.ts';
+import type { GroupId, TenantId, UserId } from '../../src/domain/ids.ts';
+import { uuidV7 } from '../../src/platform/random.ts';
+import { insertGroupMember, insertGroups } from '../../src/storage/people/group-writer.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { type ConsoleIds, fillTenant } from '../support/console-pages.ts';
 import { databases } from '../support/databases.ts';
@@ -139,6 +142,32 @@ for (const database of databases) {
       assert.match(await confirm(`/groups/${group}/members/${id}/remove`), /Removed from /);
       assert.ok((await list(`/groups/${group}/members`)).every((entry) => entry['user_id'] !== id));
       assert.match(await show(`/groups/${group}/members?find=nobodyatall`), /No user has that in its name/);
+    });
+
+    it('members of a group of an identity provider are shown, and nobody is added or removed there', async () => {
+      const { upstream } = await fill();
+      const { services } = server.gatehouse;
+      const id = uuidV7(server.clock.nowMs()) as GroupId; // made here
+      const group = { id, display_name: 'Of elsewhere', external_id: null, origin: 'identity_provider', identity_provider_id: upstream };
+      const person = await createTestUser(tenant, 'elsewhere@x.example', { display_name: 'Elsa Where' });
+      const tenantId = tenant.id as TenantId; // of the API
+      await services.database.write(tenantId, async (queries) => {
+        await insertGroups(queries, tenantId, [group]);
+        await insertGroupMember(queries, tenantId, id, person.id as UserId);
+      });
+      assert.match(await show('/groups?search=Of+elsewhere'), /Of elsewhere[\s\S]*identity provider/);
+      const page = await show(`/groups/${id}/members`);
+      assert.match(page, /Elsa Where/);
+      assert.match(page, new RegExp(`/identity-providers/${upstream}">identity provider</a>: its rules say`));
+      assert.doesNotMatch(page, /Remove…|Add a member/);
+      const added = await visitor.submit(`/groups/${id}/members`, { user_id: person.id });
+      assert.match(noticeOf(await added.text()), /An identity provider manages this group/);
+      const removed = await visitor.submit(`/groups/${id}/members/${person.id}/remove`, { sure: 'yes' });
+      assert.match(await removed.text(), /An identity provider manages this group/);
+      const renamed = await visitor.submit(`/groups/${id}`, { display_name: 'Mine' });
+      assert.match(await renamed.text(), /An identity provider manages this group/);
+      assert.equal((await list(`/groups/${id}/members`)).length, 1);
+      assert.doesNotMatch(await show('/users'), new RegExp(`<option value="${id}"`), 'not offered to add many people to');
     });
 
     for (const [path, name] of [

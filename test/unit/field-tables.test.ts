@@ -24,7 +24,7 @@ import {
   toJson,
   valueFault,
 } from '../../src/domain/field.ts';
-import { groupFields } from '../../src/domain/people/group.ts';
+import { groupColumns } from '../../src/domain/people/group.ts';
 import { serviceProviderFields } from '../../src/domain/saml/service-provider.ts';
 import { tenantFields } from '../../src/domain/tenant/tenant.ts';
 import { fromRow, toCells, toRow } from '../../src/storage/engine/row-codec.ts';
@@ -143,7 +143,7 @@ describe('a table of fields', () => {
     const schema = readFileSync('test/vectors/schema/sqlite.sql', 'utf8');
     assert.deepEqual(newFields('clients', clientFields, schema), []);
     assert.deepEqual(newFields('service_providers', serviceProviderFields, schema), []);
-    assert.deepEqual(newFields('groups', groupFields, schema), []);
+    assert.deepEqual(newFields('groups', groupColumns, schema), []);
     assert.deepEqual(newFields('tenants', tenantFields, schema), []);
     assert.deepEqual(newFields('resources', resourceFields, schema), []);
   });

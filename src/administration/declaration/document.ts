@@ -103,6 +103,8 @@ export interface Session {
   /** Ids known so far, of the database and of the document, by id and by folded name. */
   readonly groups: Map<string, string>;
   readonly providers: Map<string, string>;
+  /** Ids of identity providers, by id and by alias. */
+  readonly identityProviders: Map<string, string>;
   readonly clients: Set<string>;
   /** Names of the roles the tenant adds. */
   readonly roles: Set<string>;

@@ -68,6 +68,7 @@ export async function openSession(administration: Administration, tenant: Tenant
     by,
     groups: new Map(),
     providers: new Map(),
+    identityProviders: new Map(),
     clients: new Set(),
     roles: new Set(),
     attributes: new Map(),

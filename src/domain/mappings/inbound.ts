@@ -1,11 +1,13 @@
 // What another provider says of a person, as attributes here (design 16, section 1): the standard claims, the tenant's table over them,
 // the provider's attribute_map read as rules, and the provider's own rules, each over the one before by name. Pure.
-import { mappedClaimsBytesMax, profileCharsMax } from '../../contract/limits.ts';
+import { mappedClaimsBytesMax, nameCharsMax, profileCharsMax } from '../../contract/limits.ts';
+import { foldKey } from '../fold.ts';
 import { type CustomAttribute, type CustomValue, type CustomValues, changeCustom, customPath } from '../people/custom-attributes.ts';
 import { type UserColumn, userAttributes } from '../people/user-attributes.ts';
 import { isXmlText } from '../saml/xml-text.ts';
 import type { IdentityProvider } from '../sign-in/identity-provider.ts';
 import { type Applied, applyRules, type CompiledRules, compileRules, layRules, type Room } from './apply.ts';
+import { groupsTarget } from './inbound-targets.ts';
 import type { MappedValue, MappingFacts } from './paths.ts';
 import type { MappingRules } from './rule.ts';
 
@@ -43,7 +45,7 @@ export const inboundRoom: Room = {
 export interface Inbound extends Pick<Applied, 'spilled'> {
   /** For a new account. */
   readonly create: InboundValues;
-  /** For every sign-in. */
+  /** For every sign-in. Where rules for groups hold at each, these are here without a value too: then the person is in none. */
   readonly always: InboundValues;
 }
 
@@ -52,7 +54,24 @@ export function inboundOf(rules: CompiledRules, facts: MappingFacts): Inbound {
   const whole = applyRules(rules, facts, inboundRoom);
   const each = rules.filter(({ rule }) => rule.apply === 'always');
   const valuesOf = ({ given }: Applied): InboundValues => Object.fromEntries(given.map(({ rule, values }) => [rule.to, values]));
-  return { create: valuesOf(whole), always: valuesOf(applyRules(each, facts, inboundRoom)), spilled: whole.spilled };
+  const noGroups: InboundValues = each.some(({ rule }) => rule.to === groupsTarget) ? { [groupsTarget]: [] } : {};
+  const always = { ...noGroups, ...valuesOf(applyRules(each, facts, inboundRoom)) };
+  return { create: valuesOf(whole), always, spilled: whole.spilled };
+}
+
+/** The groups that values name, each once; undefined where no rule speaks of groups. */
+export function inboundGroups({ [groupsTarget]: values }: InboundValues): readonly string[] | undefined {
+  const fits = (text: string): boolean => text !== '' && text.length <= nameCharsMax && isXmlText(text);
+  return (
+    values && [
+      ...new Map(
+        values
+          .map(String)
+          .filter(fits)
+          .map((name) => [foldKey(name), name]),
+      ).values(),
+    ]
+  );
 }
 
 /** The columns of a person that values fill: of several the first that fits. */

@@ -1,4 +1,5 @@
-// `/groups` and `/groups/{id}/members`. Groups made here are console-managed and invisible to SCIM; those SCIM made are shown too.
+// `/groups` and `/groups/{id}/members`. Groups made here are console-managed and invisible to SCIM; those SCIM made are shown too. Those of
+// an identity provider are shown, assigned and deleted; their names and members are what its rules say.
 import Type from 'typebox';
 import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
 import { unlessTaken } from '../../administration/taken.ts';
@@ -10,7 +11,14 @@ import { uuidV7 } from '../../platform/random.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { toCells, toRow } from '../../storage/engine/row-codec.ts';
 import { changeGroup, deleteGroup, deleteGroupMember, insertGroupMember, insertGroups } from '../../storage/people/group-writer.ts';
-import { findGroup, type GroupMember, type GroupRow, groupFromRow, listGroupMembers, listGroups } from '../../storage/people/groups.ts';
+import {
+  findGroup,
+  type GroupMember,
+  groupFromRow,
+  listGroupMembers,
+  listGroups,
+  type OwnedGroupRow,
+} from '../../storage/people/groups.ts';
 import { listHoldersInGroup } from '../../storage/people/user-roles.ts';
 import { findLiveUser } from '../../storage/people/users.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
@@ -149,7 +157,7 @@ export const groupEndpoints: readonly Endpoint[] = [
     handle: async (call) => {
       const { services, tenant, params } = call;
       await services.database.write(tenant.id, async (queries) => {
-        const group = await requireGroup(queries, tenant.id, params['id']!);
+        const group = await requireOwnMembers(queries, tenant.id, params['id']!);
         if (!(await deleteGroupMember(queries, tenant.id, group.id, params['user_id']!))) throw notFound('not_a_member');
         await audit(call, queries, { type: 'group.member_removed', target: `group:${group.id}`, data: { user: params['user_id'] } });
       });
@@ -162,7 +170,10 @@ async function rename(call: Call<unknown, unknown>): Promise<Json> {
   const columns = toCells(groupFields, readChange(groupFields, body as Json)); // checked by the schema
   const done = await unlessTaken('display_name', () =>
     services.database.write(tenant.id, async (queries) => {
-      if (Object.keys(columns).length === 0) return requireGroup(queries, tenant.id, params['id']!);
+      const group = await requireGroup(queries, tenant.id, params['id']!);
+      if (Object.keys(columns).length === 0) return group;
+      if (group.identity_provider_id !== null)
+        throw conflict('display_name', 'An identity provider manages this group: its rules name it.');
       const row = await changeGroup(queries, tenant.id, params['id']!, columns);
       if (row === undefined) throw unknownGroup();
       await audit(call, queries, { type: 'group.updated', target: `group:${row.id}` });
@@ -176,7 +187,7 @@ async function rename(call: Call<unknown, unknown>): Promise<Json> {
 async function addMember(call: Call<undefined, { readonly user_id: string }>): Promise<Json> {
   const { services, tenant, params, body } = call;
   return services.database.write(tenant.id, async (queries) => {
-    const group = await requireGroup(queries, tenant.id, params['id']!);
+    const group = await requireOwnMembers(queries, tenant.id, params['id']!);
     const user = await findLiveUser(queries, tenant.id, body.user_id);
     if (user === undefined) throw invalidField('user_id', 'No such user.');
     const inserted = await insertGroupMember(queries, tenant.id, group.id, user.id);
@@ -186,13 +197,20 @@ async function addMember(call: Call<undefined, { readonly user_id: string }>): P
   });
 }
 
-async function requireGroup(queries: Queries, tenant: Parameters<typeof findGroup>[1], id: string): Promise<GroupRow> {
+async function requireGroup(queries: Queries, tenant: Parameters<typeof findGroup>[1], id: string): Promise<OwnedGroupRow> {
   const group = await findGroup(queries, tenant, id);
   if (group === undefined) throw unknownGroup();
   return group;
 }
 
-function groupToJson(row: GroupRow): Json {
+/** A group whose members are changed here. */
+async function requireOwnMembers(queries: Queries, tenant: Parameters<typeof findGroup>[1], id: string): Promise<OwnedGroupRow> {
+  const group = await requireGroup(queries, tenant, id);
+  if (group.identity_provider_id !== null) throw conflict('origin', 'An identity provider manages this group: its rules say who is in it.');
+  return group;
+}
+
+function groupToJson(row: OwnedGroupRow): Json {
   const group = groupFromRow(row);
   const times = { created_at: isoTime(group.createdAtMs), updated_at: isoTime(group.updatedAtMs) };
   return { id: group.id, ...toJson(groupFields, group), version: group.version, ...times };

@@ -2,45 +2,88 @@
 // group are never loaded to change it. A taken name throws ValueTaken. The caller owns the transaction.
 import { sql } from 'kysely';
 import { foldKey } from '../../domain/fold.ts';
-import type { GroupId, TenantId, UserId } from '../../domain/ids.ts';
+import type { GroupId, IdentityProviderId, TenantId, UserId } from '../../domain/ids.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
-import type { groupFields } from '../../domain/people/group.ts';
+import type { groupColumns } from '../../domain/people/group.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { idIn } from '../engine/id-list.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import type { RowOf } from '../engine/row-codec.ts';
 import { takenAs } from '../engine/unique-violation.ts';
-import type { GroupRow } from './groups.ts';
+import { type GroupRow, type OwnedGroupRow, ownerOfGroup } from './groups.ts';
 import { reverseText } from './user-search.ts';
 
-/** What callers write; search keys are made here. */
-export type GroupColumns = Readonly<RowOf<typeof groupFields>>;
+/** What callers write; search keys are made here. Without an identity provider a group is nobody's but its origin's. */
+export type GroupColumns = Readonly<RowOf<typeof groupColumns>> & {
+  readonly identity_provider_id?: string | null;
+};
 export type NewGroup = GroupColumns & { readonly id: GroupId };
 
 const nextVersion = { version: sql<number>`version + 1`, updated_at: databaseNowMs };
 
-/** The columns with their search companions. */
-function withKeys(columns: Partial<GroupColumns>) {
-  const { display_name: name, external_id: externalId } = columns;
+/** The columns with their search companions. A group of an identity provider is the console's with a row that names its provider. */
+function withKeys({ identity_provider_id: _owner, ...columns }: Partial<GroupColumns>) {
+  const { display_name: name, external_id: externalId, origin } = columns;
   return {
     ...columns,
+    ...(origin === 'identity_provider' ? { origin: 'console' } : {}),
     ...(name === undefined ? {} : { display_name_key: foldKey(name), display_name_reversed: reverseText(foldKey(name)) }),
     ...(externalId === undefined ? {} : { external_id_reversed: externalId === null ? null : reverseText(externalId) }),
   };
 }
 
-/** Inserts groups; gives their rows. */
-export async function insertGroups(queries: Queries, tenant: TenantId, groups: readonly NewGroup[]): Promise<readonly GroupRow[]> {
-  if (groups.length === 0) return [];
+const insertionOf = (queries: Queries, tenant: TenantId, groups: readonly NewGroup[]) => {
   const times = { version: 1, created_at: databaseNowMs, updated_at: databaseNowMs };
   const rows = groups.map((group) => ({ ...withKeys(group), tenant_id: tenant, ...times }));
-  return takenAs('display_name', () =>
-    queries
-      .insertInto('groups')
-      .values(rows as never) // every column has a value
-      .returningAll()
-      .execute(),
-  );
+  return queries
+    .insertInto('groups')
+    .values(rows as never) // every column has a value
+    .returningAll();
+};
+
+/** Inserts groups; gives their rows. */
+export async function insertGroups(queries: Queries, tenant: TenantId, groups: readonly NewGroup[]): Promise<readonly OwnedGroupRow[]> {
+  if (groups.length === 0) return [];
+  const inserted = await takenAs('display_name', () => insertionOf(queries, tenant, groups).execute());
+  return insertOwners(queries, tenant, groups, inserted);
+}
+
+/** The same for those whose names are free. */
+export async function insertFreeGroups(queries: Queries, tenant: TenantId, groups: readonly NewGroup[]): Promise<readonly OwnedGroupRow[]> {
+  if (groups.length === 0) return [];
+  const inserted = await insertionOf(queries, tenant, groups)
+    .onConflict((on) => on.columns(['tenant_id', 'display_name_key']).doNothing())
+    .execute();
+  return insertOwners(queries, tenant, groups, inserted);
+}
+
+async function insertOwners(
+  queries: Queries,
+  tenant: TenantId,
+  groups: readonly NewGroup[],
+  inserted: readonly GroupRow[],
+): Promise<readonly OwnedGroupRow[]> {
+  const owners = new Map(groups.map(({ id, identity_provider_id: provider = null }) => [id, provider]));
+  const rows = inserted.map((row) => ({ ...row, identity_provider_id: owners.get(row.id) ?? null }));
+  const owned = rows.flatMap(({ id, identity_provider_id: provider }) => (provider === null ? [] : [ownerRow(tenant, id, provider)]));
+  if (owned.length > 0) await queries.insertInto('identity_provider_groups').values(owned).execute();
+  return rows;
+}
+
+const ownerRow = (tenant: TenantId, group: GroupId, provider: string) => ({
+  tenant_id: tenant,
+  group_id: group,
+  provider_id: provider as IdentityProviderId, // the key of the table checks it
+});
+
+/** Gives a group to an identity provider, or back to its origin. */
+async function changeOwner(queries: Queries, tenant: TenantId, id: GroupId, provider: string | null): Promise<void> {
+  await queries.deleteFrom('identity_provider_groups').where('tenant_id', '=', tenant).where('group_id', '=', id).execute();
+  if (provider !== null)
+    await queries
+      .insertInto('identity_provider_groups')
+      .values(ownerRow(tenant, id, provider))
+      .execute();
 }
 
 /** Writes columns of a group and raises its version; undefined when there is no such group. */
@@ -49,16 +92,21 @@ export async function changeGroup(
   tenant: TenantId,
   id: string,
   columns: Partial<GroupColumns>,
-): Promise<GroupRow | undefined> {
-  return takenAs('display_name', () =>
+): Promise<OwnedGroupRow | undefined> {
+  const { identity_provider_id: provider } = columns;
+  const row = await takenAs('display_name', () =>
     queries
       .updateTable('groups')
       .set({ ...withKeys(columns), ...nextVersion })
       .where('tenant_id', '=', tenant)
       .where('id', '=', id as GroupId) // a look-up key, not yet known to be an id
       .returningAll()
+      .returning(ownerOfGroup)
       .executeTakeFirst(),
   );
+  if (row === undefined || provider === undefined || provider === row.identity_provider_id) return row;
+  await changeOwner(queries, tenant, row.id, provider);
+  return { ...row, identity_provider_id: provider };
 }
 
 /** Deletes a group with its memberships and assignments. */
@@ -178,6 +226,24 @@ export async function replaceMembers(
     RETURNING user_id`.execute(queries);
   const added = await addMembers(queries, dialect, tenant, group, ids);
   return added.ok ? { ok: true, changed: added.changed + removed.rows.length } : added;
+}
+
+/** Those of these groups that are there; on PostgreSQL they stay so until the transaction ends. */
+export async function holdGroups(
+  queries: Queries,
+  dialect: Dialect,
+  tenant: TenantId,
+  ids: readonly GroupId[],
+): Promise<readonly GroupId[]> {
+  if (ids.length === 0) return [];
+  const query = queries
+    .selectFrom('groups')
+    .select('id')
+    .where('tenant_id', '=', tenant)
+    .where(idIn(dialect, 'id', ids))
+    .orderBy('id');
+  const rows = await (dialect === 'postgres' ? query.forKeyShare() : query).execute();
+  return rows.map(({ id }) => id);
 }
 
 export interface MembershipChange {

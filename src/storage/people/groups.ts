@@ -1,14 +1,15 @@
-// Groups and their members (users only). `origin` tells who manages a group: the console's are invisible to SCIM.
+// Groups and their members (users only). `origin` tells who manages a group: the console's are invisible to SCIM. Those of an identity
+// provider are the console's with a row that names their provider: invisible to SCIM too, and the console's when it is gone.
 import { type Generated, sql } from 'kysely';
 import { foldKey } from '../../domain/fold.ts';
-import type { GroupId, TenantId, UserId } from '../../domain/ids.ts';
-import { type Group, groupFields } from '../../domain/people/group.ts';
+import type { GroupId, IdentityProviderId, TenantId, UserId } from '../../domain/ids.ts';
+import { type Group, type groupColumns, groupFields } from '../../domain/people/group.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { idIn } from '../engine/id-list.ts';
 import type { Page, SearchedPage } from '../engine/matching-rows.ts';
 import { fromRow, type RowOf } from '../engine/row-codec.ts';
 
-export interface GroupTable extends RowOf<typeof groupFields> {
+export interface GroupTable extends RowOf<typeof groupColumns> {
   tenant_id: TenantId;
   id: GroupId;
   display_name_key: string;
@@ -20,9 +21,22 @@ export interface GroupTable extends RowOf<typeof groupFields> {
 }
 export type GroupRow = Readonly<GroupTable>;
 
-export const groupFromRow = (row: GroupRow): Group => ({
+/** A group with the identity provider whose rules say who is in it. */
+export type OwnedGroupRow = GroupRow & { readonly identity_provider_id: string | null };
+
+export interface ProviderGroupTable {
+  tenant_id: TenantId;
+  group_id: GroupId;
+  provider_id: IdentityProviderId;
+}
+
+/** Of a row of `groups`: the identity provider it is of. */
+export const ownerOfGroup = sql<string | null>`(SELECT provider_id FROM identity_provider_groups owner
+  WHERE owner.tenant_id = groups.tenant_id AND owner.group_id = groups.id)`.as('identity_provider_id');
+
+export const groupFromRow = (row: OwnedGroupRow): Group => ({
   id: row.id,
-  ...fromRow(groupFields, row),
+  ...fromRow(groupFields, { ...row, origin: row.identity_provider_id === null ? row.origin : 'identity_provider' }),
   version: row.version,
   createdAtMs: row.created_at,
   updatedAtMs: row.updated_at,
@@ -52,10 +66,11 @@ export async function listGroupsOfUser(
     .execute();
 }
 
-export async function findGroup(queries: Queries, tenant: TenantId, id: string): Promise<GroupRow | undefined> {
+export async function findGroup(queries: Queries, tenant: TenantId, id: string): Promise<OwnedGroupRow | undefined> {
   return queries
     .selectFrom('groups')
     .selectAll()
+    .select(ownerOfGroup)
     .where('tenant_id', '=', tenant)
     .where('id', '=', id as GroupId) // a look-up key, not yet known to be an id
     .executeTakeFirst();
@@ -81,11 +96,12 @@ function scimGroup(queries: Queries, tenant: TenantId, id: string) {
     .where('origin', '=', 'scim');
 }
 
-/** A page of groups, console-managed and SCIM-managed, in order of their ids. */
-export async function listGroups(queries: Queries, tenant: TenantId, page: SearchedPage): Promise<readonly GroupRow[]> {
+/** A page of groups, whoever manages them, in order of their ids. */
+export async function listGroups(queries: Queries, tenant: TenantId, page: SearchedPage): Promise<readonly OwnedGroupRow[]> {
   const query = queries
     .selectFrom('groups')
     .selectAll()
+    .select(ownerOfGroup)
     .where('tenant_id', '=', tenant)
     .where('id', '>', page.after as GroupId)
     .orderBy('id')
@@ -115,11 +131,12 @@ export async function listGroupsByIdOrName(
   queries: Queries,
   tenant: TenantId,
   wanted: { readonly ids: readonly string[]; readonly names: readonly string[] },
-): Promise<readonly GroupRow[]> {
+): Promise<readonly OwnedGroupRow[]> {
   const keys = wanted.names.map(foldKey);
   return queries
     .selectFrom('groups')
     .selectAll()
+    .select(ownerOfGroup)
     .where('tenant_id', '=', tenant)
     .where((eb) =>
       eb.or([
@@ -164,6 +181,36 @@ export async function listMembers(queries: Queries, tenant: TenantId, group: str
     queries,
   );
   return rows;
+}
+
+/** The groups of an identity provider that a user is in. */
+export async function listProviderGroupsOfUser(
+  queries: Queries,
+  tenant: TenantId,
+  provider: IdentityProviderId,
+  user: UserId,
+): Promise<readonly GroupId[]> {
+  const rows = await queries
+    .selectFrom('group_members as m')
+    .innerJoin('identity_provider_groups as o', (join) =>
+      join.onRef('o.tenant_id', '=', 'm.tenant_id').onRef('o.group_id', '=', 'm.group_id'),
+    )
+    .select('m.group_id')
+    .where('m.tenant_id', '=', tenant)
+    .where('m.user_id', '=', user)
+    .where('o.provider_id', '=', provider)
+    .execute();
+  return rows.map((row) => row.group_id);
+}
+
+export async function countProviderGroups(queries: Queries, tenant: TenantId, provider: IdentityProviderId): Promise<number> {
+  const row = await queries
+    .selectFrom('identity_provider_groups')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('tenant_id', '=', tenant)
+    .where('provider_id', '=', provider)
+    .executeTakeFirstOrThrow();
+  return Number(row.n);
 }
 
 /** The memberships of these users. */

@@ -85,6 +85,18 @@ export async function updateIdentityProvider(queries: Queries, tenant: TenantId,
   return rows.length === 1;
 }
 
+/** Makes others who hold this provider wait until the transaction ends; false when it is gone. */
+export async function holdIdentityProvider(queries: Queries, tenant: TenantId, id: IdentityProviderId): Promise<boolean> {
+  const rows = await queries
+    .updateTable('identity_providers')
+    .set((eb) => ({ updated_at: eb.ref('updated_at') }))
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .returning('id')
+    .execute();
+  return rows.length === 1;
+}
+
 /** Deletes a provider; links to it and sign-ins under way go by foreign key. */
 export async function deleteIdentityProvider(queries: Queries, tenant: TenantId, id: string): Promise<boolean> {
   const rows = await queries

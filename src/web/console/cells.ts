@@ -24,3 +24,6 @@ export const lastSignIn = [
   'Last sign-in',
   ({ last_sign_in_at: at }: Json): Html | string => (at === undefined ? html`<span class="muted">none known</span>` : shownTime(at)),
 ] as const;
+
+/** Who manages a group, in words; empty for what is none. */
+export const groupOrigin = ({ origin }: Json): string => (origin === 'identity_provider' ? 'identity provider' : text(origin));

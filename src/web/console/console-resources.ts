@@ -13,7 +13,7 @@ import { formOf } from '../first-party/form-field.ts';
 import { clients, initialAccessTokens } from './applications/client-resource.ts';
 import { hooks } from './applications/hook-resource.ts';
 import { webhooks } from './applications/webhook-resource.ts';
-import { code, created, enabled, lastSignIn, text } from './cells.ts';
+import { code, created, enabled, groupOrigin, lastSignIn, text } from './cells.ts';
 import { connectors } from './connectors/connector-resource.ts';
 import { badge } from './console-page.ts';
 import type { ConsoleResource } from './frame/resource.ts';
@@ -63,7 +63,7 @@ const groups: ConsoleResource = {
   searchHint: 'Any part of the name',
   idField: 'id',
   titleOf: (json) => text(json['display_name']),
-  columns: [['From', (json) => text(json['origin'])], created],
+  columns: [['From', groupOrigin], created],
   tabs: [['/members', 'Members']],
   deletion: 'This cannot be undone. Memberships and assignments of the group end; its members stay.',
   fields: formOf(groupFields),
@@ -163,7 +163,8 @@ const providers: ConsoleResource = {
     { name: 'oidc', label: 'Any OpenID provider', initial: { kind: 'oidc' } },
     { name: 'saml', label: 'SAML metadata', initial: { kind: 'saml' } },
   ],
-  deletion: 'This cannot be undone. Everybody’s links to it go, and sessions it opened end.',
+  deletion:
+    'This cannot be undone. Everybody’s links to it go, and sessions it opened end. Groups its rules made stay with their members, and are managed here from then on.',
 };
 
 const tenants: ConsoleResource = {

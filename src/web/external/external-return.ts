@@ -32,7 +32,7 @@ import { conflict, isOpen, orRollBack, type StepAnswer } from '../login-step.ts'
 import { type LoginNow, loadLogin } from '../login-view.ts';
 import { pinAnswer } from '../pin-mail.ts';
 import { type ExternalDeps, findProvider, refuse, upstreamOf } from './external-steps.ts';
-import { mapInbound } from './inbound.ts';
+import { mapInbound, tellWithheld } from './inbound.ts';
 import { type Arrival, type Settled, settleIdentity } from './settle-identity.ts';
 
 export interface Returned {
@@ -176,6 +176,7 @@ async function settle(services: ExternalDeps, request: FastifyRequest, login: Lo
     throw error;
   });
   if (outcome === undefined) throw conflict(login, 'identify');
+  if (outcome.ok) await tellWithheld(services, request, arrival.identity, outcome);
   return outcome;
 }
 

@@ -1,12 +1,14 @@
 // What another provider says of whoever comes back, made attributes by the mapping rules (design 16, section 1), and written to the person
 // those rules are for.
 import type { FastifyRequest } from 'fastify';
-import { tellSpills } from '../../audit/mapping-spills.ts';
+import { setProviderGroups, type WithheldGroup } from '../../approvals/provider-groups.ts';
+import { tellSpills, tellWithheldGroups } from '../../audit/mapping-spills.ts';
 import type { UserId } from '../../domain/ids.ts';
 import {
   type InboundValues,
   inboundColumns,
   inboundCustom,
+  inboundGroups,
   inboundOf,
   inboundRoom,
   inboundRulesOf,
@@ -68,3 +70,24 @@ export async function writeAlways(
     data: { fields: [...columns.map(([name]) => name), ...(isOther ? ['custom'] : [])] },
   });
 }
+
+/** Makes the person a member of the provider's groups that these values name, and of no other of its groups; gives what was not given. */
+export async function writeGroups(
+  queries: Queries,
+  deps: Parts<'clock'>,
+  tenant: Tenant,
+  { providerId }: ExternalIdentity,
+  { userId, requestId, given }: { readonly userId: UserId; readonly requestId: string; readonly given: InboundValues },
+): Promise<readonly WithheldGroup[]> {
+  const names = inboundGroups(given);
+  if (names === undefined) return [];
+  return setProviderGroups(queries, deps, tenant, { providerId, userId, actor: `provider:${providerId}`, requestId }, names);
+}
+
+/** Tells administrators of groups that a provider named, and nobody came into. */
+export const tellWithheld = (
+  services: Parts<'clock' | 'database'>,
+  { id: requestId, tenant }: FastifyRequest,
+  { providerId }: ExternalIdentity,
+  { withheld = [] }: { readonly withheld?: readonly WithheldGroup[] },
+): Promise<void> => tellWithheldGroups(services, tenant, { providerId, requestId, groups: withheld });

@@ -5,9 +5,11 @@ import type { FastifyRequest } from 'fastify';
 import { createApproval, subjectKeyOf } from '../../approvals/approval.ts';
 import { linkIdentity, strongMethodsOf } from '../../approvals/link-identity.ts';
 import type { MailDeps } from '../../approvals/mail-delivery.ts';
+import type { WithheldGroup } from '../../approvals/provider-groups.ts';
 import { resolveApproval } from '../../approvals/resolve-approval.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { ApprovalId, ExternalIdentityId, UserId } from '../../domain/ids.ts';
+import { type InboundValues, inboundGroups } from '../../domain/mappings/inbound.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
 import type { ExternalIdentity } from '../../domain/sign-in/external-identity.ts';
 import { emailPinMethod, externalMethod, type LoginMethod } from '../../domain/sign-in/login-methods.ts';
@@ -26,7 +28,7 @@ import { listPasskeysOfUser } from '../../storage/sign-in/passkeys.ts';
 import { approvalFacts, rollback, type StepAnswer, withdrawEarlier } from '../login-step.ts';
 import type { LoginNow } from '../login-view.ts';
 import { type PinSent, primaryEmail, startPin } from '../pin-mail.ts';
-import { newFrom, writeAlways } from './inbound.ts';
+import { newFrom, writeAlways, writeGroups } from './inbound.ts';
 
 export interface Arrival {
   readonly identity: ExternalIdentity;
@@ -37,7 +39,7 @@ export interface Arrival {
 }
 
 export type Settled = Outcome<
-  { readonly answer: StepAnswer; readonly sent?: PinSent },
+  { readonly answer: StepAnswer; readonly sent?: PinSent; readonly withheld?: readonly WithheldGroup[] },
   'provider_gone' | 'inactive' | 'unknown_person' | 'no_mail' | 'value_taken'
 >;
 
@@ -46,6 +48,8 @@ interface Settling extends Arrival {
   readonly deps: MailDeps;
   readonly request: FastifyRequest;
   readonly login: LoginNow;
+  /** Filled on the way, and told of once all is committed. */
+  readonly withheld: WithheldGroup[];
 }
 
 /** Decides in the caller's transaction; throws `rollback` when the sign-in is not open any more. */
@@ -56,8 +60,13 @@ export async function settleIdentity(
   login: LoginNow,
   arrival: Arrival,
 ): Promise<Settled> {
-  const settling: Settling = { ...arrival, queries, deps, request, login };
-  const { identity } = arrival;
+  const withheld: WithheldGroup[] = [];
+  const settled = await decide({ ...arrival, queries, deps, request, login, withheld });
+  return settled.ok ? { ...settled, withheld } : settled;
+}
+
+async function decide(settling: Settling): Promise<Settled> {
+  const { queries, deps, request, login, identity } = settling;
   const { id: tenant } = login.tenant;
   const provider = await findIdentityProvider(queries, tenant, { id: identity.providerId });
   if (provider === undefined || !provider.enabled) return fail('provider_gone');
@@ -105,6 +114,7 @@ async function admit(settling: Settling, userId: UserId, link: ExternalIdentityI
   const { tenant, row } = login;
   if ((await findUser(queries, tenant.id, userId))?.state !== 'active') return fail('inactive');
   await writeAlways(queries, deps, tenant, identity, { userId, requestId: request.id });
+  await joinGroups(settling, userId, identity.always);
   if (!isStrongEnough(row, { acr: identity.acr, method: externalMethod }))
     return identified(settling, userId, offeredMethods(tenant.settings.login_methods, row));
   const { approvalId } = await identifiedWithApproval(settling, userId, 'choose');
@@ -112,6 +122,14 @@ async function admit(settling: Settling, userId: UserId, link: ExternalIdentityI
   const decision = { verdict: 'approve', method: externalMethod, acr: identity.acr, externalIdentityId: link } as const;
   if (!(await resolveApproval(queries, tenant, approvalId, decision, context)).ok) throw rollback;
   return { ok: true, answer: { state: 'approved' } };
+}
+
+async function joinGroups(
+  { queries, deps, login, identity, request, withheld }: Settling,
+  userId: UserId,
+  given: InboundValues,
+): Promise<void> {
+  withheld.push(...(await writeGroups(queries, deps, login.tenant, identity, { userId, requestId: request.id, given })));
 }
 
 /** Somebody has the email: they prove their account by the strongest they have, here and now; a mailbox is the last resort. */
@@ -179,7 +197,8 @@ async function identify(settling: Settling, subject: Subject, methods: readonly 
 }
 
 /** Throws ValueTaken when somebody got the email or user name a moment ago. */
-async function createPerson({ queries, deps, request, login, identity }: Settling, email: string): Promise<UserId> {
+async function createPerson(settling: Settling, email: string): Promise<UserId> {
+  const { queries, deps, request, login, identity } = settling;
   const { tenant } = login;
   const id = uuidV7(deps.clock.nowMs()) as UserId; // made here
   const { profile, custom } = newFrom(tenant, identity.create);
@@ -198,5 +217,7 @@ async function createPerson({ queries, deps, request, login, identity }: Settlin
     target: `user:${id}`,
     data: { role: 'user', issuer: identity.issuer, subject: identity.subject },
   });
+  // Rules that hold at every sign-in follow at once, and say all.
+  if (inboundGroups(identity.always) === undefined) await joinGroups(settling, id, identity.create);
   return id;
 }

@@ -57,6 +57,7 @@ CREATE INDEX groups_by_created_at_id_origin ON public.groups USING btree (tenant
 CREATE INDEX groups_by_display_name_reversed ON public.groups USING btree (tenant_id, display_name_reversed) WHERE (display_name_reversed IS NOT NULL)
 CREATE INDEX groups_by_external_id ON public.groups USING btree (tenant_id, external_id) WHERE (external_id IS NOT NULL)
 CREATE INDEX groups_by_external_id_reversed ON public.groups USING btree (tenant_id, external_id_reversed) WHERE (external_id_reversed IS NOT NULL)
+CREATE INDEX identity_provider_groups_by_provider_id ON public.identity_provider_groups USING btree (tenant_id, provider_id)
 CREATE INDEX initial_access_tokens_by_expires_at ON public.initial_access_tokens USING btree (tenant_id, expires_at)
 CREATE INDEX invitations_by_expires_at ON public.invitations USING btree (tenant_id, expires_at)
 CREATE INDEX invitations_by_stop_hash ON public.invitations USING btree (tenant_id, stop_hash) WHERE (stop_hash IS NOT NULL)
@@ -206,6 +207,7 @@ CREATE UNIQUE INDEX groups_tenant_id_display_name_key_key ON public.groups USING
 CREATE UNIQUE INDEX held_deliveries_pkey ON public.held_deliveries USING btree (tenant_id, id)
 CREATE UNIQUE INDEX hooks_pkey ON public.hooks USING btree (tenant_id, id)
 CREATE UNIQUE INDEX hooks_tenant_id_point_key ON public.hooks USING btree (tenant_id, point)
+CREATE UNIQUE INDEX identity_provider_groups_pkey ON public.identity_provider_groups USING btree (tenant_id, group_id)
 CREATE UNIQUE INDEX identity_providers_pkey ON public.identity_providers USING btree (tenant_id, id)
 CREATE UNIQUE INDEX identity_providers_tenant_id_alias_key ON public.identity_providers USING btree (tenant_id, alias)
 CREATE UNIQUE INDEX images_pkey ON public.images USING btree (tenant_id, sha256)
@@ -785,6 +787,12 @@ hooks.secret_encrypted text NOT NULL COLLATE C
 hooks.tenant_id text NOT NULL COLLATE C
 hooks.updated_at bigint NOT NULL
 hooks.url text NOT NULL COLLATE C
+identity_provider_groups POLICY tenant_rows ALL (tenant_id = current_setting('gatehouse.tenant'::text, true)) (tenant_id = current_setting('gatehouse.tenant'::text, true))
+identity_provider_groups identity_provider_groups_tenant_id_group_id_fkey FOREIGN KEY (tenant_id, group_id) REFERENCES groups(tenant_id, id) ON DELETE CASCADE
+identity_provider_groups identity_provider_groups_tenant_id_provider_id_fkey FOREIGN KEY (tenant_id, provider_id) REFERENCES identity_providers(tenant_id, id) ON DELETE CASCADE
+identity_provider_groups.group_id text NOT NULL COLLATE C
+identity_provider_groups.provider_id text NOT NULL COLLATE C
+identity_provider_groups.tenant_id text NOT NULL COLLATE C
 identity_providers POLICY tenant_rows ALL (tenant_id = current_setting('gatehouse.tenant'::text, true)) (tenant_id = current_setting('gatehouse.tenant'::text, true))
 identity_providers.acr_map text NOT NULL DEFAULT '{}'::text COLLATE C
 identity_providers.alias text NOT NULL COLLATE C

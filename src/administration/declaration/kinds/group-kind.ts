@@ -1,4 +1,5 @@
-// Groups in a document; who is in them stands with the users.
+// Groups in a document; who is in them stands with the users. A group of an identity provider names it by id or alias, and nothing else
+// says whose it is.
 import Type from 'typebox';
 import { type ChangeOf, overlay, toJson } from '../../../domain/field.ts';
 import { foldKey } from '../../../domain/fold.ts';
@@ -7,13 +8,15 @@ import { groupFields } from '../../../domain/people/group.ts';
 import { uuidV7 } from '../../../platform/random.ts';
 import { toRow } from '../../../storage/engine/row-codec.ts';
 import { changeGroup, deleteGroup, insertGroups } from '../../../storage/people/group-writer.ts';
-import { type GroupRow, groupFromRow, listGroups, listGroupsByIdOrName } from '../../../storage/people/groups.ts';
+import { groupFromRow, listGroups, listGroupsByIdOrName, type OwnedGroupRow } from '../../../storage/people/groups.ts';
 import { recordAct } from '../../administration.ts';
 import { closed, creationOf } from '../../schema-pieces.ts';
-import { compact, type Json, type Kind, pageRows, type Stored } from '../document.ts';
+import { compact, type Declared, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from '../document.ts';
 import { uuid } from './uuid.ts';
 
 const schema = closed({ id: Type.Optional(uuid), ...creationOf(groupFields).properties });
+
+type Item = ChangeOf<typeof groupFields> & { readonly id?: string };
 
 export const groupKind: Kind = {
   section: 'groups',
@@ -21,9 +24,9 @@ export const groupKind: Kind = {
   schema,
   uniqueField: 'display_name',
   isConfiguration: false,
-  examine: (_session, declared) => {
-    const { id, ...item } = declared.value as ChangeOf<typeof groupFields> & { readonly id?: string }; // checked by the schema
-    const group = overlay(groupFields, item);
+  examine: (session, declared) => {
+    const { id, ...item } = declared.value as Item; // checked by the schema
+    const group = overlay(groupFields, { ...item, ...ownerOf(session, declared, item) });
     return { id, title: group.displayName, fields: compact(toJson(groupFields, group)), declared };
   },
   newId: ({ administration }) => uuidV7(administration.clock.nowMs()),
@@ -65,7 +68,19 @@ export const groupKind: Kind = {
   write: (_session, { id, fields: { origin, ...fields } }) => ({ id, ...fields, ...(origin === 'console' ? {} : { origin }) }),
 };
 
-function storedOf(row: GroupRow): Stored {
+function ownerOf({ identityProviders }: Session, declared: Declared, item: Item): Json {
+  const { origin, identity_provider_id: named } = item;
+  const isOwned = named !== undefined && named !== null;
+  if (isOwned ? origin !== undefined && origin !== 'identity_provider' : origin === 'identity_provider')
+    throw faultAt(declared, ['origin'], 'identity_provider beside identity_provider_id, and only there', origin);
+  if (!isOwned) return {};
+  const id = identityProviders.get(named);
+  if (id === undefined)
+    throw faultAt(declared, ['identity_provider_id'], 'the id or alias of an identity provider of this document or tenant', named);
+  return { origin: 'identity_provider', identity_provider_id: id };
+}
+
+function storedOf(row: OwnedGroupRow): Stored {
   const group = groupFromRow(row);
   return { id: group.id, title: group.displayName, fields: compact(toJson(groupFields, group)) };
 }

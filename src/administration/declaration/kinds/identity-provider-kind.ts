@@ -57,6 +57,7 @@ export const identityProviderKind: Kind = {
         return { stored: fields['client_secret'] === undefined ? { ...stored, fields: known } : stored };
       }),
     ),
+  remember: ({ identityProviders }, id, { title }) => void identityProviders.set(id, id).set(title, id),
   create: async (queries, session, items) => {
     const { administration, tenant, by } = session;
     for (const { id, desired } of items) {

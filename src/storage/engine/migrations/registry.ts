@@ -67,6 +67,7 @@ import { pendingDomains } from './release-2/0392-pending-domains.ts';
 import { lastSignIns } from './release-2/0400-last-sign-ins.ts';
 import { operatorEntries } from './release-2/0401-operator-entries.ts';
 import { ssfSubjects } from './release-2/0420-ssf-subjects.ts';
+import { providerGroups } from './release-2/0430-provider-groups.ts';
 import type { IndexDefinition, MigrationContext } from './table.ts';
 
 interface Numbered {
@@ -244,4 +245,5 @@ export const migrations: readonly Migration[] = [
   { number: 400, name: 'last-sign-ins', apply: lastSignIns },
   { number: 401, name: 'operator-entries', apply: operatorEntries },
   { number: 420, name: 'ssf-subjects', apply: ssfSubjects },
+  { number: 430, name: 'provider-groups', apply: providerGroups },
 ];

@@ -79,7 +79,7 @@ const actions: Readonly<Record<string, BulkAction>> = {
     needsGroup: true,
     run: async (visit, user, group) => {
       const answer = await manage(visit, 'POST', `/groups/${encodeURIComponent(group)}/members`, { user_id: user });
-      return answer.status === 409 ? { ...answer, status: 200 } : answer;
+      return answer.status === 409 && answer.body['kind'] === 'user_id' ? { ...answer, status: 200 } : answer;
     },
   },
 };
@@ -97,7 +97,7 @@ export const tickBox = (id: string, name: string): Html =>
 
 /** The form below the list. */
 export async function bulkBar(visit: Visit, listing: Listing): Promise<Html> {
-  const groups = itemsOf(await manage(visit, 'GET', `/groups?limit=${groupsShown}`));
+  const groups = itemsOf(await manage(visit, 'GET', `/groups?limit=${groupsShown}`)).filter(({ origin }) => origin !== 'identity_provider');
   const buttons = Object.entries(actions).filter(
     ([, one]) => one.needsGroup !== true && (one.needsMail !== true || visit.request.tenant.canMail),
   );

@@ -34,7 +34,9 @@ export interface Membership {
   readonly entryId: (entry: Json) => string;
   readonly whoOf: (entry: Json) => { readonly kind: PickedKind; readonly id: string };
   /** What is said above the list. */
-  readonly about?: (thing: Json) => Html | undefined;
+  readonly about?: (thing: Json, visit: Visit) => Html | undefined;
+  /** True where others say who is in it, and nobody is added or removed here. */
+  readonly isFixed?: (thing: Json) => boolean;
   readonly removal: string;
 }
 
@@ -49,12 +51,18 @@ const members: Membership = {
   empty: 'Nobody is in this group yet.',
   entryId: (entry) => text(entry['user_id']),
   whoOf: (entry) => ({ kind: 'user', id: text(entry['user_id']) }),
-  about: (thing) =>
-    thing['origin'] === 'scim'
-      ? html`<p class="muted">This group is provisioned by SCIM: the directory may undo what you change here.</p>`
-      : undefined,
+  about: aboutMembers,
+  isFixed: ({ origin }) => origin === 'identity_provider',
   removal: 'Access that rests on this group ends with it.',
 };
+
+function aboutMembers({ origin, identity_provider_id: provider }: Json, { request }: Visit): Html | undefined {
+  if (origin === 'scim') return html`<p class="muted">This group is provisioned by SCIM: the directory may undo what you change here.</p>`;
+  if (origin !== 'identity_provider') return undefined;
+  const at = consolePath(request.tenant, `/identity-providers/${encodeURIComponent(text(provider))}`);
+  return html`<p class="muted">This group is of an <a href="${at}">identity provider</a>: its rules say what it is called and who is in it.</p>`;
+}
+
 const accessTo = (of: string): Membership => ({
   of,
   tab: '/access',
@@ -82,11 +90,13 @@ export async function membersPage(visit: Visit, membership: Membership, params: 
     manage(visit, 'GET', `${own}${membership.list}?${cursorQuery(visit)}`),
   ]);
   if (thing.status !== 200) return showMissing(visit, resource.singular, thing);
-  const picker = await pickerPanel(visit, { path: `${own}${membership.tab}`, label: membership.addLabel, kinds: membership.kinds });
+  const isFixed = membership.isFixed?.(thing.body) === true;
+  const picker =
+    !isFixed && (await pickerPanel(visit, { path: `${own}${membership.tab}`, label: membership.addLabel, kinds: membership.kinds }));
   return showPage(
     visit,
     resource.titleOf(thing.body),
-    html`${tabBar(visit, resource, id, membership.tab)}${membership.about?.(thing.body)}${policyForm(visit, resource, `${own}${membership.tab}`, thing.body)}${await entryTable(visit, membership, own, list)}
+    html`${tabBar(visit, resource, id, membership.tab)}${membership.about?.(thing.body, visit)}${policyForm(visit, resource, `${own}${membership.tab}`, thing.body)}${await entryTable(visit, membership, { own, list, isFixed })}
 ${cursorPages(visit, `${own}${membership.tab}`, list)}${picker}`,
     notice ?? (list.status === 200 ? undefined : { kind: 'bad', text: refusalText(list) }),
   );
@@ -107,7 +117,13 @@ async function savePolicy(visit: Visit, membership: Membership, typed: Typed, pa
   return membersPage(visit, membership, params, refusedBy(answer, resource.fields, typed).notice);
 }
 
-async function entryTable(visit: Visit, membership: Membership, own: string, list: ApiAnswer): Promise<Html> {
+interface Entries {
+  readonly own: string;
+  readonly list: ApiAnswer;
+  readonly isFixed: boolean;
+}
+
+async function entryTable(visit: Visit, membership: Membership, { own, list, isFixed }: Entries): Promise<Html> {
   const rows = await Promise.all(
     itemsOf(list).map(async (entry) => {
       const { kind, id } = membership.whoOf(entry);
@@ -115,18 +131,22 @@ async function entryTable(visit: Visit, membership: Membership, own: string, lis
         await linkTo(visit, kind, id),
         ...(membership.kinds.length > 1 ? [kind] : [text(entry['user_name'])]),
         shownTime(entry['created_at']),
-        postButton(frameOf(visit), {
-          path: `${own}${membership.tab}/${encodeURIComponent(membership.entryId(entry))}/remove`,
-          label: 'Remove…',
-          style: 'small danger',
-          of: id,
-        }),
+        ...(isFixed ? [] : [removeButton(visit, membership, own, entry)]),
       ];
     }),
   );
-  if (rows.length === 0) return emptyState(membership.empty, 'Search below to add somebody.');
-  return table(membership.addLabel, ['Name', membership.kinds.length > 1 ? 'Kind' : 'User name', 'Since', 'Remove'], rows);
+  if (rows.length === 0) return emptyState(membership.empty, isFixed ? '' : 'Search below to add somebody.');
+  const heads = ['Name', membership.kinds.length > 1 ? 'Kind' : 'User name', 'Since'];
+  return table(isFixed ? 'Members' : membership.addLabel, isFixed ? heads : [...heads, 'Remove'], rows);
 }
+
+const removeButton = (visit: Visit, membership: Membership, own: string, entry: Json): Html =>
+  postButton(frameOf(visit), {
+    path: `${own}${membership.tab}/${encodeURIComponent(membership.entryId(entry))}/remove`,
+    label: 'Remove…',
+    style: 'small danger',
+    of: membership.whoOf(entry).id,
+  });
 
 export async function addMember(visit: Visit, membership: Membership, typed: Typed, params: Params): Promise<FastifyReply> {
   if (membership.list === '/assignments' && typed.has(policyName)) return savePolicy(visit, membership, typed, params);

@@ -1,6 +1,7 @@
 // Finds users or groups to add to something: a search form, and what was found with a button each. Plain forms and links.
 import { type Html, html } from '../../../platform/html.ts';
 import { table } from '../../first-party/app-page.ts';
+import { groupOrigin } from '../cells.ts';
 import { postButton } from '../console-page.ts';
 import { consoleResource } from '../console-resources.ts';
 import { frameOf, itemsOf, manage, type Visit } from '../console-visit.ts';
@@ -51,7 +52,7 @@ async function results(visit: Visit, path: string, kind: PickedKind, search: str
   return html`${table(`${resource.plural} found`, ['Name', kind === 'user' ? 'User name' : 'From', 'Add'], rows)}${answer.body['next_cursor'] !== undefined && html`<p class="muted">There are more: type more of the name.</p>`}`;
 }
 
-const secondLine = (json: Json): string => String(json['user_name'] ?? json['origin'] ?? '');
+const secondLine = (json: Json): string => String(json['user_name'] ?? groupOrigin(json));
 
 /** Name and link of a user or group by id, for lists that carry ids; a deleted one is shown by its id. */
 export async function linkTo(visit: Visit, kind: PickedKind, id: string): Promise<Html> {
