@@ -1,8 +1,6 @@
 // The console in Chromium: every page is clean by axe in both schemes and widths, within its policy, without scripts; and an
 // administrator makes a client by keyboard and mouse as people do. Screenshots of every page go where GATEHOUSE_TEST_SCREENSHOTS says.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';
@@ -11,17 +9,10 @@ import { createConsoleTenant } from '../support/console.ts';
 import { type ConsoleIds, fillTenant, pagesOf, plainPages } from '../support/console-pages.ts';
 import { pinOf } from '../support/mailbox.ts';
 import { createTestUser, type Managed } from '../support/management.ts';
-import { keepScreenshot, keepScreenshots } from '../support/page-check.ts';
+import { assertAccessible, inViews, keepScreenshot, keepScreenshots, openWatched, phoneView } from '../support/page-check.ts';
 import { manageRootTenant } from '../support/root-tenant.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { xssCorpus } from '../support/xss.ts';
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Violation {
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
 
 /** A page by what it is of, the same in every run. */
 const nameOf = (path: string, ids: ConsoleIds): string =>
@@ -44,18 +35,9 @@ if (hasChromium)
     const open = async (
       options: BrowserContextOptions,
       given?: { readonly tenant: Managed; readonly email: string },
-    ): Promise<{ readonly page: Page; readonly tenant: Managed; readonly seen: string[] }> => {
+    ): Promise<{ readonly page: Page; readonly tenant: Managed; readonly seen: readonly string[] }> => {
       const { tenant, email } = given ?? (await createConsoleTenant(server));
-      const page = await (await browser.newContext({ reducedMotion: 'reduce', ...options })).newPage();
-      const seen: string[] = [];
-      page.on('console', (message) => {
-        if (/Content Security Policy|Refused/.test(message.text())) seen.push(message.text());
-      });
-      page.on('pageerror', (error) => seen.push(String(error)));
-      page.on('request', (request) => {
-        const url = new URL(request.url());
-        if (url.protocol !== 'data:' && url.origin !== server.url) seen.push(request.url());
-      });
+      const { page, seen } = await openWatched(browser, server.url, options);
       await page.goto(`${tenant.baseUrl}/console`);
       await page.fill('#identifier', email);
       await page.press('#identifier', 'Enter');
@@ -66,29 +48,20 @@ if (hasChromium)
       return { page, tenant, seen };
     };
 
-    const widths = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } };
-    for (const [width, viewport] of Object.entries(widths))
-      for (const colorScheme of ['light', 'dark'] as const)
-        it(`axe finds nothing on any page: ${width}, ${colorScheme}`, async () => {
-          const { page, tenant, seen } = await open({ viewport, colorScheme, bypassCSP: true });
-          const ids = await fillTenant(server, tenant, 'Engineers');
-          const people = [`/groups/${ids.group}/members?find=e`, `/clients/${ids.client}/access?find=e&kind=group`];
-          for (const path of [...plainPages, ...pagesOf(ids), ...people]) {
-            await page.goto(`${tenant.baseUrl}/console${path}`);
-            await page.evaluate(axeSource);
-            const violations = (await page.evaluate('axe.run().then((result) => result.violations)')) as readonly Violation[]; // axe's result
-            assert.deepEqual(
-              violations.map((violation) => [path, violation.id, violation.nodes[0]?.html]),
-              [],
-            );
-            const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-            assert.equal(overflow, 0, `${path} is wider than the screen`);
-            if (width === 'desktop' || colorScheme === 'light')
-              await keepScreenshot(page, `console ${nameOf(path, ids)} ${width} ${colorScheme}`);
-          }
-          assert.deepEqual(seen, []);
-          await page.context().close();
+    it('axe finds nothing on any page, in both widths and schemes', async () => {
+      const { page, tenant, seen } = await open({ bypassCSP: true });
+      const ids = await fillTenant(server, tenant, 'Engineers');
+      const people = [`/groups/${ids.group}/members?find=e`, `/clients/${ids.client}/access?find=e&kind=group`];
+      for (const path of [...plainPages, ...pagesOf(ids), ...people]) {
+        await page.goto(`${tenant.baseUrl}/console${path}`);
+        await inViews(page, 'all', async (view, rules) => {
+          await assertAccessible(page, `${path} ${view}`, rules);
+          if (view !== 'phone dark') await keepScreenshot(page, `console ${nameOf(path, ids)} ${view}`);
         });
+      }
+      assert.deepEqual(seen, []);
+      await page.context().close();
+    });
 
     it('the page of a new application says when its first sign-in came, without being loaded again', async () => {
       const { page, tenant } = await open({});
@@ -110,12 +83,7 @@ if (hasChromium)
       await createTestUser(tenant, 'operator@main.example', { role: 'admin' });
       const { page, seen } = await open({ bypassCSP: true }, { tenant, email: 'operator@main.example' });
       const clean = async (where: string): Promise<void> => {
-        await page.evaluate(axeSource);
-        const violations = (await page.evaluate('axe.run().then((result) => result.violations)')) as readonly Violation[]; // axe's result
-        assert.deepEqual(
-          violations.map((violation) => [where, violation.id, violation.nodes[0]?.html]),
-          [],
-        );
+        await assertAccessible(page, where);
         await keepScreenshots(page, `console ${where}`);
       };
       const go = (path: string): Promise<unknown> => page.goto(`${tenant.baseUrl}/console${path}`);
@@ -198,7 +166,7 @@ if (hasChromium)
     });
 
     it('without scripts: metadata uploaded, a member added and removed, a device revoked', async () => {
-      const { page, tenant, seen } = await open({ javaScriptEnabled: false, viewport: widths.phone });
+      const { page, tenant, seen } = await open({ javaScriptEnabled: false, viewport: phoneView });
       const ids = await fillTenant(server, tenant, 'Somebody');
       await createTestUser(tenant, 'mary@x.example', { display_name: 'Mary Member' });
       const go = (path: string): Promise<unknown> => page.goto(`${tenant.baseUrl}/console${path}`);
