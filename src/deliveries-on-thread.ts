@@ -23,7 +23,7 @@ export type DeliveryThreadTold = {
 }[keyof Counters];
 
 /** Connections of the thread to PostgreSQL, beside those of the process. */
-const poolMax = 2;
+const poolMax = 4;
 
 /** As the composition takes it: what delivers, on a thread. */
 export const deliveringOnThread =
