@@ -231,7 +231,7 @@ for (const database of databases) {
     it('groups and members', async () => {
       const created = await jsonOf(await tenant.call('POST', '/groups', { display_name: 'Staff' }), 201);
       const { id, created_at: _created, updated_at: _updated, ...rest } = created;
-      assert.deepEqual(rest, { display_name: 'Staff', external_id: null, origin: 'console', version: 1 });
+      assert.deepEqual(rest, { display_name: 'Staff', external_id: null, identity_provider_id: null, origin: 'console', version: 1 });
       await assertRefusal(await tenant.call('POST', '/groups', { display_name: 'STAFF' }), 'management.conflict', {
         kind: 'display_name',
         text: 'The display name is in use.',
