@@ -13,7 +13,7 @@ const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 50));
 
 for (const name of databases) {
   describe(`deliveries on a thread, ${name}`, () => {
-    it('are made, counted, and handed on by a server that stops', async () => {
+    it('are made, counted, and handed on by a server that stops', { timeout: 300_000 }, async () => {
       const receiver = await startWebhookReceiver();
       const database = await createTestDatabase(name);
       const [port, metricsPort] = [await freePort(), await freePort()];
