@@ -7,20 +7,34 @@ import SCIMMYRouters from 'scimmy-routers';
 
 function keep(resource, uniqueName) {
   const kept = new Map();
+  const idsByName = new Map();
   const found = (id) => kept.get(id) ?? raise(404, null, `Resource ${id} not found`);
+  const nameOf = (one) => (uniqueName === undefined ? undefined : String(one[uniqueName]).toLowerCase());
+  /** What a filter has to look at: one, when it asks for a name alone. */
+  const among = ([first, ...others]) => {
+    const [comparison, name] = first?.[uniqueName] ?? [];
+    if (comparison !== 'eq' || others.length > 0) return [...kept.values()];
+    const id = idsByName.get(String(name).toLowerCase());
+    return id === undefined ? [] : [kept.get(id)];
+  };
   SCIMMY.Resources.declare(resource)
     .ingress(({ id = randomUUID() }, given) => {
       const data = JSON.parse(JSON.stringify(given));
-      if ([...kept.values()].some((one) => uniqueName !== undefined && one.id !== id && one[uniqueName] === data[uniqueName]))
-        raise(409, 'uniqueness', `${uniqueName} is taken`);
+      const name = nameOf(data);
+      if (name !== undefined && (idsByName.get(name) ?? id) !== id) raise(409, 'uniqueness', `${uniqueName} is taken`);
+      if (kept.has(id)) idsByName.delete(nameOf(kept.get(id)));
+      if (name !== undefined) idsByName.set(name, id);
       kept.set(id, { ...data, id });
       return kept.get(id);
     })
     .egress(({ id, filter }) => {
       if (id !== undefined) return found(id);
-      return filter === undefined ? [...kept.values()] : filter.match([...kept.values()]);
+      return filter === undefined ? [...kept.values()] : filter.match(among(filter));
     })
-    .degress(({ id }) => kept.delete(found(id).id));
+    .degress(({ id }) => {
+      idsByName.delete(nameOf(found(id)));
+      kept.delete(id);
+    });
 }
 
 function raise(status, type, detail) {

@@ -12,6 +12,7 @@ import com.unboundid.scim2.common.exceptions.ResourceConflictException;
 import com.unboundid.scim2.common.exceptions.ResourceNotFoundException;
 import com.unboundid.scim2.common.exceptions.ScimException;
 import com.unboundid.scim2.common.filters.Filter;
+import com.unboundid.scim2.common.filters.FilterType;
 import com.unboundid.scim2.common.messages.ErrorResponse;
 import com.unboundid.scim2.common.messages.ListResponse;
 import com.unboundid.scim2.common.messages.PatchRequest;
@@ -38,9 +39,11 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 
@@ -50,10 +53,33 @@ public class UnboundidTarget {
     final SchemaChecker checker;
     final String unique;
     final Map<String, ObjectNode> all = new LinkedHashMap<>();
+    final Map<String, String> idsByName = new HashMap<>();
 
     Kind(ResourceTypeDefinition type, String unique) {
       this.checker = new SchemaChecker(type);
       this.unique = unique;
+    }
+
+    void put(ObjectNode one) {
+      remove(one.path("id").asText());
+      all.put(one.path("id").asText(), one);
+      idsByName.put(nameOf(one), one.path("id").asText());
+    }
+
+    void remove(String id) {
+      ObjectNode removed = all.remove(id);
+      if (removed != null) idsByName.remove(nameOf(removed));
+    }
+
+    /** What a filter has to look at: one, when it asks for a name alone. */
+    Collection<ObjectNode> among(Filter filter) {
+      if (filter == null || filter.getFilterType() != FilterType.EQUAL || !filter.getAttributePath().toString().equalsIgnoreCase(unique)) return all.values();
+      String id = idsByName.get(filter.getComparisonValue().asText().toLowerCase(Locale.ROOT));
+      return id == null ? List.of() : List.of(all.get(id));
+    }
+
+    private String nameOf(ObjectNode one) {
+      return one.path(unique).asText().toLowerCase(Locale.ROOT);
     }
   }
 
@@ -118,7 +144,7 @@ public class UnboundidTarget {
       case "PATCH" -> answer(exchange, 200, patch(kind, found, JsonUtils.getObjectReader().forType(PatchRequest.class).readValue(body(exchange))));
       case "PUT" -> answer(exchange, 200, replace(kind, found, body(exchange)));
       case "DELETE" -> {
-        kind.all.remove(path[1]);
+        kind.remove(path[1]);
         answer(exchange, 204, null);
       }
       default -> answer(exchange, 200, found);
@@ -128,11 +154,10 @@ public class UnboundidTarget {
   private ObjectNode create(Kind kind, String name, ObjectNode sent) throws ScimException {
     ObjectNode made = kind.checker.removeReadOnlyAttributes(sent);
     kind.checker.checkCreate(made).throwSchemaExceptions();
-    for (ObjectNode other : kind.all.values())
-      if (other.path(kind.unique).asText().equalsIgnoreCase(made.path(kind.unique).asText())) throw ResourceConflictException.uniqueness("Taken");
+    if (kind.idsByName.containsKey(kind.nameOf(made))) throw ResourceConflictException.uniqueness("Taken");
     String id = UUID.randomUUID().toString();
     made.put("id", id).putObject("meta").put("resourceType", name.substring(0, name.length() - 1)).put("location", "/v2/" + name + "/" + id);
-    kind.all.put(id, made);
+    kind.put(made);
     return made;
   }
 
@@ -140,7 +165,7 @@ public class UnboundidTarget {
     kind.checker.checkModify(request.getOperations(), found).throwSchemaExceptions();
     GenericScimResource changed = new GenericScimResource(found.deepCopy());
     request.apply(changed);
-    kind.all.put(found.path("id").asText(), changed.getObjectNode());
+    kind.put(changed.getObjectNode());
     return changed.getObjectNode();
   }
 
@@ -149,14 +174,14 @@ public class UnboundidTarget {
     kind.checker.checkReplace(replacement, found).throwSchemaExceptions();
     replacement.set("id", found.get("id"));
     replacement.set("meta", found.get("meta"));
-    kind.all.put(found.path("id").asText(), replacement);
+    kind.put(replacement);
     return replacement;
   }
 
   private ListResponse<GenericScimResource> search(Kind kind, Map<String, String> parameters) throws ScimException {
     Filter filter = parameters.containsKey("filter") ? Filter.fromString(parameters.get("filter")) : null;
     List<GenericScimResource> found = new ArrayList<>();
-    for (ObjectNode one : kind.all.values()) if (filter == null || FilterEvaluator.evaluate(filter, one)) found.add(new GenericScimResource(one));
+    for (ObjectNode one : kind.among(filter)) if (filter == null || FilterEvaluator.evaluate(filter, one)) found.add(new GenericScimResource(one));
     int start = Math.max(1, Integer.parseInt(parameters.getOrDefault("startIndex", "1")));
     int count = Integer.parseInt(parameters.getOrDefault("count", "100"));
     List<GenericScimResource> page = found.subList(Math.min(start - 1, found.size()), Math.min(start - 1 + count, found.size()));
