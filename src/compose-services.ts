@@ -36,6 +36,7 @@ import { deliveriesDue, listOverdue } from './storage/deliveries.ts';
 import { wakingAfterCommit } from './storage/engine/after-commit.ts';
 import { type ConfigCache, createConfigCache } from './storage/engine/config-cache.ts';
 import type { Database } from './storage/engine/database.ts';
+import { createStatisticsKeeper } from './storage/engine/planner-statistics.ts';
 import { tracedDatabase } from './storage/engine/traced-database.ts';
 import { createPurgeJob } from './storage/purge.ts';
 import { listTenantsWithConnectors } from './storage/registry/connectors.ts';
@@ -68,7 +69,8 @@ export async function composeServices(
 ): Promise<ComposedServices> {
   const state = { publicUrl: config.publicUrl ?? 'http://localhost' };
   const tracedOrPlain = tracing === undefined ? plainDatabase : tracedDatabase(plainDatabase);
-  const database = wakingAfterCommit(tracedOrPlain, { wake: () => jobs.wake(), tell: (tenant) => feeders.note(tenant) });
+  const statistics = createStatisticsKeeper(tracedOrPlain);
+  const database = wakingAfterCommit(tracedOrPlain, { wake: () => jobs.wake(), tell: (tenant) => tellAll([feeders, statistics], tenant) });
   const cache = createConfigCache(database, clock, { due: deliveriesDue, wake: () => jobs.wake() });
   const connectors: Connectors = createConnectors((): Services => services);
   const feeders = createFeeders({ database, cache, clock, log, tenants: () => tenants }, connectors);
@@ -80,7 +82,7 @@ export async function composeServices(
   const counting: Counters | undefined = counters ?? metrics;
   const jobs = createJobs(
     {
-      own: [cache.pulseJob, refusals.job, activity.job, ...feeders.jobs],
+      own: [cache.pulseJob, refusals.job, activity.job, statistics.job, ...feeders.jobs],
       kept: [
         cache.idlePulseJob,
         createPurgeJob(database),
@@ -229,3 +231,7 @@ export async function closeServices(services: Services, others?: Promise<void>):
   await services.rateLimiter.close();
   services.mail.close();
 }
+
+/** Tells those who look where there is news that a tenant has some. */
+const tellAll = (all: readonly { readonly note: (tenant: TenantId) => void }[], tenant: TenantId): void =>
+  all.forEach(({ note }) => void note(tenant));

@@ -140,15 +140,22 @@ export async function deleteWebhook(queries: Queries, tenant: TenantId, id: stri
   return rows.length === 1;
 }
 
-/** Notes that a delivery failed; gives for how many milliseconds none has succeeded. */
+/** Notes that a delivery failed; gives for how many milliseconds none has succeeded. Only the first failure writes. */
 export async function noteWebhookFailure(queries: Queries, tenant: TenantId, id: WebhookId): Promise<number> {
   const row = await queries
-    .updateTable('webhooks')
-    .set({ failing_since: sql<number>`coalesce(failing_since, ${databaseNowMs})` })
+    .selectFrom('webhooks')
+    .select(sql<number | null>`${databaseNowMs} - failing_since`.as('ms'))
     .where('tenant_id', '=', tenant)
     .where('id', '=', id)
-    .returning(sql<number>`${databaseNowMs} - failing_since`.as('ms'))
     .executeTakeFirst();
+  if (row?.ms === null)
+    await queries
+      .updateTable('webhooks')
+      .set({ failing_since: databaseNowMs })
+      .where('tenant_id', '=', tenant)
+      .where('id', '=', id)
+      .where('failing_since', 'is', null)
+      .execute();
   return row?.ms ?? 0;
 }
 
