@@ -129,11 +129,9 @@ async function conclude(
 ): Promise<void> {
   const putOff = all.flatMap((one) => {
     const waitMs = pauseOf(one);
-    const { result, reason, error } = one.attempted;
-    if (result !== 'taken')
-      log.warn({ ...describe(one.claimed), result, reason, err: error, retry_in_ms: waitMs }, 'a delivery was not taken');
     return waitMs === undefined ? [] : [{ claimed: one.claimed, waitMs, endsAtMs: one.parcel.endsAtMs }];
   });
+  logFailures(log, kind, all);
   const waits = putOff.length === 0 ? new Set() : await database.system((queries) => deferDeliveries(queries, kind, putOff));
   const final = all.filter(({ claimed }) => !waits.has(claimed));
   if (final.length === 0 && round.note === undefined) return;
@@ -148,6 +146,16 @@ async function conclude(
     return made.length === 0 ? undefined : round.note?.(queries, tenant, made);
   });
   await afterwards?.();
+}
+
+/** A line for all that failed in one way: an endpoint that is away fails hundreds a second. */
+function logFailures(log: Log, kind: QueueName, all: readonly Ended[]): void {
+  const failed = all.filter(({ attempted }) => attempted.result !== 'taken');
+  for (const alike of Map.groupBy(failed, ({ attempted: { result, reason, error } }) => `${result} ${reason} ${error}`).values()) {
+    const { result, reason, error } = alike[0]!.attempted;
+    const deliveries = alike.map(({ claimed }) => ({ id: deliveryId(claimed), attempts: claimed.row.attempts }));
+    log.warn({ kind, result, reason, err: error, deliveries }, 'deliveries were not taken');
+  }
 }
 
 /** How long until its next attempt; undefined when there is to be none. */
