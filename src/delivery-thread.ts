@@ -7,8 +7,9 @@ import { systemClock } from './platform/clock.ts';
 import { createLog } from './platform/log.ts';
 import type { Counters } from './platform/metrics.ts';
 import { createTracing } from './platform/tracing/tracing.ts';
-import { serveThread, threadOf } from './platform/woken-thread.ts';
+import { serveThread, stepBack, threadOf } from './platform/woken-thread.ts';
 
+stepBack();
 const { given, tell } = threadOf<DeliveryThreadGiven, DeliveryThreadTold>();
 const { config, publicUrl, isCounting, turnMemory } = given;
 const environment = { clock: systemClock, log: createLog(config.logLevel) };

@@ -35,7 +35,7 @@ export interface AttemptDeps {
 export interface Batch {
   /** Attempts the next row; gives what came of it, undefined when there was no attempt, or it was given up; false when no row is left. */
   readonly attemptNext: () => Promise<Attempted['result'] | undefined> | false;
-  /** Resolves when what was attempted until now is written. Never rejects: what cannot be written is left to its lease. */
+  /** Asked when no attempt is under way: writes what they came to. Never rejects: what cannot be written is left to its lease. */
   readonly concluded: () => Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function openBatch(deps: AttemptDeps, all: readonly Claimed[], claimedAtM
   const { attemptMs } = deliveryKinds[kind];
   const waiting = [...all];
   const round = (carriers[kind] as Carrier<unknown>)(all.map(({ row }) => row)); // the rows are of the kind that the carrier is of
-  const conclusions = createConclusions(deps, kind, round, () => waiting.length === 0);
+  const conclusions = createConclusions(deps, kind, round);
   const isLate = (): boolean => performance.now() - claimedAtMs > leaseMs - attemptMs; // before its end another node may have it
   const giveBack = async (claimed: readonly Claimed[]): Promise<undefined> =>
     void (await database.system((queries) => returnDeliveries(queries, kind, claimed)));
@@ -92,7 +92,7 @@ async function sendOnce(parcel: Parcel, timeout: AbortSignal, cut: AbortSignal):
 }
 
 /** Writes what attempts came to: a moment after the first, together with those that end meanwhile; at once when no more are to come. */
-function createConclusions(deps: AttemptDeps, kind: QueueName, round: Round<unknown>, isLast: () => boolean) {
+function createConclusions(deps: AttemptDeps, kind: QueueName, round: Round<unknown>) {
   const ended: Ended[] = [];
   const writing = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
@@ -109,8 +109,7 @@ function createConclusions(deps: AttemptDeps, kind: QueueName, round: Round<unkn
   return {
     add: (one: Ended): void => {
       ended.push(one);
-      if (isLast()) flush();
-      else timer ??= setTimeout(flush, concludeMs);
+      timer ??= setTimeout(flush, concludeMs);
     },
     settled: async (): Promise<void> => {
       flush();

@@ -61,16 +61,16 @@ export function createDeliveries(given: DeliveryDeps): Woken {
   const hold = ({ open: { state: lane, room }, claimed }: Held, claimedAtMs: number): void => {
     const runners = lanes.resize(lane, room, claimed.length);
     const batch = openBatch(deps, claimed, claimedAtMs);
-    for (let runner = 0; runner < runners; runner += 1) {
-      const work = attemptAll(batch, lane)
+    const run = (): Promise<void> =>
+      attemptAll(batch, lane)
         .catch((error: unknown) => log.error({ err: error, kind: lane.kind }, 'deliveries could not be given back'))
         .finally(() => {
           if (lanes.release(lane, 1)) wake();
-        })
-        .then(batch.concluded)
-        .finally(() => void inHand.delete(work));
-      inHand.add(work);
-    }
+        });
+    const work = Promise.all(Array.from({ length: runners }, run))
+      .then(batch.concluded)
+      .finally(() => void inHand.delete(work));
+    inHand.add(work);
   };
   const settled = async (): Promise<void> => {
     while (claiming !== undefined || inHand.size > 0) await Promise.all([claiming, ...inHand]);

@@ -1,6 +1,7 @@
 // Something that is woken, on a thread of its own: both ends of the channel to it. The thread is started when it is first woken, so
 // that a process with nothing to do for it pays nothing; one that ends by an error is started again at its next wake.
 import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Woken } from './jobs.ts';
 import type { Log } from './log.ts';
@@ -82,6 +83,19 @@ export const threadOf = <Given, Told>(): { readonly given: Given; readonly tell:
   given: workerData as Given, // of `wokenOnThread`, which its starter gave the same types
   tell: (told) => parentPort?.postMessage({ told } satisfies FromThread<Told>),
 });
+
+/**
+ * Leaves the processor to the other threads where there is not enough for all: what this one does can wait. Only on Linux, where priorities are
+ * a thread's own; elsewhere that of the whole process would change. A sandbox may refuse it, and then nothing changes.
+ */
+export function stepBack(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL); // 0: the thread that asks
+  } catch {
+    // as said
+  }
+}
 
 /** Serves the thread's starter until it says stop. */
 export function serveThread({ wake, settled, stop }: Omit<Woken, 'name'>): void {

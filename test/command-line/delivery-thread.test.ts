@@ -1,6 +1,7 @@
 // What `gatehouse serve` delivers on its thread: an endpoint hears of events, metrics count what the thread attempted, and a server that is
 // stopped while an endpoint hangs ends by itself and leaves the delivery to the next one.
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { createTestDatabase, databases } from '../support/databases.ts';
 import { serveEmbedded } from '../support/gatehouse-process.ts';
@@ -10,6 +11,13 @@ import { operatorToken } from '../support/server.ts';
 import { loopbackAllowed, startWebhookReceiver } from '../support/webhooks.ts';
 
 const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 50));
+
+/** What the thread of the requests yields to others (nice), and what the other threads do, by /proc/<pid>/task/<id>/stat. */
+function priorities(pid: number): { readonly requests: number; readonly others: readonly number[] } {
+  const niceOf = (task: string): number => Number(readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8').split(') ')[1]!.split(' ')[16]);
+  const others = readdirSync(`/proc/${pid}/task`).filter((task) => task !== `${pid}`);
+  return { requests: niceOf(`${pid}`), others: [...new Set(others.map(niceOf))].sort((left, right) => left - right) };
+}
 
 for (const name of databases) {
   describe(`deliveries on a thread, ${name}`, () => {
@@ -40,6 +48,7 @@ for (const name of databases) {
         await make('/users', { user_name: 'ada' });
         while (receiver.at('/told').length < 1) await pause();
         const counted = /^gatehouse_delivery_attempts_total\{kind="webhook",result="taken"\} 1$/m;
+        if (process.platform === 'linux') assert.deepEqual(priorities(server.pid), { requests: 0, others: [0, 10] });
         while (!counted.test(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text())) await pause();
 
         receiver.answer('/told', () => undefined); // hangs
