@@ -34,7 +34,7 @@ export interface AttemptDeps {
 
 export interface Batch {
   /** Attempts the next row; gives what came of it, undefined when there was no attempt, or it was given up; false when no row is left. */
-  readonly attemptNext: () => Promise<Attempted['result'] | undefined> | false;
+  readonly attemptNext: () => Promise<Attempted | undefined> | false;
   /** Asked when no attempt is under way: writes what they came to. Never rejects: what cannot be written is left to its lease. */
   readonly concluded: () => Promise<void>;
 }
@@ -58,7 +58,7 @@ export function openBatch(deps: AttemptDeps, all: readonly Claimed[], claimedAtM
     void (await database.system((queries) => returnDeliveries(queries, kind, claimed)));
   const putBack = async (claimed: Claimed): Promise<undefined> =>
     void (await database.system((queries) => deferDeliveries(queries, kind, [{ claimed, waitMs: 0 }])));
-  const attempt = async (claimed: Claimed): Promise<Attempted['result'] | undefined> => {
+  const attempt = async (claimed: Claimed): Promise<Attempted | undefined> => {
     const prepared = await round.prepare(claimed.row);
     if (stopping.aborted) return giveBack([claimed]);
     if (prepared === undefined) return void (await database.system((queries) => dropDelivery(queries, claimed)));
@@ -69,7 +69,7 @@ export function openBatch(deps: AttemptDeps, all: readonly Claimed[], claimedAtM
     if (cut.aborted && attempted.result !== 'taken') return putBack(claimed);
     deps.count(kind, attempted.result);
     conclusions.add({ claimed, parcel: prepared, attempted });
-    return attempted.result;
+    return attempted;
   };
   return {
     attemptNext: () => {

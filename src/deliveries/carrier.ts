@@ -54,7 +54,8 @@ export const eachAlone =
   () => ({ prepare });
 
 const responseBytesMax = 64 * 1024;
-const recoverable: readonly string[] = ['network', 'unresolved'];
+/** Why no answer came from anybody, as platform/outbound names it. */
+export const unreached: readonly string[] = ['network', 'unresolved'];
 
 /** One POST to an endpoint of a tenant: 2xx takes it, 5xx and silence may change, everything else is the endpoint's last word. */
 export async function postOnce(
@@ -63,7 +64,7 @@ export async function postOnce(
 ): Promise<Attempted> {
   const answer = await outbound.fetch({ ...request, method: 'POST', responseBytesMax });
   if (!answer.ok) {
-    const result = answer.reason === 'timeout' ? 'timeout' : recoverable.includes(answer.reason) ? 'failed' : 'refused';
+    const result = answer.reason === 'timeout' ? 'timeout' : unreached.includes(answer.reason) ? 'failed' : 'refused';
     return { result, reason: answer.reason };
   }
   if (answer.status >= 200 && answer.status < 300) return { result: 'taken' };

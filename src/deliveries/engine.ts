@@ -94,8 +94,8 @@ async function attemptAll(batch: Batch, lane: Lane): Promise<void> {
     const atMs = performance.now();
     const attempt = batch.attemptNext();
     if (attempt === false) return;
-    const result = await attempt;
-    if (result !== undefined) notePace(lane, result, performance.now() - atMs);
+    const attempted = await attempt;
+    if (attempted !== undefined) notePace(lane, attempted, performance.now() - atMs);
   }
 }
 

@@ -13,6 +13,8 @@ export interface DeliveryKind {
   readonly pausesMs: readonly number[];
   /** By how much a pause may be longer, a part of it. */
   readonly jitter?: number;
+  /** How long an endpoint where nobody is there is left alone between two attempts, whatever waits for it; absent: not at all. */
+  readonly restMs?: number;
   /** When the pauses are spent: the last one again and again until the delivery is of no more use, or no further attempt. */
   readonly goesOn: boolean;
 }
@@ -28,7 +30,7 @@ export const deliveryKinds: Readonly<Record<QueueName, DeliveryKind>> = {
   ciba: { laneMax: 4, batchMax: 1, attemptMs: 5000, pausesMs: doubling(1000, 12), goesOn: true },
   logout: { laneMax: 4, batchMax: 1, attemptMs: 5000, pausesMs: doubling(1000, 7), goesOn: false },
   push: { laneMax: 4, batchMax: 1, attemptMs: 5000, pausesMs: [15_000], goesOn: true },
-  webhook: { laneMax: 4, batchMax: 64, attemptMs: 10_000, pausesMs: [5000, 300_000, 1_800_000, ...hours(2, 5, 10, 14, 20, 24)], jitter: 0.2, goesOn: false },
+  webhook: { laneMax: 4, batchMax: 64, attemptMs: 10_000, pausesMs: [5000, 300_000, 1_800_000, ...hours(2, 5, 10, 14, 20, 24)], jitter: 0.2, restMs: 1000, goesOn: false },
   ssf: { laneMax: 1, batchMax: 1, attemptMs: 10_000, pausesMs: [5000, 30_000, 300_000, 1_800_000, ...hours(1)], jitter: 0.2, goesOn: true },
 };
 
@@ -40,6 +42,8 @@ export const leaseMs = 30_000;
 export const quickMs = 500;
 /** How long what came of an attempt may wait to be written together with others. */
 export const concludeMs = 250;
+/** Attempts in a row that find nobody there, after which an endpoint is left alone between attempts (`restMs`) until it answers. */
+export const absencesMax = 10;
 /** Time-outs in a row after which an endpoint gets one attempt at a time, until it answers. */
 export const timeoutsMax = 3;
 

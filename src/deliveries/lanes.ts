@@ -1,16 +1,20 @@
 // How many deliveries a node has in hand, by endpoint: a few of each lane, one of a lane that timed out three times in a row, and a
-// number of all together. Room is reserved before a claim, so that what ends meanwhile is seen.
+// number of all together. Where nobody is there, one is tried a second. Room is reserved before a claim, so that what ends meanwhile is seen.
 
 import { deliveryLanesMax } from '../contract/limits.ts';
 import type { DueLane, QueueName } from '../storage/deliveries.ts';
-import type { Attempted } from './carrier.ts';
-import { deliveryKinds, quickMs, timeoutsMax } from './kinds.ts';
+import { type Attempted, unreached } from './carrier.ts';
+import { absencesMax, deliveryKinds, quickMs, timeoutsMax } from './kinds.ts';
 
 export interface Lane {
   readonly kind: QueueName;
   inHand: number;
   /** In a row. */
   timeouts: number;
+  /** Attempts in a row that found nobody there. */
+  absences: number;
+  /** Nothing is begun before, by performance.now(). */
+  restsUntilMs: number;
   /** The last attempt was: more may be claimed than there is room for. */
   isQuick: boolean;
 }
@@ -38,16 +42,16 @@ export function createLanes(totalMax: number): Lanes {
   let total = 0;
   const laneOf = ({ kind, lane }: DueLane): Lane => {
     const name = `${kind} ${lane}`;
-    const state = lanes.get(name) ?? { kind, inHand: 0, timeouts: 0, isQuick: false };
+    const state = lanes.get(name) ?? { kind, inHand: 0, timeouts: 0, absences: 0, restsUntilMs: 0, isQuick: false };
     lanes.set(name, state);
     return state;
   };
   const forgetIdle = (): void => {
     const isCrowded = lanes.size > deliveryLanesMax;
-    for (const [name, { inHand, timeouts, isQuick }] of lanes)
-      if (inHand === 0 && ((timeouts === 0 && !isQuick) || isCrowded)) lanes.delete(name);
+    for (const [name, { inHand, timeouts, absences, isQuick }] of lanes)
+      if (inHand === 0 && ((timeouts === 0 && absences === 0 && !isQuick) || isCrowded)) lanes.delete(name);
   };
-  const hasRoom = (lane: Lane): boolean => total < totalMax && lane.inHand < maxOf(lane);
+  const hasRoom = (lane: Lane): boolean => total < totalMax && lane.inHand < maxOf(lane) && performance.now() >= lane.restsUntilMs;
   const take = (lane: Lane, count: number): void => {
     lane.inHand += count;
     total += count;
@@ -84,9 +88,16 @@ export function createLanes(totalMax: number): Lanes {
 }
 
 /** Notes how an attempt in a lane went, and how long it took. */
-export function notePace(lane: Lane, result: Attempted['result'], ms: number): void {
+export function notePace(lane: Lane, { result, reason = '' }: Attempted, ms: number): void {
+  const { batchMax, restMs } = deliveryKinds[lane.kind];
+  const isAbsent = result === 'failed' && unreached.includes(reason);
   lane.timeouts = result === 'timeout' ? lane.timeouts + 1 : 0;
-  lane.isQuick = ms < quickMs && deliveryKinds[lane.kind].batchMax > 1;
+  lane.absences = isAbsent ? lane.absences + 1 : 0;
+  lane.isQuick = ms < quickMs && batchMax > 1 && !isAbsent;
+  if (restMs !== undefined && lane.absences >= absencesMax) lane.restsUntilMs = performance.now() + restMs;
 }
 
-const maxOf = ({ kind, timeouts }: Lane): number => (timeouts >= timeoutsMax ? 1 : deliveryKinds[kind].laneMax);
+const maxOf = ({ kind, timeouts, absences }: Lane): number => {
+  const { laneMax, restMs } = deliveryKinds[kind];
+  return timeouts >= timeoutsMax || (restMs !== undefined && absences >= absencesMax) ? 1 : laneMax;
+};

@@ -1,11 +1,11 @@
 // What is claimed together for an endpoint that answers quickly: sent a few at a time over connections that are kept, written together,
 // and, as far as nobody has begun it, given back as if it had never been claimed.
 import assert from 'node:assert/strict';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { openBatch } from '../../src/deliveries/attempt.ts';
-import { deliveryKinds, leaseMs } from '../../src/deliveries/kinds.ts';
+import { absencesMax, deliveryKinds, leaseMs } from '../../src/deliveries/kinds.ts';
 import type { TenantId, WebhookId } from '../../src/domain/ids.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import { type Claimed, claimDeliveries } from '../../src/storage/deliveries.ts';
@@ -13,10 +13,11 @@ import { queueDeliveries } from '../../src/storage/records/webhook-deliveries.ts
 import { databases } from '../support/databases.ts';
 import { until } from '../support/deliveries.ts';
 import { createTestTenant, type Managed } from '../support/management.ts';
+import { freePort } from '../support/private-postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { loopbackAllowed, makeHook } from '../support/webhooks.ts';
 
-const { laneMax, batchMax, attemptMs } = deliveryKinds.webhook;
+const { laneMax, batchMax, attemptMs, restMs } = deliveryKinds.webhook;
 const timeout = 60_000;
 
 /** Queues deliveries without events; gives their webhook-ids. */
@@ -84,6 +85,32 @@ for (const name of databases) {
       assert.equal(all.length, ids.length);
       for (const { state, attempts, status, answer, duration_ms: ms, attempted_at: at } of all)
         assert.deepEqual([state, attempts, status, answer, ms !== null, at !== null], ['delivered', 1, 204, '', true, true]);
+    });
+
+    it('an endpoint where nobody is there is left alone between attempts, and hears what waits when it is back', { timeout }, async () => {
+      const { jobs } = server.gatehouse.services;
+      const port = await freePort();
+      const hook = (await makeHook(tenant, `http://127.0.0.1:${port}/away`)).id as WebhookId;
+      const count = 3 * (absencesMax + laneMax);
+      const fromMs = performance.now();
+      const ids = await queue(server, tenant, hook, count);
+      await jobs.runNow('deliveries');
+      const tried = (await waiting(hook)).reduce((sum, { attempts }) => sum + attempts, 0);
+      const probes = Math.ceil((performance.now() - fromMs) / restMs!);
+      assert.ok(tried >= absencesMax && tried <= absencesMax + laneMax + probes, `${tried} attempts`);
+
+      heard.length = 0;
+      const back = createServer(endpoint.listeners('request')[0] as RequestListener); // as given above
+      await new Promise<void>((resolve) => back.listen(port, '127.0.0.1', resolve));
+      try {
+        const failed = new Set((await waiting(hook)).filter(({ attempts }) => attempts > 0).map(({ id }) => id));
+        await until(async () => (await ended(hook)).length >= count - failed.size); // the others wait for their pause
+        assert.equal(new Set(heard).size, heard.length);
+        for (const id of heard) assert.ok(ids.includes(id));
+      } finally {
+        back.closeAllConnections();
+        back.close();
+      }
     });
 
     it('what a node that is late has not begun is given back, the attempt not counted', async () => {

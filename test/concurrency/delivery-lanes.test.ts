@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { deliveryLanesMax } from '../../src/contract/limits.ts';
-import { deliveryKinds, inHandMax, timeoutsMax } from '../../src/deliveries/kinds.ts';
-import { createLanes } from '../../src/deliveries/lanes.ts';
+import { absencesMax, deliveryKinds, inHandMax, timeoutsMax } from '../../src/deliveries/kinds.ts';
+import { createLanes, notePace, type OpenLane } from '../../src/deliveries/lanes.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { reachesLoopback } from '../support/ciba.ts';
 import { databases } from '../support/databases.ts';
@@ -177,6 +177,25 @@ describe('lanes', () => {
       lanes.reserve([due('e')]).map(({ room }) => room),
       [1],
     );
+  });
+  it('absencesMax: an endpoint where nobody was there so often is left alone for a while, then gets one attempt', async () => {
+    const lanes = createLanes(inHandMax);
+    const roomOf = (): readonly number[] => {
+      const open = lanes.reserve([{ kind: 'webhook', lane: 'away' }]);
+      for (const { state, room } of open) lanes.release(state, room);
+      return open.map(({ limit }) => limit);
+    };
+    const [{ state }] = lanes.reserve([{ kind: 'webhook', lane: 'away' }]) as [OpenLane];
+    lanes.release(state, state.inHand);
+    const absent = { result: 'failed', reason: 'network' } as const;
+    for (let attempt = 1; attempt < absencesMax; attempt += 1) notePace(state, absent, 1);
+    assert.deepEqual(roomOf(), [deliveryKinds.webhook.laneMax]);
+    notePace(state, absent, 1);
+    assert.deepEqual(roomOf(), []);
+    await new Promise((done) => setTimeout(done, deliveryKinds.webhook.restMs! + 10));
+    assert.deepEqual(roomOf(), [1]);
+    notePace(state, { result: 'failed', reason: 'status_500' }, 1);
+    assert.deepEqual(roomOf(), [deliveryKinds.webhook.batchMax]);
   });
   it('deliveryLanesMax: time-outs of endpoints that have nothing in hand are remembered up to it, and forgotten beyond', () => {
     const remembered = (others: number): number => {
