@@ -69,7 +69,8 @@ interface Token {
 
 export type Memory = Map<string, Remembered>;
 
-const timeoutMs = 10_000;
+/** A service that keeps a group as one document takes seconds for each part of a large one. */
+const timeoutMs = 30_000;
 const responseBytesMax = 8 * 1024 * 1024;
 const throttledMs = 5000;
 const retryAfterMsMax = 24 * 3_600_000;
