@@ -1,4 +1,4 @@
-// P13: a connector provisions 100,000 people and a group of half of them (BENCH_OUTBOUND_USERS: other numbers) to another Gatehouse, one request
+// P13: a connector provisions 100,000 people and a group of half of them (BENCH_OUTBOUND_USERS, BENCH_OUTBOUND_GROUP: other numbers) to another Gatehouse, one request
 // a person, and its node is killed twice meanwhile. How long it takes, what memory it needs, that nobody is there twice and a further run
 // writes nothing, and how soon one change arrives. On the embedded database, or on PostgreSQL when BENCH_OUTBOUND_POSTGRES is a superuser's URL;
 // to a service that others wrote when BENCH_OUTBOUND_TARGET names one (outbound-targets.ts), where the time is that service's and has no bar.
@@ -13,7 +13,7 @@ import { type BenchTenant, call, createTenant, managementToken } from './tenant.
 
 const targetName = process.env['BENCH_OUTBOUND_TARGET'] ?? 'gatehouse';
 const people = Number(process.env['BENCH_OUTBOUND_USERS'] ?? 100_000);
-const members = people / 2;
+const members = Number(process.env['BENCH_OUTBOUND_GROUP'] ?? people / 2);
 const perBulk = 1000;
 const changes = 40;
 const environment = { GATEHOUSE_EGRESS_ALLOW: '127.0.0.0/8' };
