@@ -161,7 +161,9 @@ if (hasChromium)
         await page.context().close();
       });
 
-      it('pushes: asked for by a tap, told to the bench.server, and each is shown, one notification an approval', { timeout: 60_000 }, async () => {
+      it('pushes: asked for by a tap, told to the server, and each is shown, one notification an approval', {
+        timeout: 60_000,
+      }, async () => {
         const { page, cdp, seen } = await open({ permissions: [] });
         const endpoint = 'https://updates.push.services.mozilla.com/wpush/v2/gAAAA'; // no browser of a test reaches a push service
         const point = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'der', type: 'spki' }).subarray(26);
