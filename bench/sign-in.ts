@@ -22,8 +22,8 @@ export async function createParty(tenant: BenchTenant): Promise<Party> {
   ];
   await call(`${tenant.managementApi}/settings`, token, 'PATCH', {
     login_methods: ['email_pin'],
-    pin: { sends_per_hour_max: 1_000_000, resend_cooldown_seconds: 1, failures_per_day_max: 1_000_000 },
-    rate_limits: Object.fromEntries(limits.map((name) => [name, null])),
+    pin: { sends_per_hour_max: 1_000_000, resend_cooldown_seconds: 1, failures_per_day_max: 100 },
+    rate_limits: Object.fromEntries(limits.map((name) => [name, { limit: 1_000_000, period_seconds: 1 }])),
   });
   const redirectUri = 'https://party.example/callback';
   const client = (await call(`${tenant.managementApi}/clients`, token, 'POST', {

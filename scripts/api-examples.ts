@@ -67,6 +67,7 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'POST /service-providers/import': { file: { name: 'metadata.xml', type: 'application/samlmetadata+xml' } },
   'PATCH /service-providers/{id}': { body: { name: 'Company wiki' } },
+  'POST /resources/{id}/assignments': { body: { user_id: examplePersonId } },
   'POST /service-providers/{id}/assignments': { body: { user_id: examplePersonId } },
   'POST /service-providers/{id}/signing-keys': { body: { force: false } },
   'POST /service-providers/{id}/metadata-refresh/approve': { body: { hosts: ['wiki.example.com'] } },

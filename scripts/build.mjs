@@ -25,7 +25,7 @@ if (!process.argv.includes('--sbom')) {
   ]);
   // What the package exports has types; nothing else is for others.
   for (const file of globSync('dist/**/*.d.ts', { cwd: root })) if (!declared.test(file)) rmSync(join(root, file));
-  for (const file of globSync('src/**/*.css', { cwd: root })) cpSync(join(root, file), join(dist, file));
+  for (const file of globSync('src/**/*.{css,sql}', { cwd: root })) cpSync(join(root, file), join(dist, file));
 }
 mkdirSync(dist, { recursive: true });
 writeFileSync(join(dist, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(), null, 2)}\n`);

@@ -45,6 +45,8 @@ interface Listed {
 
 const index = 'docs/api.md';
 const folder = 'docs/reference/api';
+/** A longer answer is told once on a page. */
+const shapeRepeatedCharsMax = 200;
 const apis: readonly Api[] = [
   {
     title: 'Management API',
@@ -103,6 +105,7 @@ for (const api of apis) {
       `${api.where} Tokens, lists and refusals: [API reference](../../api.md). A \`?\` marks what may be left out.`,
       '',
     ];
+    const told = new Map<string, string>();
     for (const listed of group) {
       const { method, path, operation } = listed;
       const anchor = `${method} ${path}`
@@ -111,7 +114,7 @@ for (const api of apis) {
         .replaceAll(' ', '-');
       operationsSeen.push(`${api.prefix}${method} ${path}`);
       indexLines.push(`| [\`${method} ${path}\`](reference/api/${name}.md#${anchor}) | ${operation.summary.replaceAll('|', '\\|')} |`);
-      page.push(...operationLines(api, listed));
+      page.push(...operationLines(api, listed, told));
     }
     pages.set(`${folder}/${name}.md`, page);
   }
@@ -134,11 +137,16 @@ if (process.argv.includes('--check')) {
   for (const [file, text] of texts) writeFileSync(file, text);
 }
 
-function operationLines({ base, prefix }: Api, { method, path, operation }: Listed): readonly string[] {
+/** `told`: shapes of answers that stand on the page already, with the operation they stand at. */
+function operationLines({ base, prefix }: Api, { method, path, operation }: Listed, told: Map<string, string>): readonly string[] {
   const query = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
   const bodies = Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => schema);
   const status = Object.keys(operation.responses).find((code) => code.startsWith('2'))!;
   const answer = Object.values(operation.responses[status]?.content ?? {})[0]?.schema;
+  const whole = answer === undefined ? '' : shape(answer);
+  const before = whole.length > shapeRepeatedCharsMax ? told.get(whole) : undefined;
+  told.set(whole, before ?? `${method} ${path}`);
+  const answered = before === undefined ? whole : `as of \`${before}\``;
   const example = exampleOf(`${prefix}${method} ${path}`, bodies.length > 0);
   return [
     `## \`${method} ${path}\``,
@@ -147,7 +155,7 @@ function operationLines({ base, prefix }: Api, { method, path, operation }: List
     '',
     ...query.map(({ name, required, schema }) => `- query ${field(name, schema, required === true)}`),
     ...bodies.flatMap((schema) => fields('body', schema)),
-    ...(answer === undefined ? [`- answers ${status}`] : [`- answers ${status}: ${shape(answer)}`]),
+    answer === undefined ? `- answers ${status}` : `- answers ${status}: ${answered}`,
     '',
     ...exampleLines({ method, path, base, isAnswered: answer !== undefined, ...example }),
   ];

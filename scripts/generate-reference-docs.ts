@@ -58,7 +58,7 @@ function valuesOf({ kind: { shape, names, input } }: Field): string {
   if (minimum !== undefined) return `${minimum} to ${maximum}`;
   if (names !== undefined && input !== 'lines' && input !== 'checks') return names.map(code).join(', ');
   if (type === 'boolean') return '`true`, `false`';
-  if (input === 'limit') return '`{limit, period_seconds}` or `null`';
+  if (input === 'limit') return `\`{limit, period_seconds}\`${shape.anyOf === undefined ? '' : ' or `null`'}`;
   return type === 'array' ? 'list' : 'JSON';
 }
 
@@ -70,18 +70,19 @@ function tenantSettings(): readonly string[] {
     generated('src/domain/tenant/settings.ts'),
     '',
     'Settings belong to a tenant. Change them in the console under Settings, with `PATCH {base_url}/v1/management/settings` or in a document for `gatehouse apply`;',
-    'every node goes by the new value within a second. Dots stand for nesting: `pin.length` is `{"pin": {"length": 8}}`. Times are in seconds.',
+    'every node goes by the new value within a second. `takes` is the capability that the Management API and the console ask of whoever changes one. Dots stand for nesting: `pin.length` is `{"pin": {"length": 8}}`. Times are in seconds.',
     '',
     ...[...groups].flatMap(([group, fields]) => [
       `## ${settingGroups[group] ?? group}`,
       '',
       ...table(
-        ['setting', 'what it is', 'values', 'default'],
+        ['setting', 'what it is', 'values', 'default', 'takes'],
         fields.map(([path, , one]) => [
           code(path),
           `${one.about.label}${one.about.help === undefined ? '' : `. ${one.about.help.replace(/^One a line: /, 'Any of ')}`}`,
           valuesOf(one),
           code(JSON.stringify(one.about.default)),
+          code(one.about.capability ?? ''),
         ]),
       ),
     ]),
@@ -94,11 +95,15 @@ async function commands(): Promise<readonly string[]> {
   const program = new Command('gatehouse');
   await addCommands(program);
   const isOwn = ({ long }: Option): boolean => !serverFlags.has(long ?? '');
+  const isJson = ({ flags, description }: Option): boolean => flags === '--json' && description === 'print JSON';
+  const without: string[] = [];
   const sections = (command: Command, words: readonly string[]): readonly string[] => {
     const path = [...words, command.name()];
     if (command.commands.length > 0) return command.commands.flatMap((child) => sections(child, path));
     const arguments_ = command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`));
-    const flags = command.options.filter((option) => isOwn(option) && !option.hidden);
+    const all = command.options.filter((option) => isOwn(option) && !option.hidden);
+    const flags = all.filter((option) => !isJson(option));
+    if (flags.length === all.length) without.push(code(path.join(' ')));
     const example = exampleOf(path);
     return [
       `## gatehouse ${path.join(' ')}`,
@@ -106,18 +111,15 @@ async function commands(): Promise<readonly string[]> {
       `${command.description()}.`,
       '',
       '```text',
-      ['gatehouse', ...path, ...arguments_, ...(flags.length > 0 ? ['[flags]'] : [])].join(' '),
+      ['gatehouse', ...path, ...arguments_, ...(all.length > 0 ? ['[flags]'] : [])].join(' '),
       ...(example === undefined ? [] : ['', `gatehouse ${example}`]),
       '```',
       '',
-      ...(flags.length === 0
-        ? []
-        : table(
-            ['flag', 'what it does'],
-            flags.map((option) => [code(option.flags), option.description]),
-          )),
+      ...flags.map((option) => `- ${code(option.flags)}: ${option.description}`),
+      ...(flags.length === 0 ? [] : ['']),
     ];
   };
+  const described = program.commands.flatMap((command) => sections(command, []));
   return [
     '# Commands',
     '',
@@ -125,8 +127,9 @@ async function commands(): Promise<readonly string[]> {
     '',
     '`gatehouse <command> --help` prints the same. Every command also takes the flags of `serve` that say where the data is, above all `--data` and',
     '`--database-url`: see [Configuration](configuration.md). What they have in common, exit codes and `--json`, is in [Command line](../command-line.md).',
+    `All but ${without.join(' and ')} take \`--json\`, to print JSON.`,
     '',
-    ...program.commands.flatMap((command) => sections(command, [])),
+    ...described,
   ];
 }
 

@@ -1,12 +1,13 @@
 // Writes the migration that new fields of a table need: compares the tables of fields with the schema on file and adds a
-// column for each field without one. Run by `npm run migration`; regenerate the schema on file afterwards.
-import { readFileSync, writeFileSync } from 'node:fs';
+// column for each field without one. Run by `npm run migration`, which then writes the snapshot of the schema (generate-schema.ts).
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { clientFields } from '../src/domain/client/client.ts';
 import type { Field, Fields } from '../src/domain/field.ts';
 import { type UserAttribute, userAttributes } from '../src/domain/people/user-attributes.ts';
 import { serviceProviderFields } from '../src/domain/saml/service-provider.ts';
 import { migrations } from '../src/storage/engine/migrations/registry.ts';
 import { schemaLevel } from '../src/storage/engine/migrations/schema-level.ts';
+import { snapshotFile } from '../src/storage/engine/migrations/snapshot.ts';
 import type { ColumnType } from '../src/storage/engine/migrations/table.ts';
 
 const folder = 'src/storage/engine/migrations';
@@ -34,7 +35,7 @@ export function migrationText(name: string, columns: readonly (readonly [table: 
   const lines = columns.map(([table, one]) => `  await ${additionOf(table, one)};`);
   const helpers = [...new Set(columns.map(([table]) => (table === 'users' ? 'addUserAttribute' : 'addColumn')))].toSorted();
   return `// New fields: ${told}.
-import { ${helpers.join(', ')}, type MigrationContext } from '../table.ts';
+import { ${helpers.join(', ')}, type MigrationContext } from '../../table.ts';
 
 export async function ${name}(context: MigrationContext): Promise<void> {
 ${lines.join('\n')}
@@ -53,7 +54,7 @@ function additionOf(table: string, one: Field): string {
 }
 
 function run(): void {
-  const schema = readFileSync('test/vectors/schema/sqlite.sql', 'utf8');
+  const schema = readFileSync(snapshotFile('sqlite'), 'utf8');
   const columns = Object.entries(tables).flatMap(([table, fields]) => newFields(table, fields, schema).map((one) => [table, one] as const));
   const [first] = columns;
   if (first === undefined) {
@@ -63,13 +64,17 @@ function run(): void {
   const number = migrations.at(-1)!.number + 1;
   const words = first[1].name.split('_');
   const name = words.map((word, at) => (at === 0 ? word : `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`)).join('');
-  const file = `release-${schemaLevel}/${String(number).padStart(4, '0')}-${words.join('-')}.ts`;
+  const digits = String(number).padStart(4, '0');
+  const room = `release-${schemaLevel}/${digits.slice(0, 2)}00`; // a hundred numbers a room
+  const file = `${room}/${digits}-${words.join('-')}.ts`;
+  mkdirSync(`${folder}/${room}`, { recursive: true });
   writeFileSync(`${folder}/${file}`, migrationText(name, columns));
-  const registry = readFileSync(`${folder}/registry.ts`, 'utf8')
-    .replace(/(?=^import .*'\.\/table\.ts';$)/m, `import { ${name} } from './${file}';\n`)
-    .replace(/\n\];/, `\n  { number: ${number}, name: '${words.join('-')}', apply: ${name} },\n];`);
+  const registry = readFileSync(`${folder}/registry.ts`, 'utf8').replace(
+    /\n\];/,
+    `\n  { number: ${number}, name: '${words.join('-')}', apply: async (context) => (await import('./${file}')).${name}(context) },\n];`,
+  );
   writeFileSync(`${folder}/registry.ts`, registry);
-  console.log(`Wrote ${folder}/${file} and registered it. Now: GATEHOUSE_TEST_WRITE_SCHEMA=1 npm test test/storage/golden-schema.test.ts`);
+  console.log(`Wrote ${folder}/${file} and registered it.`);
 }
 
 if (process.argv[1]?.endsWith('make-migration.ts') === true) run();

@@ -44,17 +44,22 @@ export async function listApprovals(
   return body['items'] as readonly Approval[]; // the 200 shape of the endpoint
 }
 
-/** Claims what the code names. A code works once: after a lost answer the claimed approval is the listed one that asks for no number. */
-export async function claimApproval(phone: Phone, memory: Memory, account: Account, code: string): Promise<Approval> {
+/** Claims what the code names. A code works once: after a lost answer the claimed approval is the listed one it begins with. */
+export async function claimApproval(
+  phone: Phone,
+  memory: Memory,
+  account: Account,
+  { code, scanned }: { readonly code: string; readonly scanned: boolean },
+): Promise<Approval> {
   try {
-    const { body } = await callAs(phone, memory, account, postCall('/approvals/claim', { code }));
+    const { body } = await callAs(phone, memory, account, postCall('/approvals/claim', { code, ...(scanned && { scanned }) }));
     return body as unknown as Approval; // the 200 shape of the endpoint
   } catch (error) {
     if (!isRefusal(error, 'not_found') || !error.repeated) throw error;
     const items = await listApprovals(phone, memory, account);
-    const claimed = items.filter((item) => item.type.endsWith('_login') && !item.match.required);
-    if (claimed.length !== 1) throw error;
-    return claimed[0]!;
+    const claimed = items.find((item) => item.id === code.split('.')[0]);
+    if (claimed === undefined) throw error;
+    return claimed;
   }
 }
 

@@ -149,12 +149,13 @@ function approvalsOf(phone: Phone, memory: Memory, account: () => Promise<Accoun
       listApprovals(phone, memory, await account(), { seconds: waitSeconds, signal }),
     /**
      * Takes the code of a sign-in page: the link of its QR code, or the one the app was opened with. The approval is this
-     * device's alone from then on and needs no number. Throws for a link of another tenant without sending anything.
+     * device's alone from then on. Say `scanned` only of what the app's own camera read: then no number is asked for, while
+     * a link may have been sent by somebody else. Throws for a link of another tenant without sending anything.
      */
-    claim: async (link: string) => {
+    claim: async (link: string, { scanned = false }: { readonly scanned?: boolean } = {}) => {
       const parsed = parseSignInLink(link);
       if (parsed?.baseUrl !== phone.baseUrl) throw new Error(`expected the code of a sign-in page of ${phone.baseUrl}, found ${link}`);
-      return claimApproval(phone, memory, await account(), parsed.code);
+      return claimApproval(phone, memory, await account(), { code: parsed.code, scanned });
     },
     approve: async (approval: Approval, match?: string) => decide(phone, memory, await account(), { approval, match }),
     deny: async (approval: Approval, reason: DenyReason) => decide(phone, memory, await account(), { approval, deny: reason }),
@@ -171,6 +172,8 @@ function ownDeviceOf(phone: Phone, open: Memory, transition: Transition, account
     rename: (name: string) => call({ method: 'PATCH', path: '/v1/device/self', body: JSON.stringify({ name }) }),
     setPushToken: (provider: 'apns' | 'fcm' | 'web' | 'none', token: string) =>
       call({ method: 'PUT', path: '/v1/device/push-token', body: JSON.stringify({ provider, token }) }),
+    /** Lets the person in somewhere new for ten minutes, though strangers spent what they may ask. Gives until when. */
+    letInSomewhereNew: async () => String((await call(postCall('/sign-in/open', {}))).body['expires_at']),
     /** The key a browser subscribes to pushes with (RFC 8292), base64url. */
     pushKey: async () => String((await call({ method: 'GET', path: '/v1/device/push-token' })).body['vapid_public_key']),
     rotateKeys: () => transition(async (memory) => rotateKeys(phone, memory, await account())),

@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { parseCidrs } from './platform/address-ranges.ts';
-import { hostUrlsOf } from './platform/database-url.ts';
+import { parseCidrs } from './platform/net/address-ranges.ts';
 import { usableCores } from './platform/processor-quota.ts';
+import { databaseUrlFault, mailFromFault, masterKeyFault, otlpUrlFault, serviceFault } from './server/config-faults.ts';
 
 export interface Config {
   /** Scheme, host and port of the root tenant, without a trailing slash; undefined: follows the listening port. */
@@ -34,6 +34,8 @@ export interface Config {
   readonly dnsServers: readonly string[];
   /** Between being asked to stop and stopping, for load balancers to notice. */
   readonly drainDelaySeconds: number;
+  /** True: no limit by rate and no budget of a person or an address counts; a deployment under test. */
+  readonly areLimitsLifted: boolean;
   readonly dev: boolean;
   readonly logLevel: string;
   /** One line a request. */
@@ -96,9 +98,18 @@ export const settings = [
   { name: 'mail_from', about: 'sender of mails', fallback: 'Gatehouse <gatehouse@localhost>' },
   { name: 'trusted_proxies', about: 'CIDRs whose X-Forwarded-For is believed, comma-separated', fallback: '' },
   { name: 'egress_allow', about: 'CIDRs beyond public https that outgoing calls may reach, comma-separated', fallback: '' },
-  { name: 'dns_servers', about: "name servers asked to prove domains, address or address:port, comma-separated; absent: the system's" },
+  {
+    name: 'dns_servers',
+    about:
+      "name servers asked to prove domains and for the names of outgoing calls, address or address:port, comma-separated; absent: the system's",
+  },
   { name: 'drain_delay', about: 'seconds to answer on after SIGTERM while not ready, 0 to 300', fallback: '0' },
   { name: 'dev', about: '1 allows http off loopback, test attestation roots and outbox reading', fallback: '0' },
+  {
+    name: 'rate_limits',
+    about: 'off lifts every limit by rate and every budget of people and addresses; for tests, with dev alone',
+    fallback: 'on',
+  },
   { name: 'log_level', about: 'debug, info, warn, error or silent', fallback: 'info' },
   { name: 'access_log', about: '1 writes a line of JSON for each request', fallback: '0' },
   { name: 'otlp_url', about: 'collector of OpenTelemetry traces, OTLP over HTTP, e.g. http://127.0.0.1:4318; absent: off' },
@@ -142,24 +153,25 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     listenPort: listen.port,
     workers: parseWorkers(value('workers')!, value('database_url') === undefined),
     dataFolder: value('data')!,
-    databaseUrl: parseOptional(value('database_url'), parseDatabaseUrl),
+    databaseUrl: checked(value('database_url'), databaseUrlFault),
     databasePoolMax: parseInteger('database_pool_max', value('database_pool_max')!, 1, 200),
     databaseTimeoutMs: parseInteger('database_timeout_ms', value('database_timeout_ms')!, 100, 60_000),
     databasePrepare: parseChoice('database_prepare', value('database_prepare')!, ['on', 'off']) === 'on',
-    redisUrl: value('redis_url'),
-    masterKey: value('master_key'),
+    redisUrl: checked(value('redis_url'), (text) => serviceFault('redis_url', text, ['redis', 'rediss'])),
+    masterKey: checked(value('master_key'), masterKeyFault),
     operatorToken: value('operator_token'),
     apply: value('apply'),
-    smtpUrl: value('smtp_url'),
-    mailFrom: value('mail_from')!,
+    smtpUrl: checked(value('smtp_url'), (text) => serviceFault('smtp_url', text, ['smtp', 'smtps'])),
+    mailFrom: checked(value('mail_from'), mailFromFault)!,
     trustedProxies: parseCidrList('trusted_proxies', value('trusted_proxies')),
     egressAllow: parseCidrList('egress_allow', value('egress_allow')),
     dnsServers: parseDnsServers(value('dns_servers')),
+    areLimitsLifted: parseLifted(value('rate_limits')!, dev),
     drainDelaySeconds: parseInteger('drain_delay', value('drain_delay')!, 0, 300),
     dev,
     logLevel: parseChoice('log_level', value('log_level')!, ['debug', 'info', 'warn', 'error', 'silent']),
     accessLog: parseSwitch('access_log', value('access_log') ?? '0'),
-    otlpUrl: parseOptional(value('otlp_url'), parseOtlpUrl),
+    otlpUrl: checked(value('otlp_url'), otlpUrlFault),
     metricsListen: parseOptional(value('metrics_listen'), (text) => parseListen('metrics_listen', text)),
     mtlsListen: parseOptional(value('mtls_listen'), (text) => parseListen('mtls_listen', text)),
     mtlsTls: parseOptional(value('mtls_tls'), readMtlsFiles),
@@ -178,6 +190,22 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
   }
   refuseHalfMtls(config);
   return Object.freeze(config);
+}
+
+/** A value that is taken as it is, once nothing is wrong with it. */
+function checked(text: string | undefined, fault: (text: string) => string | undefined): string | undefined {
+  const found = text === undefined ? undefined : fault(text);
+  if (found !== undefined) throw new ConfigError(found);
+  return text;
+}
+
+function parseLifted(text: string, dev: boolean): boolean {
+  const isOff = parseChoice('rate_limits', text, ['on', 'off']) === 'off';
+  if (isOff && !dev)
+    throw new ConfigError(
+      'rate_limits: off lifts what protects people and is for tests: expected GATEHOUSE_DEV=1, found it off. Unset GATEHOUSE_RATE_LIMITS, or set GATEHOUSE_DEV=1',
+    );
+  return isOff;
 }
 
 function refuseHalfMtls({ mtlsListen, mtlsTls, mtlsHeader, trustedProxies }: Config): void {
@@ -258,7 +286,7 @@ function readYaml(file: string, required: boolean): Readonly<Record<string, stri
 }
 
 /** `host:port`, with IPv6 hosts in brackets. */
-export function parseListen(name: string, text: string): { readonly host: string; readonly port: number } {
+function parseListen(name: string, text: string): { readonly host: string; readonly port: number } {
   const match = /^(\[[0-9a-fA-F:.]+\]|[^:]+):(\d{1,5})$/.exec(text);
   if (match === null || Number(match[2]) > 65535)
     throw new ConfigError(`${name}: expected host:port such as 127.0.0.1:8080, found ${text}`);
@@ -273,7 +301,7 @@ export const isWildcardHost = (host: string): boolean => host === '0.0.0.0' || h
 
 /**
  * Whether this is somebody trying things out (design 13, "(dev)"): a loopback public URL, the embedded database and no SMTP. What it
- * opens is still closed to everybody but this machine (web/development.ts).
+ * opens is still closed to everybody but this machine (http/development.ts).
  */
 export function isDevelopment({ databaseUrl, smtpUrl, publicUrl, listenHost }: Config): boolean {
   if (databaseUrl !== undefined || smtpUrl !== undefined) return false;
@@ -300,21 +328,6 @@ function parsePublicUrl(text: string | undefined, dev: boolean, behindProxy: boo
 
 const parseOptional = <T>(text: string | undefined, parse: (text: string) => T): T | undefined =>
   text === undefined ? undefined : parse(text);
-
-function parseOtlpUrl(text: string): string {
-  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
-    throw new ConfigError(`otlp_url: expected an http or https URL such as http://127.0.0.1:4318, found ${text}`);
-  return text;
-}
-
-function parseDatabaseUrl(text: string): string {
-  try {
-    hostUrlsOf(text);
-  } catch (error) {
-    throw new ConfigError(`database_url: ${(error as Error).message}`); // hostUrlsOf throws Errors only
-  }
-  return text;
-}
 
 function parseInteger(name: string, text: string, min: number, max: number): number {
   const value = Number(text);

@@ -7,12 +7,13 @@ import { attestationFormatNames } from '../src/domain/device/attestation-formats
 import { grantTypeNames } from '../src/domain/oidc/grant-types.ts';
 import { authenticationContexts, loginMethodNames } from '../src/domain/sign-in/login-methods.ts';
 
+const folderFilesMax = 20;
 const fileLinesMax = 400;
 const functionLinesMax = 70;
 const parametersMax = 5;
 
 /** What each folder of src/ may import besides itself, Node and libraries. Rooms of storage/ have lines of their own; the
- * files on top of them (schema.ts, purge.ts) compose every room. Root files compose everything. */
+ * files on top of them (schema.ts, purge.ts) compose every room. server/ and the root files compose everything. */
 const limits = 'contract/limits.ts';
 /** The types of audit records, which every folder that writes some names. */
 const events = 'contract/events.ts';
@@ -93,13 +94,20 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   device: [...beneathSurfaces, 'config.ts'],
   administration: ['domain', 'storage', 'crypto', 'platform', 'tokens', 'mails', 'audit', 'federation', 'ssf', limits, events],
   management: ['administration', 'config.ts', ...beneathSurfaces],
-  web: ['administration', ...beneathSurfaces],
-  embedding: ['administration', 'config.ts', 'compose.ts', ...beneathSurfaces],
-  cli: ['administration', 'embedding', 'config.ts', 'compose.ts', 'open-store.ts', 'bootstrap.ts', ...beneathSurfaces],
+  'first-party': beneathSurfaces,
+  'sign-in': beneathSurfaces,
+  appearance: ['sign-in', ...beneathSurfaces],
+  console: ['first-party', 'appearance', 'administration', ...beneathSurfaces],
+  account: ['first-party', 'administration', ...beneathSurfaces],
+  welcome: ['first-party', 'administration', ...beneathSurfaces],
+  'phone-page': beneathSurfaces,
+  'docs-site': ['first-party', ...beneathSurfaces],
+  embedding: ['administration', 'config.ts', 'server/compose.ts', ...beneathSurfaces],
+  cli: ['administration', 'embedding', 'config.ts', 'server', ...beneathSurfaces],
 };
 
 /** Composition and registration: they hand the parts of a server on. */
-const composing = /^src\/(compose|compose-services|surfaces|http\/services)\.ts$|\/(register[^/]*|([a-z-]*-)?surface|[a-z-]*routes)\.ts$/;
+const composing = /^src\/(server\/[a-z-]+|http\/services)\.ts$|\/(register[^/]*|([a-z-]*-)?surface|[a-z-]*routes)\.ts$/;
 
 const sources = globSync('src/**/*.ts').map((file) => normalize(file));
 const everything = [...sources, ...globSync('{sdk,bench,test,scripts}/**/*.ts', { exclude: (name) => name === 'node_modules' })];
@@ -127,10 +135,10 @@ describe('architecture', () => {
     const wrong: string[] = [];
     for (const file of sources) {
       const folder = folderOf(file);
-      if (folder === undefined) continue;
+      if (folder === undefined || folder === 'server') continue;
       for (const target of importsOf(file)) {
         if (folderOf(target) === folder) continue;
-        const isPhone = folder === 'cli' || folder === 'embedding' || file.startsWith('src/web/phone/app/');
+        const isPhone = folder === 'cli' || folder === 'embedding' || file.startsWith('src/phone-page/app/');
         if (!mayImport(allowed[folder] ?? [], target) && !(isPhone && target.startsWith('sdk/'))) wrong.push(`${file} -> ${target}`);
       }
     }
@@ -181,6 +189,13 @@ describe('architecture', () => {
     );
   });
 
+  it('what nobody uses is not loaded with Node’s HTTP', () => {
+    assert.deepEqual(
+      sources.filter((file) => !file.startsWith('src/cli/') && /^import(?! type)\s[^;]*?from\s+'node:http'/m.test(read(file))),
+      [],
+    );
+  });
+
   it('every dependency of the package is imported', () => {
     const { dependencies } = JSON.parse(read('package.json')) as { readonly dependencies: Readonly<Record<string, string>> };
     const importing = globSync('{src,bin,scripts}/**/*', { withFileTypes: true })
@@ -199,6 +214,25 @@ describe('architecture', () => {
     const names = /(^|\/)(index|utils?|helpers?|common|misc|shared)(\.ts|\/)/;
     assert.deepEqual(
       everything.filter((file) => names.test(file) && file !== 'src/contract/shared.ts'),
+      [],
+    );
+  });
+
+  it('what a file exports, another one names', () => {
+    const naming = new Map<string, number>();
+    for (const file of everything) for (const name of new Set(read(file).match(/[\w$]+/g))) naming.set(name, (naming.get(name) ?? 0) + 1);
+    const exported = /^export (?:async )?(?:const|function\*?|type|interface|class) ([\w$]+)/gm;
+    const alone = sources.flatMap((file) =>
+      [...read(file).matchAll(exported)].flatMap(([, name]) => (naming.get(name!) === 1 ? [`${file}: ${name}`] : [])),
+    );
+    // Compiled declarations of other files name Gateway and ConnectorAuth, and so does this line.
+    assert.deepEqual(alone, []);
+  });
+
+  it(`folders of src have at most ${folderFilesMax} files`, () => {
+    const files = Map.groupBy(sources, dirname);
+    assert.deepEqual(
+      [...files].filter(([, own]) => own.length > folderFilesMax).map(([folder, own]) => `${folder}: ${own.length}`),
       [],
     );
   });
@@ -240,6 +274,8 @@ describe('architecture', () => {
 
   it('names of grants, sign-in methods and attestation formats stand in their tables only', () => {
     const tables = ['oidc/grant-types', 'sign-in/login-methods', 'device/attestation-formats'].map((name) => `src/domain/${name}.ts`);
+    // Google's token endpoint has grants of its own, and the platform knows nothing of ours.
+    const elsewhere = 'src/platform/push/fcm.ts';
     const own = [...grantTypeNames, ...loginMethodNames, ...Object.keys(authenticationContexts), ...attestationFormatNames];
     // Three of them are words of other things too: a parameter of the token endpoint, a scope, a step of the sign-in page.
     const words = ['refresh_token', 'phone', 'passkey'];
@@ -248,7 +284,7 @@ describe('architecture', () => {
     const named = new RegExp(`(['"\`])(${names.join('|')})\\1|(method|grant)[^\\n;]*(['"\`])(${words.join('|')})\\4`, 'i');
     assert.deepEqual(
       sources
-        .filter((file) => !tables.includes(file) && !file.startsWith('src/storage/engine/migrations/'))
+        .filter((file) => !tables.includes(file) && file !== elsewhere && !file.startsWith('src/storage/engine/migrations/'))
         .flatMap((file) =>
           linesOf(file)
             .filter((line) => named.test(line))

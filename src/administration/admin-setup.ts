@@ -10,7 +10,7 @@ import { insertUser, setUserState } from '../storage/people/user-writer.ts';
 import { findLiveUser } from '../storage/people/users.ts';
 import { consumeSetupToken, insertSetupToken } from '../storage/sign-in/setup-tokens.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
-import { createEnrollment } from './enrollments.ts';
+import { createEnrollment } from './people/enrollments.ts';
 import { unlessTaken } from './taken.ts';
 
 const setupLifetimeMs = 7 * 24 * 3600 * 1000;
@@ -35,8 +35,11 @@ export async function createSetupToken(
   return token;
 }
 
-/** The link people open; the token is in the fragment, which no server log sees. */
+/** The link that makes an administrator; the token is in the fragment, which no server log sees. */
 export const setupLink = (baseUrl: string, token: string): string => `${baseUrl}/setup#${token}`;
+
+/** The link that lets an administrator in again: its page asks for nothing. */
+export const recoverLink = (baseUrl: string, token: string): string => `${baseUrl}/setup?for=recovery#${token}`;
 
 export interface SetUp {
   readonly userId: UserId;
@@ -46,22 +49,27 @@ export interface SetUp {
   readonly expiresAtMs: number;
 }
 
-export type SetupOutcome = { readonly ok: true; readonly setUp: SetUp } | { readonly ok: false; readonly reason: 'token' | 'taken' };
+type SetupOutcome = { readonly ok: true; readonly setUp: SetUp } | { readonly ok: false; readonly reason: 'token' | 'taken' };
 
-/** Consumes the token and makes the administrator; `alongside` runs in the same transaction. A taken email consumes nothing. */
+/**
+ * Consumes the token and makes the administrator, or lets in again whom it is for; `alongside` runs in the same transaction. A taken
+ * email consumes nothing, and neither does a request without one where somebody new would be made.
+ */
 export async function setUpAdministrator(
   administration: Pick<Administration, 'database' | 'clock'>,
   tenant: Tenant,
-  input: { readonly token: string; readonly email: string; readonly displayName: string | undefined },
+  input: { readonly token: string; readonly email: string | undefined; readonly displayName: string | undefined },
   requestId: string | undefined,
   alongside?: (queries: Queries, setUp: SetUp) => Promise<void>,
 ): Promise<SetupOutcome> {
   const done = await unlessTaken('email', () =>
     administration.database.write(tenant.id, async (queries) => {
-      const consumed = await consumeSetupToken(queries, tenant.id, hashSecret(input.token));
+      const { email } = input;
+      const consumed = await consumeSetupToken(queries, tenant.id, hashSecret(input.token), email === undefined);
       if (consumed === undefined) return undefined;
-      const userId =
-        consumed.user ?? (await insertAdministrator(queries, administration, tenant, { ...input, roles: consumed.roles ?? [ownerRole] }));
+      const made = async (): Promise<UserId> =>
+        insertAdministrator(queries, administration, tenant, { ...input, email: email!, roles: consumed.roles ?? [ownerRole] });
+      const userId = consumed.user ?? (await made());
       const user = await findLiveUser(queries, tenant.id, userId);
       if (user === undefined) return undefined;
       await setUserState(queries, tenant.id, userId, 'active');

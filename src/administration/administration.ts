@@ -3,8 +3,9 @@
 import type { TypedEvent } from '../contract/events.ts';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import type { TenantId } from '../domain/ids.ts';
+import type { Capability } from '../domain/people/capabilities.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 
@@ -22,6 +23,11 @@ export interface Administration {
 export interface By {
   readonly actor: string;
   readonly requestId?: string | undefined;
+  /**
+   * Refuses what they do not hold themselves, by throwing: a thing hands out no more than its maker may have. Absent for the operator's own
+   * hand: documents and the command line.
+   */
+  readonly require?: (needs: readonly Capability[]) => void;
 }
 
 /** Writes the audit record of an administrative act. */

@@ -1,115 +1,49 @@
-// Other providers people may sign in with, as the Management API and documents handle them: registration, change, deletion. The
-// client secret is sealed here, and shown nowhere.
-import { providersPerTenantMax } from '../contract/limits.ts';
-import type { FieldFault } from '../domain/field.ts';
-import type { IdentityProviderId, TenantId } from '../domain/ids.ts';
-import { fail, type Outcome } from '../domain/outcome.ts';
-import {
-  type IdentityProvider,
-  type IdentityProviderChange,
-  type IdentityProviderReading,
-  readIdentityProvider,
-} from '../domain/sign-in/identity-provider.ts';
-import { readUpstreamMetadata } from '../federation/saml/idp-metadata.ts';
-import { uuidV7 } from '../platform/random.ts';
+// What follows when another provider people may sign in with is registered or changed: metadata that is new is read, and one that is
+// somebody else now proves its domains anew.
+import type { KindFault } from '../domain/kind.ts';
+import type { IdentityProvider, ProviderValues } from '../domain/sign-in/identity-provider.ts';
+import { metadataOf, readUpstreamMetadata } from '../federation/saml/idp-metadata.ts';
+import { randomId } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
-import {
-  deleteIdentityProvider,
-  findIdentityProvider,
-  insertIdentityProvider,
-  listIdentityProviders,
-  updateIdentityProvider,
-} from '../storage/registry/identity-providers.ts';
-import { sealProviderSecret } from '../tokens/provider-secret.ts';
-import { type Administration, type By, recordAct } from './administration.ts';
+import { deleteProvenDomain, dropUnnamedDomains } from '../storage/registry/provider-domains.ts';
+import { recordAct } from './administration.ts';
+import type { Writing } from './kinds.ts';
 
-type Store = Pick<Administration, 'cache' | 'clock' | 'encryption'>;
-type Refused = { readonly ok: false; readonly reason: 'invalid'; readonly fault: FieldFault };
-
-/** Registers a provider. */
-export async function createIdentityProvider(
-  store: Store,
-  tenant: TenantId,
-  given: IdentityProviderChange,
-  by: By,
-): Promise<Outcome<{ readonly provider: IdentityProvider }, 'taken' | 'too_many'> | Refused> {
-  const id = uuidV7(store.clock.nowMs()) as IdentityProviderId; // made here
-  const read = readProvider(store.clock.nowMs(), sealed(store, tenant, id, given), undefined);
-  if (!read.ok) return { ok: false, reason: 'invalid', fault: read.fault };
-  const nowMs = store.clock.nowMs();
-  return store.cache.write(tenant, async (queries) => {
-    if ((await listIdentityProviders(queries, tenant, { after: '', limit: providersPerTenantMax })).length >= providersPerTenantMax)
-      return fail('too_many');
-    const provider = { ...read.values, id, createdAtMs: nowMs, updatedAtMs: nowMs };
-    return (await addIdentityProvider(queries, store, tenant, provider, by))
-      ? { ok: true, provider: (await findIdentityProvider(queries, tenant, { id })) ?? provider }
-      : fail('taken');
-  });
+/** What is wrong with metadata that is new; it must be good at `nowMs`. */
+export function metadataFault(
+  { metadata }: Pick<IdentityProvider, 'metadata'>,
+  before: Pick<IdentityProvider, 'metadata'> | undefined,
+  nowMs: number,
+): KindFault | undefined {
+  if (metadata === undefined || metadata === before?.metadata) return undefined;
+  const read = readUpstreamMetadata(metadata, nowMs);
+  return read.ok ? undefined : { field: 'metadata', text: read.text };
 }
 
-/** Stores a provider that was read, with its audit record; false when its alias is taken. */
-export async function addIdentityProvider(
+/** One that is somebody else now has other records to prove its domains by. */
+export const renewProofs = (values: ProviderValues, before: IdentityProvider): ProviderValues =>
+  isSameAuthority(before, values) ? values : { ...values, domainProofSalt: randomId() };
+
+/** Forgets proofs of domains that a provider no longer names, and of all when it is somebody else now. */
+export async function judgeDomains(
   queries: Queries,
-  store: Pick<Store, 'clock'>,
-  tenant: TenantId,
-  provider: IdentityProvider,
-  by: By,
-): Promise<boolean> {
-  if (!(await insertIdentityProvider(queries, tenant, provider))) return false;
-  const data = { alias: provider.alias, kind: provider.kind };
-  await recordAct(queries, store, tenant, by, { type: 'identity_provider.created', target: `identity_provider:${provider.id}`, data });
-  return true;
+  { store, acting }: Writing,
+  before: IdentityProvider,
+  after: IdentityProvider,
+): Promise<void> {
+  const { tenant, by } = acting;
+  await dropUnnamedDomains(queries, tenant.id, after);
+  if (isSameAuthority(before, after)) return;
+  const target = `identity_provider:${after.id}` as const;
+  for (const domain of after.domains)
+    if (await deleteProvenDomain(queries, tenant.id, domain, after.id))
+      await recordAct(queries, store, tenant.id, by, { type: 'identity_provider.domain_lapsed', target, data: { domain } });
 }
 
-/** Changes a provider by the fields given. */
-export async function changeIdentityProvider(
-  store: Store,
-  tenant: TenantId,
-  id: string,
-  given: IdentityProviderChange,
-  by: By,
-): Promise<Outcome<{ readonly provider: IdentityProvider }, 'unknown'> | Refused> {
-  return store.cache.write(tenant, async (queries) => {
-    const before = await findIdentityProvider(queries, tenant, { id });
-    if (before === undefined) return fail('unknown');
-    const read = readProvider(store.clock.nowMs(), sealed(store, tenant, before.id, given), before);
-    if (!read.ok) return { ok: false, reason: 'invalid', fault: read.fault } as const;
-    const provider = { ...before, ...read.values };
-    await updateIdentityProvider(queries, tenant, provider);
-    const data = { fields: Object.keys(given) };
-    await recordAct(queries, store, tenant, by, { type: 'identity_provider.updated', target: `identity_provider:${id}`, data });
-    return { ok: true, provider: (await findIdentityProvider(queries, tenant, { id })) ?? provider };
-  });
-}
-
-/** Deletes a provider with its links; false when there is none. Sessions it opened are over. */
-export async function removeIdentityProvider(
-  queries: Queries,
-  store: Pick<Store, 'clock'>,
-  tenant: TenantId,
-  id: string,
-  by: By,
-): Promise<boolean> {
-  if (!(await deleteIdentityProvider(queries, tenant, id))) return false;
-  await recordAct(queries, store, tenant, by, { type: 'identity_provider.deleted', target: `identity_provider:${id}` });
-  return true;
-}
-
-/** Lays a change over what is registered and checks the whole, metadata that is new included; it must be good at `nowMs`. */
-export function readProvider(nowMs: number, given: IdentityProviderChange, before: IdentityProvider | undefined): IdentityProviderReading {
-  const read = readIdentityProvider(given, before);
-  if (!read.ok || typeof given.metadata !== 'string' || given.metadata === before?.metadata) return read;
-  const metadata = readUpstreamMetadata(given.metadata, nowMs);
-  return metadata.ok ? read : { ok: false, fault: { field: 'metadata', text: metadata.text } };
-}
-
-/** The change with its secret under the master key. */
-export function sealed(
-  { encryption }: Pick<Store, 'encryption'>,
-  tenant: TenantId,
-  id: string,
-  given: IdentityProviderChange,
-): IdentityProviderChange {
-  const { client_secret: clear } = given;
-  return typeof clear === 'string' ? { ...given, client_secret: sealProviderSecret(encryption, tenant, id, clear) } : given;
+/** Whether the word of both is one authority's: the same issuer, or the same entityID that signs with a key it had before. */
+function isSameAuthority(before: ProviderValues, after: ProviderValues): boolean {
+  if (after.kind !== 'saml') return before.issuer === after.issuer;
+  if (before.metadata === after.metadata) return true;
+  const [was, is] = [metadataOf(before), metadataOf(after)];
+  return was.entityId === is.entityId && is.signingKeys.some((key) => was.signingKeys.some((known) => known.equals(key)));
 }

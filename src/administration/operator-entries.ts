@@ -11,7 +11,7 @@ import { type Administration, recordAct } from './administration.ts';
 
 type Store = Pick<Administration, 'clock' | 'database'>;
 
-export interface Entering {
+interface Entering {
   readonly root: TenantId;
   readonly tenant: TenantId;
   /** The session in the root console. */

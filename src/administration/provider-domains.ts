@@ -3,7 +3,7 @@
 import type { TenantId } from '../domain/ids.ts';
 import { type DomainRecord, domainRecord } from '../domain/sign-in/domain-proof.ts';
 import type { IdentityProvider } from '../domain/sign-in/identity-provider.ts';
-import type { TextRecords } from '../platform/text-records.ts';
+import type { TextRecords } from '../platform/net/text-records.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { findIdentityProvider } from '../storage/registry/identity-providers.ts';
 import { deleteProvenDomain, insertProvenDomain, type ProvenDomain } from '../storage/registry/provider-domains.ts';
@@ -11,30 +11,31 @@ import { type Administration, type By, recordAct } from './administration.ts';
 
 export type DomainDeps = Pick<Administration, 'cache' | 'clock'> & { readonly textRecords: TextRecords };
 
-export interface DomainProof extends DomainRecord {
+interface DomainProof extends DomainRecord {
   readonly domain: string;
   readonly provenAtMs: number | undefined;
 }
 
 /** The domains of a provider with their records, and which are proven. */
-export const proofsOf = (tenant: TenantId, { id, domains }: IdentityProvider, proven: readonly ProvenDomain[]): readonly DomainProof[] =>
-  domains.map((domain) => ({
+export const proofsOf = (tenant: TenantId, provider: IdentityProvider, proven: readonly ProvenDomain[]): readonly DomainProof[] =>
+  provider.domains.map((domain) => ({
     domain,
-    ...domainRecord(tenant, id, domain),
-    provenAtMs: proven.find((one) => one.domain === domain && one.provider_id === id)?.proven_at,
+    ...domainRecord(tenant, provider, domain),
+    provenAtMs: proven.find((one) => one.domain === domain && one.provider_id === provider.id)?.proven_at,
   }));
 
 /** Looks every domain of a provider up and keeps what was found; false when there is no such provider. */
 export async function checkDomains(deps: DomainDeps, tenant: TenantId, provider: IdentityProvider, by: By): Promise<boolean> {
   const found = await Promise.all(
     provider.domains.map(async (domain) => {
-      const { name, value } = domainRecord(tenant, provider.id, domain);
+      const { name, value } = domainRecord(tenant, provider, domain);
       return { domain, isThere: (await deps.textRecords.find(name))?.includes(value) };
     }),
   );
   return deps.cache.write(tenant, async (queries) => {
-    const now = await findIdentityProvider(queries, tenant, { id: provider.id });
+    const now = await findIdentityProvider(queries, tenant, provider.id);
     if (now === undefined) return false;
+    if (now.domainProofSalt !== provider.domainProofSalt) return true; // it became somebody else meanwhile: that was another's record
     for (const { domain, isThere } of found)
       if (now.domains.includes(domain)) await keep(queries, deps, tenant, { provider: now, domain, isThere, by });
     return true;

@@ -16,9 +16,10 @@ export const propertiesOf = (table: Table): Readonly<Record<string, TSchema>> =>
   Object.fromEntries(
     Object.entries(table).map(([key, one]) => {
       if (!isField(one)) return [key, changeOf(propertiesOf(one))];
-      const description = one.about.help === undefined ? one.about.label : `${one.about.label}. ${one.about.help}`;
+      const { label, help } = one.about;
+      const described = label === '' ? {} : { description: help === undefined ? label : `${label}. ${help}` };
       const { shape } = one.kind;
-      return [one.name, mayBeAbsent(one) ? { anyOf: [shape, { type: 'null' }], description } : { ...shape, description }];
+      return [one.name, mayBeAbsent(one) ? { anyOf: [shape, { type: 'null' }], ...described } : { ...shape, ...described }];
     }),
   );
 
@@ -30,21 +31,4 @@ export const changeOf = (properties: Readonly<Record<string, TSchema>>): TObject
 export function creationOf(table: Fields, properties = propertiesOf(table)): TObject<TProperties> {
   const required = Object.values(table).filter(({ about }) => about.required === true);
   return closed({ ...changeOf(properties).properties, ...Object.fromEntries(required.map(({ name }) => [name, properties[name]!])) });
-}
-
-const typeWords: ReadonlySet<string> = new Set(['type', 'required', 'properties', 'items', 'anyOf', 'description']);
-
-/** Schemas without their bounds and choices, where the thing itself refuses those in its own words. */
-export const typesOf = (schemas: Readonly<Record<string, TSchema>>): Readonly<Record<string, TSchema>> =>
-  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, typeOf(schema)]));
-
-function typeOf(schema: TSchema): TSchema {
-  const kept = Object.entries(schema).filter(([word]) => typeWords.has(word));
-  return Object.fromEntries(
-    kept.map(([word, value]) => {
-      if (word === 'items') return [word, typeOf(value as TSchema)];
-      if (word === 'anyOf') return [word, (value as readonly TSchema[]).map(typeOf)];
-      return [word, word === 'properties' ? typesOf(value as Readonly<Record<string, TSchema>>) : value];
-    }),
-  );
 }

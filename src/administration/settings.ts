@@ -1,15 +1,18 @@
 // Tenant settings: the merge of a change into what is stored, and the rules that hold between settings. Bounds of single
 // values were checked before, by the schema of the API.
 
+import { isDeepStrictEqual } from 'node:util';
 import { brandingFault, withOneAccent } from '../domain/appearance/branding.ts';
 import { movedPasswordFault } from '../domain/appearance/mail-server.ts';
 import type { FieldFault } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
+import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
 import { merge, mergeSettings, type Settings } from '../domain/tenant/settings.ts';
 import { type PushProvider, setPushRefusal } from '../storage/device/push-targets.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { lockTenantSettings, updateTenantSettings } from '../storage/registry/tenants.ts';
+import { limitSsoSessions } from '../storage/sign-in/sso-sessions.ts';
 import { sealSettings, secretFault, withoutSecrets } from '../tokens/secret-settings.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 import { missingImage } from './appearance/images.ts';
@@ -37,11 +40,13 @@ export async function changeSettings(
     if (stored === undefined) return fail('unknown');
     const merged = merge(sealSettings(administration.encryption, tenant, JSON.parse(stored)), sealed);
     const settings = mergeSettings(merged, administration.canMail);
-    const moved = movedPasswordFault(mergeSettings(JSON.parse(stored)).smtp.server, settings.smtp.server);
+    const before = mergeSettings(JSON.parse(stored));
+    const moved = movedPasswordFault(before.smtp.server, settings.smtp.server);
     const fault =
       (moved && { ...moved, field: `smtp.server.${moved.field}` }) ?? settingsFault(settings) ?? (await lookFault(queries, tenant, change));
     if (fault !== undefined) return { ok: false, reason: 'invalid', fault } as const;
     await updateTenantSettings(queries, tenant, JSON.stringify(merged));
+    await followSsoSetting(queries, tenant, before, settings);
     await forgetRefusals(queries, tenant, Object.keys((change['push'] ?? {}) as Change));
     await recordAct(queries, administration, tenant, by, {
       type: 'settings.updated',
@@ -50,6 +55,11 @@ export async function changeSettings(
     });
     return { ok: true, settings };
   });
+}
+
+/** Sessions that are there live no longer than a changed setting lets them. */
+export async function followSsoSetting(queries: Queries, tenant: TenantId, before: Settings, after: Settings): Promise<void> {
+  if (!isDeepStrictEqual(before.sso_session, after.sso_session)) await limitSsoSessions(queries, tenant, ssoPolicyOf(after.sso_session));
 }
 
 const withOneAccentColor = (change: Change): Change =>

@@ -5,7 +5,7 @@ import type { SigningAlg } from '../domain/client/client.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { mergeSettings, type Settings } from '../domain/tenant/settings.ts';
 import type { Job } from '../platform/jobs.ts';
-import { bumpConfigEpoch } from '../storage/engine/config-changes.ts';
+import { bumpConfigEpoch } from '../storage/engine/config/config-changes.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import {
   deleteRetiredSigningKeys,
@@ -94,7 +94,7 @@ export function createRetiredKeyJob({ database, cache, clock }: Pick<Administrat
 }
 
 /** Deletes the tenant's retired keys whose last token has expired. */
-export async function purgeRetired(queries: Queries, tenant: TenantId): Promise<readonly string[]> {
+async function purgeRetired(queries: Queries, tenant: TenantId): Promise<readonly string[]> {
   const row = await findTenantById(queries, tenant);
   if (row === undefined) return [];
   const resources = await queries.selectFrom('resources').select('access_token_lifetime_seconds').where('tenant_id', '=', tenant).execute();

@@ -18,7 +18,7 @@ import {
   listStreamReports,
   setStreamStatus,
   updateStream,
-} from '../storage/registry/ssf-streams.ts';
+} from '../storage/registry/extending/ssf-streams.ts';
 import { sealStreamHeader } from '../tokens/stream-header.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 

@@ -9,14 +9,14 @@ import { mayBeToldOf } from '../ssf/audience.ts';
 import type { SubjectId } from '../ssf/security-event-token.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { findUserOfEmail, lockUser } from '../storage/people/users.ts';
-import { findCachedClient } from '../storage/registry/clients.ts';
+import { findCachedClient } from '../storage/registry/clients/clients.ts';
 import {
   countRemovedSubjects,
   deleteRemovedSubject,
   insertRemovedSubject,
   isSubjectRemoved,
-} from '../storage/registry/ssf-removed-subjects.ts';
-import { lockStreamOf } from '../storage/registry/ssf-streams.ts';
+} from '../storage/registry/extending/ssf-removed-subjects.ts';
+import { lockStreamOf } from '../storage/registry/extending/ssf-streams.ts';
 import { type Administration, recordAct } from './administration.ts';
 import type { Receiver } from './ssf-streams.ts';
 

@@ -1,12 +1,13 @@
 // A tenant's own domain, as its owner sets it (design 13, 3): asked for, shown to be the tenant's by a TXT record, looked at by https, and
-// then in force. Operators set domains without all this (tenants.ts).
+// then in force. Operators set domains of other tenants than
+// the root without all this (tenants.ts).
 import { readChange } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { rootTenantSlug, tenantFields } from '../domain/tenant/tenant.ts';
+import { isPublicHost, tenantFields } from '../domain/tenant/tenant.ts';
 import { domainRecords } from '../domain/tenant/tenant-domain.ts';
-import type { Outbound, OutboundFailure } from '../platform/outbound.ts';
-import type { TextRecords } from '../platform/text-records.ts';
+import type { Outbound, OutboundFailure } from '../platform/net/outbound.ts';
+import type { TextRecords } from '../platform/net/text-records.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { isUniqueViolation } from '../storage/engine/unique-violation.ts';
 import {
@@ -20,7 +21,7 @@ import {
 import { type Administration, type By, recordAct } from './administration.ts';
 
 type Deps = Pick<Administration, 'cache' | 'clock' | 'database' | 'publicUrl'>;
-export type DomainCheckDeps = Deps & { readonly textRecords: TextRecords; readonly outbound: Pick<Outbound, 'fetch'> };
+type DomainCheckDeps = Deps & { readonly textRecords: TextRecords; readonly outbound: Pick<Outbound, 'fetch'> };
 
 /** Asks for a domain; the one in force stays. `own`: it is where the deployment itself is. */
 export async function requestDomain(
@@ -28,18 +29,17 @@ export async function requestDomain(
   tenant: TenantId,
   domain: string,
   by: By,
-): Promise<Outcome<{ readonly row: StoredTenant }, 'root' | 'own'>> {
-  if (domain === new URL(deps.publicUrl).origin) return fail('own');
+): Promise<Outcome<{ readonly row: StoredTenant }, 'own'>> {
+  if (isPublicHost(domain, deps.publicUrl)) return fail('own');
   return deps.cache.write(tenant, async (queries) => {
     const before = await present(queries, tenant);
-    if (before.slug === rootTenantSlug) return fail('root');
     if (before.pending_domain === domain) return { ok: true, row: before };
     await recordAct(queries, deps, tenant, by, { type: 'domain.requested', target: `tenant:${tenant}`, data: { domain } });
     return { ok: true, row: await setPendingDomain(queries, tenant, domain) };
   });
 }
 
-export interface DomainCheck {
+interface DomainCheck {
   readonly row: StoredTenant;
   readonly txt: 'found' | 'missing' | 'unanswered';
   /** `answers`: this program answers there. */
@@ -54,7 +54,7 @@ export async function checkDomain(deps: DomainCheckDeps, tenant: TenantId, by: B
   const { pending_domain: domain } = await deps.database.read(tenant, (queries) => present(queries, tenant));
   if (domain === null) return undefined;
   const [{ name, value }] = domainRecords(tenant, domain, deps.publicUrl);
-  const [texts, https] = await Promise.all([deps.textRecords.find(name), askThere(deps.outbound, domain)]);
+  const [texts, https] = await Promise.all([deps.textRecords.find(name), askThere(deps.outbound, tenant, domain)]);
   const txt = texts === undefined ? 'unanswered' : texts.includes(value) ? 'found' : 'missing';
   const row = await deps.cache.write(tenant, async (queries) => {
     const now = await present(queries, tenant);
@@ -66,9 +66,9 @@ export async function checkDomain(deps: DomainCheckDeps, tenant: TenantId, by: B
   return { row, txt, https };
 }
 
-async function askThere(outbound: Pick<Outbound, 'fetch'>, domain: string): Promise<DomainCheck['https']> {
+async function askThere(outbound: Pick<Outbound, 'fetch'>, tenant: TenantId, domain: string): Promise<DomainCheck['https']> {
   const url = `${domain}/health/live`;
-  const answer = await outbound.fetch({ url, method: 'GET', timeoutMs: checkTimeoutMs, responseBytesMax: answerBytesMax });
+  const answer = await outbound.fetch({ url, share: tenant, method: 'GET', timeoutMs: checkTimeoutMs, responseBytesMax: answerBytesMax });
   if (!answer.ok) return answer.reason;
   return answer.status === 200 && answer.body === JSON.stringify({ status: 'ok' }) ? 'answers' : 'other';
 }

@@ -2,10 +2,10 @@
 import { readChange } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { rootTenantSlug, type TenantChange, tenantFields } from '../domain/tenant/tenant.ts';
-import { bumpConfigEpoch } from '../storage/engine/config-changes.ts';
+import { isPublicHost, rootTenantSlug, type TenantChange, tenantFields } from '../domain/tenant/tenant.ts';
+import { bumpConfigEpoch } from '../storage/engine/config/config-changes.ts';
 import type { Queries } from '../storage/engine/database.ts';
-import { deleteTenantRows } from '../storage/engine/tenant-rows.ts';
+import { deleteTenantRows } from '../storage/engine/rows/tenant-rows.ts';
 import { isUniqueViolation } from '../storage/engine/unique-violation.ts';
 import { deleteTenant, findTenantById, findTenantBySlug, type StoredTenant, updateTenant } from '../storage/registry/tenants.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
@@ -16,8 +16,15 @@ export async function changeTenant(
   id: TenantId,
   given: TenantChange,
   by: By,
-): Promise<Outcome<{ readonly row: StoredTenant }, 'unknown' | 'taken'>> {
+): Promise<Outcome<{ readonly row: StoredTenant }, 'unknown' | 'taken' | 'own' | 'root_domain' | 'root_disabled'>> {
   const change = readChange(tenantFields, given);
+  if (change.domain !== undefined && isPublicHost(change.domain, administration.publicUrl)) return fail('own');
+  const before = await administration.database.systemRead((queries) => findTenantById(queries, id));
+  if (before?.slug === rootTenantSlug) {
+    // Who manages tenants would take the operators' console to a host of their own, or shut it.
+    if (change.enabled === false) return fail('root_disabled');
+    if ('domain' in given && (change.domain ?? null) !== (before.domain ?? null)) return fail('root_domain');
+  }
   try {
     const row = await administration.cache.write(id, async (queries) => {
       const updated = await updateTenant(queries, id, change);

@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { equalText } from '../crypto/secret-hash.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
 import { loadTenantKey } from '../tokens/tenant-secret.ts';
 
 /** Design 04, Duties. */
@@ -16,7 +16,7 @@ interface CodeDeps {
   readonly encryption: KeyEncryption;
 }
 
-export interface ApprovalCode {
+interface ApprovalCode {
   readonly approvalId: string;
   /** Epoch milliseconds of the database's clock. */
   readonly expiresAtMs: number;

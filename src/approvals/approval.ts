@@ -1,14 +1,23 @@
 // Asks a person for a decision: writes the approval that a phone (or the sign-in page) resolves through resolve-approval.ts.
-// Used by sign-in, CIBA and the device plane. Caps what waits for one person; somebody who said `not_me` twice is left in
-// peace: the approval is written and answered as ever, but no device sees it, so the one who asks learns nothing.
+// Used by sign-in, CIBA and the device plane. Caps what waits for one person, in the budgets of asker.ts; somebody who said `not_me`
+// twice is left in peace by whoever asked: the approval is written and answered as ever, but no device sees it, so they learn nothing.
 
+import { farTimesNear, openedTimesFar } from '../contract/limits.ts';
 import type { ApprovalId, ClientId, ServiceProviderId, TransactionId, UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { randomDigits, randomId } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertPushMessages } from '../storage/records/push-messages.ts';
-import { type ApprovalKind, countPendingApprovals, insertApproval, listNotMeTimes } from '../storage/sign-in/approvals.ts';
+import {
+  type ApprovalKind,
+  type AskedApprovals,
+  countPendingApprovals,
+  insertApproval,
+  listNotMeTimes,
+} from '../storage/sign-in/approvals.ts';
+import { isSignInOpen } from '../storage/sign-in/sign-in-openings.ts';
+import { type Asker, nobody, ownBudgetOf, strangerFrom } from './asker.ts';
 
 export interface ApprovalRequest {
   readonly kind: ApprovalKind;
@@ -18,6 +27,8 @@ export interface ApprovalRequest {
   readonly subjectKey: string;
   /** False: only the page that made it decides (email PIN, passkey); no caps apply. */
   readonly onDevices: boolean;
+  /** Whose budget it is counted in; without devices it is in none. */
+  readonly asker?: Asker;
   /** True: nobody is asked, and the one who asks is not told. */
   readonly isCapped?: boolean;
   /** True: two digits must be typed on the phone. CIBA and device_add choose for themselves. */
@@ -36,7 +47,7 @@ export interface ApprovalRequest {
   readonly expiresAtMs?: number | undefined;
 }
 
-export interface CreatedApproval {
+interface CreatedApproval {
   readonly approvalId: ApprovalId;
   readonly number: string | undefined;
   /** True: the person was asked too often under several names, so nobody is asked. */
@@ -58,9 +69,6 @@ export const typedSubjectKey = (identifierKey: string): string => `identifier:${
 /** Whether a subject was typed, and not known from elsewhere. */
 export const isTypedSubject = (subjectKey: string): boolean => subjectKey.startsWith(typedSubjectKey(''));
 
-/** Nobody's id: the queries run and find nothing. */
-const nobody = 'nobody' as UserId;
-
 /**
  * Writes a pending approval in the caller's transaction. `too_many_pending`: the cap of approvals waiting on the subject's
  * devices is reached (`approvals_pending_per_user`); the caller answers contract 7.19. The hourly cap
@@ -73,10 +81,13 @@ export async function createApproval(
   request: ApprovalRequest,
 ): Promise<Outcome<CreatedApproval, 'too_many_pending'>> {
   const userId = request.userId ?? nobody;
-  const pending = request.onDevices ? await judgePending(queries, tenant, request, userId) : 'free';
+  const asker = request.asker ?? strangerFrom('');
+  const pending = request.onDevices ? await judgePending(queries, tenant, { asker, subjectKey: request.subjectKey, userId }) : 'free';
   if (pending === 'refused') return fail('too_many_pending');
   const isCapped = pending === 'capped' || request.isCapped === true;
-  const isHidden = isCapped || (await isPersonBlocked(queries, tenant, userId));
+  const isHidden =
+    isCapped ||
+    ((await isPersonBlocked(queries, tenant, userId, ownBudgetOf(asker.key))) && !(await isOpenTo(queries, tenant, asker, userId)));
   const approvalId = randomId() as ApprovalId; // made here
   const number = request.withNumber ? randomDigits(approvalNumberDigits) : undefined;
   await insertApproval(queries, tenant.id, {
@@ -89,6 +100,7 @@ export async function createApproval(
     service_provider_id: request.serviceProviderId ?? null,
     new_device_id: request.newDeviceId ?? null,
     transaction_id: request.transactionId ?? null,
+    asked_by: request.asker?.key ?? null,
     scope: request.scope ?? null,
     binding_message: request.bindingMessage ?? null,
     number: number ?? null,
@@ -104,22 +116,29 @@ export async function createApproval(
 async function judgePending(
   queries: Queries,
   tenant: Tenant,
-  { subjectKey }: ApprovalRequest,
-  userId: UserId,
+  { asker, subjectKey, userId }: { readonly asker: Asker; readonly subjectKey: string; readonly userId: UserId },
 ): Promise<'free' | 'capped' | 'refused'> {
   const cap = tenant.settings.rate_limits.approvals_pending_per_user;
-  if (cap === null) return 'free';
+  if (tenant.areLimitsLifted) return 'free';
   const periodMs = cap.period_seconds * 1000;
-  const ofSubject = await countPendingApprovals(queries, tenant.id, { subjectKey }, periodMs);
-  const ofPerson = await countPendingApprovals(queries, tenant.id, { userId }, periodMs);
-  if (ofSubject >= cap.limit) return 'refused';
-  if (ofPerson < cap.limit) return 'free';
+  const times = (await isOpenTo(queries, tenant, asker, userId)) ? openedTimesFar : 1;
+  const isOver = ({ byAsker, byStrangers }: AskedApprovals): boolean =>
+    byAsker >= cap.limit || (asker.isStranger && byStrangers >= cap.limit * farTimesNear * times);
+  const askedBy = asker.key;
+  const ofSubject = await countPendingApprovals(queries, tenant.id, { subjectKey, askedBy }, periodMs);
+  if (isOver(ofSubject)) return 'refused';
+  const ofPerson = await countPendingApprovals(queries, tenant.id, { userId, askedBy }, periodMs);
+  if (!isOver(ofPerson)) return 'free';
   return subjectKey === subjectKeyOf(userId, '') ? 'refused' : 'capped';
 }
 
-/** Two `not_me` within ten minutes block for fifteen from the second one. */
-export async function isPersonBlocked(queries: Queries, tenant: Tenant, userId: UserId): Promise<boolean> {
-  const times = await listNotMeTimes(queries, tenant.id, userId, blockMs + notMeWindowMs);
+/** The person lets strangers in for a while, and this is one. */
+const isOpenTo = async (queries: Queries, tenant: Tenant, { isStranger }: Asker, userId: UserId): Promise<boolean> =>
+  isStranger && isSignInOpen(queries, tenant.id, userId);
+
+/** Two `not_me` within ten minutes to strangers (null), or to one who has a budget of its own, block them for fifteen from the second one. */
+export async function isPersonBlocked(queries: Queries, tenant: Tenant, userId: UserId, askedBy: string | null): Promise<boolean> {
+  const times = await listNotMeTimes(queries, tenant.id, userId, blockMs + notMeWindowMs, askedBy);
   return times.some((newer, index) => {
     const older = times[index + notMeToBlock - 1];
     return older !== undefined && newer.decided_at - older.decided_at <= notMeWindowMs && newer.now_ms - newer.decided_at < blockMs;

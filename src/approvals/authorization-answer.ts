@@ -3,6 +3,7 @@
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { Client } from '../domain/client/client.ts';
 import { codeLifetimeSeconds } from '../domain/client/fapi2.ts';
+import { hostFault } from '../domain/client/stranger.ts';
 import type { HookClaims } from '../domain/extending/hook.ts';
 import type { ClientId, GrantId, SsoSessionId } from '../domain/ids.ts';
 import { type AuthorizationResponse, isResponseMode, type ResponseMode } from '../domain/oidc/authorization-response.ts';
@@ -13,9 +14,10 @@ import type { Clock } from '../platform/clock.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertAuthorizationCode } from '../storage/oidc/authorization-codes.ts';
-import { insertConsent } from '../storage/oidc/consents.ts';
+import { type Consented, insertConsent } from '../storage/oidc/consents.ts';
 import type { UserRow } from '../storage/people/user-rows.ts';
-import { isAssigned } from '../storage/registry/access-assignments.ts';
+import { isAssigned, mayReach } from '../storage/registry/clients/access-assignments.ts';
+import { keepStranger } from '../storage/registry/clients/clients.ts';
 import type { LoginTransaction } from '../storage/sign-in/login-transactions.ts';
 
 /** What an OIDC request asked for, as its login transaction stores it. */
@@ -72,12 +74,16 @@ export async function findClientRefusal(
   tenant: Tenant,
   client: Client | undefined,
   user: UserRow,
+  resource?: string | null,
 ): Promise<FinishRefusal | undefined> {
   if (user.state !== 'active') return 'user_inactive';
   if (client === undefined || !client.enabled) return 'client_disabled';
   const isOutside =
     client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant.id, { kind: 'client', id: client.clientId }, user.id));
-  return isOutside ? 'access_gate' : undefined;
+  if (isOutside) return 'access_gate';
+  if (client.origin === undefined) return undefined;
+  if (hostFault(client, tenant.settings.client_hosts) !== undefined) return 'client_disabled';
+  return (await mayReach(queries, tenant.id, resource ?? undefined, user.id)) ? undefined : 'access_gate';
 }
 
 /** What the ID token says of a sign-in: of essential values the strongest it meets (OpenID Connect Core 5.5.1.1), else its own acr. */
@@ -118,9 +124,16 @@ export async function issueCode(
       hookClaims: authentication.hookClaims,
     },
   });
-  if (client.requireConsent) await insertConsent(queries, tenant.id, user.id, client.clientId, consentScope(asked));
+  if (client.requireConsent) await insertConsent(queries, tenant.id, user.id, client.clientId, consentedOf(client, asked));
+  if (client.origin !== undefined) await keepStranger(queries, tenant.id, client.clientId);
   return authorizationResponse(tenant, asked, { code });
 }
+
+/** What the person is asked to consent to; of clients that nobody registered, for the resource alone. */
+export const consentedOf = (client: Client, asked: Pick<AuthorizationAsked, 'scope' | 'claims' | 'resource'>): Consented => ({
+  scope: consentScope(asked),
+  resource: client.origin === undefined ? undefined : (asked.resource ?? ''),
+});
 
 /** The answer to what was asked, with RFC 6749's `state` and RFC 9207's `iss`. */
 export function authorizationResponse(

@@ -1,10 +1,10 @@
 // Makes of an authorization response what the browser carries: a query, the fields of a form, or one signed JWT in either (JARM).
 // After the commit, as signing has no place in a transaction. Called by whoever answers an authorization request.
-import { signJwt } from '../crypto/jwt.ts';
+import { signJwt } from '../crypto/signing/jwt.ts';
 import { type AuthorizationResponse, type Destination, withQuery } from '../domain/oidc/authorization-response.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type Clock, nowSeconds } from '../platform/clock.ts';
-import { findCachedClient } from '../storage/registry/clients.ts';
+import { findCachedClient } from '../storage/registry/clients/clients.ts';
 import { type KeySupply, ringWith } from '../tokens/signing-key-supply.ts';
 
 export interface DeliveryDeps extends KeySupply {

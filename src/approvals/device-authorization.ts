@@ -1,6 +1,7 @@
 // A person lets a device without a browser in, or not (RFC 8628 3.3): found by the code they typed, decided once, with what their own
 // sign-in was worth. Called by the account's pages; the device hears of it when it polls.
 import type { Client } from '../domain/client/client.ts';
+import { deviceCodeGrantType } from '../domain/oidc/grant-types.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -9,7 +10,7 @@ import { insertConsent } from '../storage/oidc/consents.ts';
 import { type DeviceAuthorization, decideDeviceAuthorization, findWaitingDevice } from '../storage/oidc/device-authorizations.ts';
 import type { UserRow } from '../storage/people/user-rows.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
-import { findClient } from '../storage/registry/clients.ts';
+import { findClient } from '../storage/registry/clients/clients.ts';
 import { findClientRefusal } from './authorization-answer.ts';
 
 export interface WaitingDevice {
@@ -17,14 +18,15 @@ export interface WaitingDevice {
   readonly client: Client;
 }
 
-/** The device that waits with this code (parseUserCode), and the application it runs. */
+/** The device that waits with this code (parseUserCode), and the application it runs, which may still use the grant. */
 export async function findDevice(queries: Queries, tenant: Tenant, userCode: string): Promise<WaitingDevice | undefined> {
   const authorization = await findWaitingDevice(queries, tenant.id, userCode);
   const client = authorization && (await findClient(queries, tenant.id, authorization.client_id));
-  return authorization === undefined || client === undefined ? undefined : { authorization, client };
+  const mayWait = client?.enabled === true && client.grantTypes.includes(deviceCodeGrantType);
+  return authorization === undefined || client === undefined || !mayWait ? undefined : { authorization, client };
 }
 
-export interface DeviceVerdict {
+interface DeviceVerdict {
   readonly userCode: string;
   readonly allow: boolean;
   readonly user: UserRow;
@@ -56,7 +58,8 @@ export async function decideDevice(
       amr: JSON.stringify(signedIn.amr),
     });
     if (!isFirst) return fail('not_waiting');
-    if (isApproved && client.requireConsent) await insertConsent(queries, tenant.id, user.id, client.clientId, authorization.scope);
+    if (isApproved && client.requireConsent)
+      await insertConsent(queries, tenant.id, user.id, client.clientId, { scope: authorization.scope, resource: undefined });
     await insertAuditEvent(queries, tenant.id, clock.nowMs(), {
       type: isApproved ? 'device_authorization.approved' : 'device_authorization.denied',
       requestId,

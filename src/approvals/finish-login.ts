@@ -1,11 +1,10 @@
 // The end of a sign-in, only ever by a post from the browser that holds the transaction's cookie. A compare-and-set decides
 // who finishes; in its transaction user state and access gate are read again and the authorization code is made, or the SAML
-// session becomes ready. Called by web/. The caller has checked the cookie and answers with the location after the commit.
+// session becomes ready. Called by sign-in/. The caller has checked the cookie and answers with the location after the commit.
 
 import type { SsoSessionId, TransactionId } from '../domain/ids.ts';
 import type { AuthorizationResponse, Destination } from '../domain/oidc/authorization-response.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { ExternalIdentity } from '../domain/sign-in/external-identity.ts';
 import {
   type AuthenticationMethod,
   emailPinMethod,
@@ -15,6 +14,7 @@ import {
   phoneUvWay,
   phoneWebWay,
 } from '../domain/sign-in/login-methods.ts';
+import type { TryCheck } from '../domain/sign-in/sign-in-try.ts';
 import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { nowSeconds } from '../platform/clock.ts';
@@ -23,7 +23,7 @@ import type { Queries } from '../storage/engine/database.ts';
 import type { UserRow } from '../storage/people/user-rows.ts';
 import { findUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
-import { findClient } from '../storage/registry/clients.ts';
+import { findClientOrDocument } from '../storage/registry/clients/client-documents.ts';
 import type { SignIn } from '../storage/registry/last-sign-ins.ts';
 import { type Approval, findApproval } from '../storage/sign-in/approvals.ts';
 import {
@@ -33,7 +33,10 @@ import {
   type LoginTransaction,
   markLoginRefused,
 } from '../storage/sign-in/login-transactions.ts';
+import { endFailuresOfUser } from '../storage/sign-in/pin-failures.ts';
+import { type GrownTries, noteOnTry, noteTry, trimTries } from '../storage/sign-in/sign-in-tries.ts';
 import { openSsoSession, type StoredSsoSession, useSsoSession } from '../storage/sign-in/sso-sessions.ts';
+import { admitClient } from './admit-client.ts';
 import {
   type Authentication,
   authorizationResponse,
@@ -45,11 +48,12 @@ import {
 } from './authorization-answer.ts';
 import { type DeliveryDeps, destinationOf } from './authorization-delivery.ts';
 import { linkIdentity, strongMethodsOf } from './link-identity.ts';
-import type { MailDeps } from './mail-delivery.ts';
+import type { MailDeps } from './mailed/mail-delivery.ts';
 import { withdrawApproval } from './resolve-approval.ts';
 import { finishSamlSignIn } from './saml-sign-in.ts';
+import { externalIdentityOf, provenAtMs } from './session/proven-at.ts';
+import { makeSsoCookie, ssoBrowserHash } from './session/sso-cookie.ts';
 import { askAboutLogin, type HookedLogin, type HookRefusal, refusalFacts, type SignInHookDeps } from './sign-in-hook.ts';
-import { makeSsoCookie, ssoBrowserHash } from './sso-cookie.ts';
 
 export interface FinishDeps extends MailDeps, DeliveryDeps, SignInHookDeps {}
 
@@ -57,12 +61,14 @@ export interface FinishDeps extends MailDeps, DeliveryDeps, SignInHookDeps {}
 export interface FinishRequest {
   readonly requestId: string;
   readonly cookies: string | undefined;
+  /** What the address of the browser is counted by. */
+  readonly addressBlock: string;
   /** False for a computer that is not the person's own: no session is opened. */
   readonly keepsSession: boolean;
 }
 
 /** Where the browser goes: the client's redirect_uri with its answer, or the SAML post-back. */
-export interface FinishedLogin extends Destination {
+interface FinishedLogin extends Destination {
   /** Who signed in, and to what; undefined when the client hears of a refusal instead. */
   readonly signedIn: SignIn | undefined;
   /** The cookie of the browser's single sign-on session, where one was opened. */
@@ -105,16 +111,18 @@ type Answer = AuthorizationResponse | string;
 
 interface Settled extends Omit<FinishedLogin, keyof Destination> {
   readonly answer: Answer;
+  readonly grown?: GrownTries | undefined;
 }
 
 /** What was settled, as the browser carries it. */
 async function delivered<Reason extends string>(
-  deps: DeliveryDeps,
+  deps: FinishDeps,
   tenant: Tenant,
   settled: Outcome<Settled, Reason>,
 ): Promise<Outcome<FinishedLogin, Reason>> {
   if (!settled.ok) return settled;
-  const { answer, ...rest } = settled;
+  const { answer, grown, ...rest } = settled;
+  if (grown !== undefined) await deps.database.write(tenant.id, (queries) => trimTries(queries, tenant.id, grown));
   return { ...rest, ...(typeof answer === 'string' ? { location: answer } : await destinationOf(deps, tenant, answer)) };
 }
 
@@ -155,9 +163,10 @@ async function settle(
   const userId = 'session' in proof ? proof.session.user_id : proof.approval?.user_id;
   if (finishing.hooked !== undefined && finishing.hooked.userId !== userId) throw sessionGone;
   const user = userId == null ? undefined : await findUser(queries, tenant.id, userId);
-  const client = login.client_id === null ? undefined : await findClient(queries, tenant.id, login.client_id);
+  const client = login.client_id === null ? undefined : await findClientOrDocument(queries, tenant.id, login.client_id);
   const refusal = user === undefined ? 'unknown_user' : await refusalOf(finishing, login, client, user, acrOf(proof));
   if (user !== undefined && refusal === undefined) await linkProven(deps, finishing, login, proof);
+  if (user !== undefined && refusal === undefined && 'approval' in proof) await endFailuresOfUser(queries, tenant.id, user.id);
   const keeps = request.keepsSession && login.keeps_session === 1;
   const opened = user === undefined || refusal !== undefined || !keeps ? undefined : await openSession(finishing, login, proof, user);
   const answer =
@@ -166,7 +175,7 @@ async function settle(
       : await complete(deps, finishing, login, {
           client,
           user,
-          authentication: authenticationOf(deps, finishing, proof, opened?.sessionId),
+          authentication: authenticationOf(deps, finishing, { login, proof, opened: opened?.sessionId }),
         });
   await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
     type: refusal === undefined ? 'login.finished' : 'login.refused',
@@ -182,11 +191,33 @@ async function settle(
     },
   });
   const signedIn = user === undefined || refusal !== undefined ? undefined : { userId: user.id, application: applicationOf(login) };
-  return answer === undefined ? fail('not_approved') : { ok: true, answer, signedIn, setCookie: opened?.setCookie };
+  const grown = await noteEnd(finishing, login, user, refusal);
+  return answer === undefined ? fail('not_approved') : { ok: true, answer, signedIn, setCookie: opened?.setCookie, grown };
 }
 
-const externalIdentityOf = ({ external_identity: text }: LoginTransaction): ExternalIdentity | undefined =>
-  text === null ? undefined : (JSON.parse(text) as ExternalIdentity); // written from one
+/** The check of each refusal as administrators read of it. */
+const checkOf: Readonly<Record<FinishRefusal, TryCheck>> = {
+  unknown_user: 'unknown_person',
+  user_inactive: 'user_suspended',
+  client_disabled: 'application_disabled',
+  access_gate: 'not_assigned',
+  other_account: 'other_account',
+  acr_unmet: 'strength',
+  hook_denied: 'hook_denied',
+  hook_failed: 'hook_failed',
+};
+
+/** Writes how the try ended. */
+function noteEnd(
+  { queries, tenant, request: { requestId, addressBlock } }: Finishing,
+  login: LoginTransaction,
+  user: UserRow | undefined,
+  refusal: FinishRefusal | undefined,
+): Promise<GrownTries | undefined> {
+  const refused = { type: 'login.refused', check: checkOf[refusal ?? 'unknown_user'], requestId } as const;
+  const line = user !== undefined && refusal === undefined ? ({ type: 'login.finished', requestId } as const) : refused;
+  return noteTry(queries, tenant.id, { login, addressBlock }, line, user && { userId: user.id });
+}
 
 /** Links whoever came from another provider to the account they have just proven: by what is strongest, in this very sign-in. */
 async function linkProven(deps: FinishDeps, { queries, tenant, request }: Finishing, login: LoginTransaction, proof: Proof): Promise<void> {
@@ -220,7 +251,7 @@ async function openSession(
     { newId, newHash, oldHash },
     {
       userId: user.id,
-      authTimeMs: decidedAtMs,
+      authTimeMs: provenAtMs(login, approval),
       acr: approval.acr ?? undefined,
       method: approval.method as AuthenticationMethod, // as in authenticationOf
       amr: JSON.parse(approval.amr ?? '[]'),
@@ -237,16 +268,23 @@ async function openSession(
 
 const acrOf = (proof: Proof): string | undefined => ('session' in proof ? proof.session : proof.approval)?.acr ?? undefined;
 
-function authenticationOf({ clock }: FinishDeps, { hooked }: Finishing, proof: Proof, opened: SsoSessionId | undefined): Authentication {
+interface Proven {
+  readonly login: LoginTransaction;
+  readonly proof: Proof;
+  readonly opened: SsoSessionId | undefined;
+}
+
+function authenticationOf({ clock }: FinishDeps, { hooked }: Finishing, { login, proof, opened }: Proven): Authentication {
   const how = 'session' in proof ? proof.session : proof.approval;
-  const timeMs = 'session' in proof ? proof.session.auth_time : (proof.approval?.decided_at ?? 0);
+  const timeMs = 'session' in proof ? proof.session.auth_time : provenAtMs(login, proof.approval);
+  const isEarlier = 'session' in proof || proof.approval?.method === externalMethod;
   return {
     authTimeSeconds: Math.floor(timeMs / 1000),
     acr: acrOf(proof),
     method: how?.method as AuthenticationMethod, // an approved one has it: a constraint of the table
     amr: JSON.parse(how?.amr ?? '[]'),
     ssoSessionId: 'session' in proof ? proof.session.id : opened,
-    authorizedAtSeconds: 'session' in proof ? nowSeconds(clock) : undefined,
+    authorizedAtSeconds: isEarlier ? nowSeconds(clock) : undefined,
     hookClaims: hooked?.verdict.ok === true ? hooked.verdict.claims : undefined,
   };
 }
@@ -283,6 +321,8 @@ async function endWithout(
     if (login === undefined) return fail('finished');
     if (login.approval_id !== null) await withdrawApproval(queries, tenant, login.approval_id);
     const answer = await answerRefused(deps, { queries, tenant, request }, login, error);
+    // What must not ask anybody is no try of a person.
+    if (type === 'login.cancelled') await noteOnTry(queries, tenant.id, login.id, { type, requestId: request.requestId });
     await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
       type,
       requestId: request.requestId,
@@ -305,7 +345,7 @@ const applicationOf = (login: LoginTransaction): SignIn['application'] =>
 async function refusalOf(
   { queries, tenant, hooked }: Finishing,
   login: LoginTransaction,
-  client: Awaited<ReturnType<typeof findClient>>,
+  client: Awaited<ReturnType<typeof findClientOrDocument>>,
   user: UserRow,
   acr: string | undefined,
 ): Promise<FinishRefusal | undefined> {
@@ -313,23 +353,25 @@ async function refusalOf(
   const byHook = hooked?.verdict.ok === false ? (`hook_${hooked.verdict.reason}` as const) : undefined;
   if (login.kind === 'saml') return user.state === 'active' ? byHook : 'user_inactive';
   if (login.essential_acr !== null && statedAcr(login, acr) === undefined) return 'acr_unmet';
-  return (await findClientRefusal(queries, tenant, client, user)) ?? byHook;
+  return (await findClientRefusal(queries, tenant, client, user, login.resource)) ?? byHook;
 }
 
 interface Completed {
-  readonly client: Awaited<ReturnType<typeof findClient>>;
+  readonly client: Awaited<ReturnType<typeof findClientOrDocument>>;
   readonly user: UserRow;
   readonly authentication: Authentication;
 }
 
 async function complete(
   deps: FinishDeps,
-  { queries, tenant }: Finishing,
+  { queries, tenant, request }: Finishing,
   login: LoginTransaction,
   { client, user, authentication }: Completed,
 ): Promise<Answer | undefined> {
   if (login.kind === 'oidc') {
     if (client === undefined || login.redirect_uri === null) throw new Error(`login ${login.id} has no client`);
+    if (login.document_client_id !== null)
+      await admitClient(queries, deps.clock, tenant, client, { userId: user.id, requestId: request.requestId });
     return issueCode({ queries, tenant, clock: deps.clock }, login, client, user, authentication);
   }
   const { authTimeSeconds, method, ssoSessionId } = authentication;

@@ -1,5 +1,5 @@
 // Inviting somebody (design 13, section 1): a link by mail or to be handed over, where they add a passkey or phone. Called by the
-// Management API and the command line; what the link opens is web/welcome.
+// Management API and the command line; what the link opens is welcome/.
 import { hashSecret } from '../crypto/secret-hash.ts';
 import { languageFor } from '../domain/language.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
@@ -11,7 +11,7 @@ import { listUserEmails } from '../storage/people/user-lists.ts';
 import { findLiveUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { insertInvitation } from '../storage/sign-in/invitations.ts';
-import { type MailDeps, queueMail } from './mail-delivery.ts';
+import { type MailDeps, queueMail } from './mailed/mail-delivery.ts';
 
 export interface Invited {
   readonly id: string;
@@ -26,7 +26,7 @@ export interface InvitationDeps extends MailDeps {
   readonly database: Database;
 }
 
-export interface WantedInvitation {
+interface WantedInvitation {
   readonly userId: string;
   readonly byMail: boolean | undefined;
 }

@@ -11,22 +11,25 @@ import { listDevicesOfUser } from '../storage/device/devices.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { listUserEmails } from '../storage/people/user-lists.ts';
 import { holdActiveUser } from '../storage/people/user-writer.ts';
+import { findUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { findIdentityProvider } from '../storage/registry/identity-providers.ts';
 import { deleteExternalIdentity, insertExternalIdentity, listExternalIdentities } from '../storage/sign-in/external-identities.ts';
 import { listPasskeysOfUser } from '../storage/sign-in/passkeys.ts';
-import type { MailDeps } from './mail-delivery.ts';
+import type { MailDeps } from './mailed/mail-delivery.ts';
+import { mailUser } from './mailed/user-mail.ts';
 import { setProviderGroups } from './provider-groups.ts';
-import { mailUser } from './user-mail.ts';
 
-/** What of a person's proves their account beyond a mailbox, as far as the tenant takes it for signing in. */
+/** What of a person's proves their account beyond a mailbox, as far as the tenant takes it for signing in; of administrators always. */
 export async function strongMethodsOf(queries: Queries, { id, settings }: Tenant, userId: UserId): Promise<readonly LoginMethod[]> {
   const devices = await listDevicesOfUser(queries, id, userId);
   const has: Readonly<Record<typeof phoneMethod | typeof passkeyMethod, boolean>> = {
     [phoneMethod]: devices.some(({ state }) => state === 'active'),
     [passkeyMethod]: (await listPasskeysOfUser(queries, id, userId)).length > 0,
   };
-  return ([phoneMethod, passkeyMethod] as const).filter((method) => has[method] && settings.login_methods.includes(method));
+  const isAdministrator = (await findUser(queries, id, userId))?.role === 'admin';
+  const counts = (method: LoginMethod): boolean => isAdministrator || settings.login_methods.includes(method);
+  return ([phoneMethod, passkeyMethod] as const).filter((method) => has[method] && counts(method));
 }
 
 export interface Linking {
@@ -42,7 +45,7 @@ export async function linkIdentity(
   tenant: Tenant,
   { identity, userId, requestId }: Linking,
 ): Promise<ExternalIdentityId | undefined> {
-  const provider = await findIdentityProvider(queries, tenant.id, { id: identity.providerId });
+  const provider = await findIdentityProvider(queries, tenant.id, identity.providerId);
   if (provider === undefined || !provider.enabled) return undefined;
   const { providerId, issuer, subject, email } = identity;
   const id = uuidV7(deps.clock.nowMs()) as ExternalIdentityId; // made here
@@ -60,13 +63,13 @@ export async function linkIdentity(
   return id;
 }
 
-export interface Unlinking {
+interface Unlinking {
   readonly userId: UserId;
   readonly id: string;
 }
 
 /** Who unlinks, for the audit record; `asked` is the Accept-Language of the person themselves. */
-export interface LinkActor {
+interface LinkActor {
   readonly actor: string;
   readonly requestId?: string | undefined;
   readonly asked?: string | undefined;

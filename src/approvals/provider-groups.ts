@@ -7,7 +7,7 @@ import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
-import { dialectOf } from '../storage/engine/id-list.ts';
+import { dialectOf } from '../storage/engine/rows/id-list.ts';
 import { changeMemberships, holdGroups, insertFreeGroups } from '../storage/people/group-writer.ts';
 import { countProviderGroups, listGroupsByIdOrName, listProviderGroupsOfUser, type OwnedGroupRow } from '../storage/people/groups.ts';
 import { holdActiveUser } from '../storage/people/user-writer.ts';
@@ -21,14 +21,14 @@ const eventsAtOnce = 500;
 const namesAtOnce = 200;
 
 /** Why a value gave no membership: the group of that name is not the provider's, or the provider has as many as it may. */
-export type WithheldReason = 'group_of_others' | 'too_many_groups';
+type WithheldReason = 'group_of_others' | 'too_many_groups';
 
 export interface WithheldGroup {
   readonly name: string;
   readonly reason: WithheldReason;
 }
 
-export interface ProviderMember {
+interface ProviderMember {
   readonly providerId: IdentityProviderId;
   readonly userId: UserId;
   readonly actor: string;
@@ -93,7 +93,7 @@ async function findOrMake(
   let made: readonly OwnedGroupRow[] = [];
   let tooMany: readonly string[] = [];
   // Whoever makes groups of one provider waits for the others, so that no name is made twice and none beyond the limit.
-  if (missing().length > 0 && (await holdIdentityProvider(queries, tenant.id, providerId))) {
+  if (missing().length > 0 && (await holdIdentityProvider(queries, tenant.id, providerId)) !== undefined) {
     known = await find();
     const room = Math.max(0, groupsPerProviderMax - (await countProviderGroups(queries, tenant.id, providerId)));
     tooMany = missing().slice(room);

@@ -7,11 +7,12 @@ import { lockUser } from '../storage/people/users.ts';
 import { insertAuditEvent, listReportsOfUser } from '../storage/records/audit-events.ts';
 import type { Approval } from '../storage/sign-in/approvals.ts';
 import { isPersonBlocked } from './approval.ts';
-import type { MailDeps } from './mail-delivery.ts';
+import { ownBudgetOf } from './asker.ts';
+import type { MailDeps } from './mailed/mail-delivery.ts';
+import { mailUser } from './mailed/user-mail.ts';
 import type { DecisionContext } from './resolve-approval.ts';
-import { mailUser } from './user-mail.ts';
 
-export type ReportDeps = MailDeps & { readonly database: Pick<Database, 'dialect'> };
+type ReportDeps = MailDeps & { readonly database: Pick<Database, 'dialect'> };
 
 const mailEveryMs = 3_600_000;
 
@@ -35,6 +36,6 @@ export async function reportSignIn(
     await mailUser(queries, deps, tenant, { userId, asked: undefined }, (to, language) =>
       mails.reported.make({ tenantName: tenant.name, ip: ip ?? undefined, at: new Date(approval.created_at), language }, to),
     );
-  if (!(await isPersonBlocked(queries, tenant, userId))) return;
+  if (!(await isPersonBlocked(queries, tenant, userId, ownBudgetOf(approval.asked_by)))) return;
   await insertAuditEvent(queries, tenant.id, nowMs, { type: 'user.sign_ins_blocked', requestId, actor, target: actor, data: { ip } });
 }

@@ -12,6 +12,7 @@ import { queueCibaDelivery } from '../storage/oidc/ciba-deliveries.ts';
 import { setCibaHookClaims } from '../storage/oidc/ciba-requests.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { type Approval, approvalStateOf, type DenyReason, decideApproval, findApproval } from '../storage/sign-in/approvals.ts';
+import { noteOnTry } from '../storage/sign-in/sign-in-tries.ts';
 
 export type Decision =
   | {
@@ -68,6 +69,8 @@ export async function resolveApproval(
   if (approval.kind === 'ciba') await queueCibaDelivery(queries, tenant.id, approval.id);
   if (approval.kind === 'ciba' && decision.verdict === 'approve' && decision.hookClaims !== undefined)
     await setCibaHookClaims(queries, tenant.id, approval.id, decision.hookClaims);
+  if (decision.verdict === 'deny' && approval.transaction_id !== null)
+    await noteOnTry(queries, tenant.id, approval.transaction_id, { type: 'login.refused', check: 'denied', requestId: context.requestId });
   await insertAuditEvent(queries, tenant.id, context.nowMs, {
     type: decision.verdict === 'approve' ? 'approval.approved' : 'approval.denied',
     requestId: context.requestId,

@@ -2,20 +2,21 @@
 // the finish of the sign-in or where a session answers instead; CIBA where the person approves. Outside any transaction; what the
 // hook was asked about is compared again in the one that finishes.
 import { type Hook, hookFor } from '../domain/extending/hook.ts';
-import type { UserId } from '../domain/ids.ts';
+import type { ClientId, UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import { authenticationContexts } from '../domain/sign-in/login-methods.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Hooks, HookVerdict } from '../hooks/hooks.ts';
 import { hookUser } from '../hooks/subject.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
-import { findClient } from '../storage/registry/clients.ts';
+import { findClientOrDocument } from '../storage/registry/clients/client-documents.ts';
 import { findServiceProvider } from '../storage/registry/service-providers.ts';
 import { type Approval, type ApprovalNow, findApproval } from '../storage/sign-in/approvals.ts';
 import { findLoginTransaction, type LoginTransactionNow } from '../storage/sign-in/login-transactions.ts';
 import { listBrowserSessions } from '../storage/sign-in/sso-sessions.ts';
 import type { Decision } from './resolve-approval.ts';
-import { ssoBrowserHash } from './sso-cookie.ts';
+import { provenAtMs } from './session/proven-at.ts';
+import { ssoBrowserHash } from './session/sso-cookie.ts';
 
 export interface SignInHookDeps {
   readonly database: Database;
@@ -25,7 +26,7 @@ export interface SignInHookDeps {
 export type HookRefusal = Extract<HookVerdict, { readonly ok: false }>;
 
 /** How a person has proven who they are. */
-export interface ProvenHow {
+interface ProvenHow {
   readonly method: string;
   readonly acr: string | null;
   readonly amr: readonly string[];
@@ -33,7 +34,7 @@ export interface ProvenHow {
 }
 
 /** A sign-in as a hook reads it. */
-export interface SignInAsked {
+interface SignInAsked {
   readonly requestId: string;
   readonly kind: 'oidc' | 'saml' | 'ciba';
   readonly userId: UserId;
@@ -138,7 +139,7 @@ async function findHook({ database }: SignInHookDeps, tenant: Tenant, ids: Appli
 
 async function findApplication(queries: Queries, tenant: Tenant, ids: ApplicationIds): Promise<Application> {
   if (ids.client_id !== null) {
-    const name = (await findClient(queries, tenant.id, ids.client_id))?.name ?? null;
+    const name = (await findClientOrDocument(queries, tenant.id, ids.client_id as ClientId))?.name ?? null;
     return { id: ids.client_id, target: `client:${ids.client_id}`, shown: { client: { client_id: ids.client_id, name } } };
   }
   const provider = await findServiceProvider(queries, tenant.id, ids.service_provider_id ?? '');
@@ -176,7 +177,7 @@ async function findProof(
     login.approval_state === 'approved' && login.approval_id !== null
       ? await findApproval(queries, tenant.id, login.approval_id)
       : undefined;
-  if (approval?.user_id != null) return { userId: approval.user_id, how: howOf(approval) };
+  if (approval?.user_id != null) return { userId: approval.user_id, how: howOf(approval, login) };
   const browserHash = login.sso_session_id === null ? undefined : ssoBrowserHash(cookies, tenant);
   const sessions = browserHash === undefined ? [] : await listBrowserSessions(queries, tenant.id, browserHash);
   const session = sessions.find((one) => one.id === login.sso_session_id);
@@ -184,11 +185,11 @@ async function findProof(
 }
 
 /** How an approved approval was given. */
-const howOf = (approval: Pick<Approval, 'method' | 'acr' | 'amr' | 'decided_at'>): ProvenHow => ({
+const howOf = (approval: Pick<Approval, 'method' | 'acr' | 'amr' | 'decided_at'>, login: LoginTransactionNow): ProvenHow => ({
   method: approval.method ?? '',
   acr: approval.acr,
   amr: JSON.parse(approval.amr ?? '[]'),
-  authTimeMs: approval.decided_at ?? 0,
+  authTimeMs: provenAtMs(login, approval),
 });
 
 /** The sign-in a session remembers. */

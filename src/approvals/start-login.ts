@@ -10,11 +10,13 @@ import type { Tenant } from '../domain/tenant/tenant.ts';
 import { randomId } from '../platform/random.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { insertLoginTransaction, type NewLoginTransaction } from '../storage/sign-in/login-transactions.ts';
-import { makeTransactionCookie } from './transaction-cookie.ts';
+import { makeTransactionCookie } from './session/transaction-cookie.ts';
 
 export interface OidcLoginRequest {
   readonly kind: 'oidc';
   readonly clientId: ClientId;
+  /** True of a client by document that no person has let in yet: it is no client before the finish. */
+  readonly isNewClient?: boolean | undefined;
   readonly redirectUri: string;
   /** Scopes joined by spaces, as granted. */
   readonly scope: string;
@@ -52,10 +54,10 @@ export interface SamlLoginRequest {
   readonly prompt?: string | undefined;
 }
 
-export type LoginRequest = OidcLoginRequest | SamlLoginRequest;
+type LoginRequest = OidcLoginRequest | SamlLoginRequest;
 
 /** Where the request came from, shown to whoever approves it. */
-export interface Initiator {
+interface Initiator {
   readonly ip: string;
   readonly userAgent: string | undefined;
 }
@@ -90,7 +92,7 @@ export async function startLogin(
   };
   await deps.database.write(tenant.id, async (queries) => {
     await insertLoginTransaction(queries, tenant.id, {
-      ...columnsOf(request),
+      ...clientOf(columnsOf(request), request),
       id,
       binding_hash: cookie.bindingHash,
       initiated_ip: initiator.ip,
@@ -102,7 +104,16 @@ export async function startLogin(
   return started;
 }
 
-type RequestColumns = Omit<NewLoginTransaction, 'id' | 'binding_hash' | 'initiated_ip' | 'initiated_user_agent' | 'lifetime_seconds'>;
+/** Where the client stands in the row. */
+const clientOf = (columns: RequestColumns, request: LoginRequest): RequestColumns & { document_client_id: ClientId | null } =>
+  request.kind === 'oidc' && request.isNewClient === true
+    ? { ...columns, client_id: null, document_client_id: columns.client_id }
+    : { ...columns, document_client_id: null };
+
+type RequestColumns = Omit<
+  NewLoginTransaction,
+  'id' | 'document_client_id' | 'binding_hash' | 'initiated_ip' | 'initiated_user_agent' | 'lifetime_seconds'
+>;
 
 const nothing = {
   client_id: null,

@@ -6,12 +6,15 @@ import { momentOfRequestId } from '../platform/random.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { listAuditEventsOfRequest, listRefusalSummaries, type StoredAuditEvent } from '../storage/records/audit-events.ts';
 import { minuteOf } from './refusal-summaries.ts';
+import { type TryJson, tryOfRequest } from './sign-in-tries.ts';
 
 export type EventJson = Readonly<Record<string, unknown>>;
 
-export interface Explanation {
+interface Explanation {
   readonly request_id: string;
   readonly items: readonly EventJson[];
+  /** The try to sign in that the request belongs to. */
+  readonly sign_in?: TryJson;
 }
 
 /** Everything recorded under a request id, oldest first; undefined when there is nothing. */
@@ -20,8 +23,12 @@ export async function explain(
   tenant: TenantId,
   requestId: string,
 ): Promise<Explanation | undefined> {
-  const events = await store.database.read(tenant, (queries) => listAuditEventsOfRequest(queries, tenant, requestId));
-  return events.length === 0 ? undefined : { request_id: requestId, items: events.map(eventToJson) };
+  return store.database.read(tenant, async (queries) => {
+    const events = await listAuditEventsOfRequest(queries, tenant, requestId);
+    const signIn = await tryOfRequest(queries, tenant, requestId);
+    if (events.length === 0 && signIn === undefined) return undefined;
+    return { request_id: requestId, items: events.map(eventToJson), ...(signIn !== undefined && { sign_in: signIn }) };
+  });
 }
 
 /**

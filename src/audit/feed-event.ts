@@ -14,6 +14,3 @@ export function feedEventOf(row: NumberedEvent): FeedEvent {
   const { id, type, created_at, data: details, ...data } = eventToJson(row);
   return { seq: row.seq, id: row.id, type: row.type, timestamp: new Date(row.created_at).toISOString(), data: { ...data, details } };
 }
-
-/** A type of event, or the beginning of some: `user.created`, `user.*`. */
-export const isEventType = (text: string): boolean => text.length <= 100 && /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*(\.\*)?$/.test(text);

@@ -11,7 +11,7 @@ const rememberedMax = 10_000;
 /** When each rule was told last, for each database of the process. */
 const told = new WeakMap<Database, Map<string, number>>();
 
-export interface Spill {
+interface Spill {
   /** e.g. `client:<id>`. */
   readonly target: string;
   /** Where it would have stood: id_token, userinfo, access_token or assertion. */
@@ -45,7 +45,7 @@ export async function tellSpills(
   if (events.length > 0) await database.write(tenant.id, (queries) => insertAuditEvents(queries, tenant.id, nowMs, events));
 }
 
-export interface Withheld {
+interface Withheld {
   readonly providerId: string;
   readonly requestId: string | undefined;
   readonly groups: readonly { readonly name: string; readonly reason: 'group_of_others' | 'too_many_groups' }[];

@@ -14,7 +14,7 @@ export interface SummedRefusal {
   readonly addressBlock: string;
 }
 
-export interface RefusalSummaries {
+interface RefusalSummaries {
   /** Gives false when there are too many records to count even without the address. */
   readonly add: (refusal: SummedRefusal, nowMs: number) => boolean;
   /** The records to write: of minutes that are over, or all that changed since they were taken last. */

@@ -15,7 +15,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Job } from '../platform/jobs.ts';
 import type { Log } from '../platform/log.ts';
 import { createTokenBuckets } from '../platform/token-buckets.ts';
-import type { Database } from '../storage/engine/database.ts';
+import { type Database, StorageUnavailable } from '../storage/engine/database.ts';
 import { TenantClosed } from '../storage/engine/tenant-closed.ts';
 import { auditRow, type NewAuditEvent, upsertAuditEvents } from '../storage/records/audit-events.ts';
 import { createRefusalSummaries } from './refusal-summaries.ts';
@@ -76,6 +76,11 @@ export function createRefusalRecorder(database: Database, clock: Clock, log: Log
         await database.write(tenant, (queries) => upsertAuditEvents(queries, part));
       } catch (error) {
         if (error instanceof TenantClosed) continue; // refused before it closed; where it goes nobody will ask
+        if (!(error instanceof StorageUnavailable)) {
+          // It would be refused each time, and hold up those of everybody else.
+          log.error({ err: error, tenant, lost: part.length }, 'refusals were not recorded, because the database refuses them');
+          continue;
+        }
         putBack(parts.slice(index).flatMap((rest) => rest.part));
         throw error;
       }
@@ -116,17 +121,19 @@ function chunks(events: readonly NewAuditEvent[]): readonly (readonly NewAuditEv
 const bytesOf = (event: NewAuditEvent): number =>
   2 * Object.values(event).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 4), 0);
 
+/** What a request held, cut, as text that both databases keep. */
+const keptText = (value: unknown): string | undefined =>
+  value === undefined || value === null ? undefined : String(value).slice(0, refusalValueCharsMax).replaceAll('\0', '\u{fffd}');
+
 function refusalRow({ tenant, requestId, error, actor, method, path, ip }: Refusal, nowMs: number): NewAuditEvent {
-  const text = (value: unknown): string | undefined =>
-    value === undefined || value === null ? undefined : String(value).slice(0, refusalValueCharsMax);
   return auditRow(tenant, nowMs, {
     type: 'refusal',
     requestId,
     actor,
     rowId: error.row,
     reason: error.reason.reason,
-    received: text(error.reason.received),
-    expected: text(error.reason.expected),
-    data: { method, path: text(path), ip },
+    received: keptText(error.reason.received),
+    expected: keptText(error.reason.expected),
+    data: { method, path: keptText(path), ip },
   });
 }

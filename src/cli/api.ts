@@ -6,7 +6,7 @@ import { plainClient } from '../domain/client/client.ts';
 import type { ClientId } from '../domain/ids.ts';
 import { capabilities } from '../domain/people/capabilities.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
-import { findClient, insertClientOnce } from '../storage/registry/clients.ts';
+import { findClient, insertClientOnce } from '../storage/registry/clients/clients.ts';
 import { mintAccessToken } from '../tokens/access-token.ts';
 import { createKeyRings } from '../tokens/key-rings.ts';
 import { CommandFailure, usage } from './failure.ts';

@@ -2,15 +2,20 @@
 // was expected and what was found. Exit 1 when a check fails.
 import type { Command } from 'commander';
 import { sql } from 'kysely';
+import type { Config } from '../config.ts';
 import { openKeyRing } from '../crypto/key-ring.ts';
 import { redirectUriFault } from '../domain/client/client-uris.ts';
 import { userNameFault } from '../domain/people/user-name.ts';
+import { listWide } from '../platform/private-folder.ts';
+import { usesDataFolder } from '../server/open-store.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { migrationState } from '../storage/engine/migrations/ledger.ts';
+import { listMissingLookups, type MissingLookups } from '../storage/engine/trigram-search.ts';
 import { listStaleKeys, listUserNames } from '../storage/people/user-names.ts';
-import { listClients } from '../storage/registry/clients.ts';
+import { listClients } from '../storage/registry/clients/clients.ts';
 import { listSigningKeys } from '../storage/registry/signing-keys.ts';
 import { listTenants, type StoredTenant } from '../storage/registry/tenants.ts';
+import { configOf } from './config-options.ts';
 import { CommandFailure } from './failure.ts';
 import { type Administrator, addCommonOptions, administer, allPages, type Options, pageRows } from './registry/administrator.ts';
 
@@ -27,8 +32,9 @@ const namesPerRead = 1000;
 
 export function doctorCommand(program: Command): void {
   addCommonOptions(program.command('doctor').description('Check a deployment and say what is wrong')).action(async (options: Options) => {
+    const wide = listWideFiles(configOf(options)); // before it is opened: that makes them private
     await administer(options, async (administrator) => {
-      const findings: Finding[] = [];
+      const findings: Finding[] = [checkFiles(administrator.config, wide)];
       for (const check of [checkDatabase, checkKeys, checkUserNames, checkRedirectUris, checkPublicUrl, checkMail])
         findings.push(...(await check(administrator)));
       administrator.print(
@@ -47,10 +53,26 @@ export function doctorCommand(program: Command): void {
   });
 }
 
+const listWideFiles = (config: Config): readonly string[] => (usesDataFolder(config) ? listWide(config.dataFolder) : []);
+
+/** Nobody but its owner reads the data folder; what was wider when the command began is named, though it may be private by now. */
+function checkFiles(config: Config, before: readonly string[]): Finding {
+  const now = listWideFiles(config);
+  const wide = before.map((file) => (now.includes(file) ? file : `${file} (private since this command opened it)`));
+  const found = usesDataFolder(config) ? `${config.dataFolder} is private` : 'nothing is kept in files';
+  return {
+    check: 'files',
+    ok: wide.length === 0,
+    expected: 'files 0600 in a folder 0700',
+    found: wide.length === 0 ? found : wide.join(', '),
+  };
+}
+
 async function checkDatabase({ database, config, clock }: Administrator): Promise<readonly Finding[]> {
   const { pending, unknown } = await migrationState(database);
   const { rows } = await database.systemRead((queries) => sql<{ now: number }>`SELECT gatehouse_now_ms() AS now`.execute(queries));
   const skewMs = Math.abs(clock.nowMs() - (rows[0]?.now ?? 0));
+  const search = database.dialect === 'postgres' ? [searchFinding(await database.systemRead(listMissingLookups))] : [];
   const kind = config.databaseUrl === undefined ? `embedded database in ${config.dataFolder}` : 'PostgreSQL';
   return [
     {
@@ -70,7 +92,22 @@ async function checkDatabase({ database, config, clock }: Administrator): Promis
       expected: `at most ${skewMsMax / 1000} s between process and database`,
       found: `${(skewMs / 1000).toFixed(1)} s`,
     },
+    ...search,
   ];
+}
+
+function searchFinding({ names, isInstalled }: MissingLookups): Finding {
+  const scans = 'without them a search by a part of a name reads the whole tenant';
+  return {
+    check: 'search',
+    ok: names.length === 0 || !isInstalled,
+    expected: 'the look-up functions of `gatehouse migrate`',
+    found: !isInstalled
+      ? `no extension pg_trgm, ${scans}`
+      : names.length === 0
+        ? 'every look-up function'
+        : `none named ${names.join(', ')}; ${scans}`,
+  };
 }
 
 /** Every tenant's keys open under the master key, and each algorithm has a current and a next one. */

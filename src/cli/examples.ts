@@ -29,6 +29,7 @@ const examples: Readonly<Record<string, string>> = {
   events: 'events --follow --types user.*,refusal',
   'sign-in': 'sign-in "https://id.example.com/v1/idp/oidc/authorize?client_id=app&…" --user ada',
   explain: 'explain 01J8ZQ4W5V7K3M2N1P0R9S8T7X',
+  'sign-ins': 'sign-ins --name grace@example.com --since 1h',
   doctor: 'doctor --public-url https://id.example.com',
   'config check': 'config check --json',
   contract: 'contract --json',

@@ -1,11 +1,13 @@
 // `gatehouse explain <request-id>`: why a request was refused, and what it did, from the audit trail of every tenant.
 import type { Command } from 'commander';
 import { type EventJson, explain, explainByMinute } from '../audit/explanation.ts';
+import type { TryJson } from '../audit/sign-in-tries.ts';
 import { catalogue } from '../contract/catalogue.ts';
 import type { Row } from '../contract/row.ts';
 import { listTenants } from '../storage/registry/tenants.ts';
 import { CommandFailure } from './failure.ts';
 import { type Administrator, addCommonOptions, administer, allPages, type Options, pageRows } from './registry/administrator.ts';
+import { describeTry } from './sign-ins.ts';
 
 /** A running server writes refusals a moment after it answered. */
 const waitMs = 1500;
@@ -30,6 +32,7 @@ export function explainCommand(program: Command): void {
 interface Found {
   readonly tenant: string;
   readonly items: readonly EventJson[];
+  readonly signIn: TryJson | undefined;
 }
 
 /** Every tenant in whose trail something is found. */
@@ -41,7 +44,7 @@ async function search({ database }: Administrator, requestId: string, look: type
   const found: Found[] = [];
   for (const tenant of tenants) {
     const explanation = await look({ database }, tenant.tenant_id, requestId);
-    if (explanation !== undefined) found.push({ tenant: tenant.slug, items: explanation.items });
+    if (explanation !== undefined) found.push({ tenant: tenant.slug, items: explanation.items, signIn: explanation.sign_in });
   }
   return found;
 }
@@ -59,9 +62,18 @@ async function waitFor<T>(look: () => Promise<readonly T[]>): Promise<readonly T
 function print(administrator: Administrator, requestId: string, found: readonly Found[], isSummedUp: boolean): void {
   const items = found.flatMap((one) => one.items.map((item) => ({ ...item, contract: contractOf(item) })));
   const note = isSummedUp ? ['Refusals of its minute were too many to record one by one. It may be one of these:'] : [];
-  const lines = found.flatMap((one) => [`Request ${requestId}, tenant ${one.tenant}`, ...note, ...one.items.flatMap(describe)]);
-  administrator.print({ tenant: found.length === 1 ? found[0]!.tenant : null, request_id: requestId, items }, lines);
+  const lines = found.flatMap((one) => [
+    `Request ${requestId}, tenant ${one.tenant}`,
+    ...note,
+    ...signInOf(one),
+    ...one.items.flatMap(describe),
+  ]);
+  const [only] = found.length === 1 ? found : [];
+  const signIn = only?.signIn === undefined ? {} : { sign_in: only.signIn };
+  administrator.print({ tenant: only?.tenant ?? null, request_id: requestId, ...signIn, items }, lines);
 }
+
+const signInOf = ({ signIn }: Found): readonly string[] => (signIn === undefined ? [] : describeTry(signIn, new Map()));
 
 function rowOf(item: EventJson): Row | undefined {
   const id = String(item['row']);

@@ -1,15 +1,16 @@
 // `gatehouse migrate`: brings the database to this release's schema. PostgreSQL needs it before serve; the embedded
 // database is migrated by serve itself.
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { systemClock } from '../platform/clock.ts';
+import { ensurePrivateFile, makePrivate } from '../platform/private-folder.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { openSqlite } from '../storage/engine/dialects/sqlite.ts';
 import { migrationState } from '../storage/engine/migrations/ledger.ts';
 import { migrate } from '../storage/engine/migrations/migrator.ts';
 import { migrations } from '../storage/engine/migrations/registry.ts';
+import { searchAdvice } from '../storage/engine/trigram-search.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
 import { addProgressOption, createProgress } from './progress.ts';
 import type { Options } from './registry/administrator.ts';
@@ -31,6 +32,8 @@ export function migrateCommand(program: Command): void {
           ? `${JSON.stringify({ [word]: numbers })}\n`
           : `${word}: ${numbers.length === 0 ? 'nothing' : numbers.join(', ')}\n`,
       );
+      const advice = database.dialect === 'postgres' && !dryRun ? await database.systemRead(searchAdvice) : undefined;
+      if (advice !== undefined) process.stderr.write(`${advice}\n`);
     } finally {
       await database.close();
     }
@@ -46,8 +49,8 @@ async function migrateWithProgress(database: Database, options: Options): Promis
 
 async function openForMigration(config: Config): Promise<Database> {
   if (config.databaseUrl === undefined) {
-    mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 });
-    return openSqlite({ file: join(config.dataFolder, 'gatehouse.db'), clock: systemClock });
+    makePrivate(config.dataFolder);
+    return openSqlite({ file: ensurePrivateFile(join(config.dataFolder, 'gatehouse.db')), clock: systemClock });
   }
   const { openPostgres } = await import('../storage/engine/dialects/postgres.ts');
   return openPostgres({ url: config.databaseUrl, poolMax: 1, timeoutMs: 10_000, asService: false });

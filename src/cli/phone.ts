@@ -41,7 +41,7 @@ export function phoneCommand(program: Command): void {
     .option('--qr <link>', 'the link of the page’s QR code, instead of id and number')
     .action(async (id: string | undefined, options: Common & { readonly number?: string; readonly qr?: string }) => {
       const device = await openPhone(options);
-      const approval = options.qr === undefined ? await findApproval(device, id) : await device.claim(options.qr);
+      const approval = options.qr === undefined ? await findApproval(device, id) : await device.claim(options.qr, { scanned: true });
       await device.approve(approval, options.number);
       print(options, { id: approval.id, state: 'approved' }, `Approved ${approval.id}.`);
     });

@@ -2,6 +2,7 @@
 // 3 a plan with changes that was asked to say so.
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
+import { kinds } from '../domain/kinds.ts';
 import { packageVersion } from '../platform/package-folder.ts';
 import { addExamples } from './examples.ts';
 import { CommandFailure, failureJson } from './failure.ts';
@@ -13,6 +14,15 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
   tenant: async () => (await import('./registry/tenant.ts')).tenantCommand,
   client: async () => (await import('./registry/client.ts')).clientCommand,
+  ...Object.fromEntries(
+    (Object.keys(kinds) as (keyof typeof kinds)[]).map((noun) => [
+      noun.replaceAll('_', '-'),
+      async (): Promise<Add> => {
+        const { kindCommand } = await import('./registry/kind.ts');
+        return (program) => kindCommand(noun, program);
+      },
+    ]),
+  ),
   user: async () => (await import('./registry/user.ts')).userCommand,
   key: async () => (await import('./registry/key.ts')).keyCommand,
   admin: async () => (await import('./registry/admin.ts')).adminCommand,
@@ -29,6 +39,7 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
   api: async () => (await import('./api.ts')).apiCommand,
   events: async () => (await import('./events.ts')).eventsCommand,
   explain: async () => (await import('./explain.ts')).explainCommand,
+  'sign-ins': async () => (await import('./sign-ins.ts')).signInsCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   config: async () => (await import('./config-check.ts')).configCommand,
   contract: async () => (await import('./contract.ts')).contractCommand,
@@ -43,10 +54,10 @@ export async function run(argv: readonly string[]): Promise<number> {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text) });
   if (argv[0]?.startsWith('-') === true) program.version(packageVersion(), '--version', 'print the release');
-  if (argv[0] !== 'serve') endQuietlyWithTheReader();
+  if (argv[0] !== 'serve' || argv.includes('--help') || argv.includes('-h')) endQuietlyWithTheReader(); // a server goes on without its reader
   const named = argv[0] !== undefined && Object.hasOwn(commands, argv[0]) ? [argv[0]] : Object.keys(commands);
   try {
-    await addCommands(program, named);
+    if (argv[0] !== '--version') await addCommands(program, named);
     addExamples(program);
     await program.parseAsync(argv as string[], { from: 'user' });
     return 0;

@@ -1,7 +1,7 @@
 // `gatehouse serve --workers`: the supervisor of several workers, each of which runs `gatehouse serve` itself. It owns the port, the
 // signals, the ready line and the metrics, and opens no database.
 import type { Config } from '../config.ts';
-import { startMetricsServer } from '../http/metrics-server.ts';
+import { startMetricsServer } from '../http/operations/metrics-server.ts';
 import type { Log } from '../platform/log.ts';
 import { createNodeMetrics } from '../platform/workers/node-metrics.ts';
 import { superviseWorkers } from '../platform/workers/supervisor.ts';

@@ -3,12 +3,12 @@
 import cluster from 'node:cluster';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Gatehouse } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog, type Log } from '../platform/log.ts';
 import { returnStartMemoryWhenQuiet } from '../platform/start-memory.ts';
 import { joinSupervisor, type SupervisorLink } from '../platform/workers/worker.ts';
+import type { Gatehouse } from '../server/compose.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
 import { CommandFailure } from './failure.ts';
 
@@ -33,7 +33,7 @@ type StopSignal = 'SIGTERM' | 'SIGINT';
 async function serve(config: Config, log: Log, stopSignal: Promise<StopSignal>): Promise<void> {
   const supervisor = joinSupervisor();
   const stopAsked = supervisor === undefined ? stopSignal : stopOf(supervisor, stopSignal);
-  const { startGatehouse } = await import('../compose.ts');
+  const { startGatehouse } = await import('../server/compose.ts');
   const gatehouse = await startGatehouse(config, { clock: systemClock, log, supervisor, deliversOnThread: true }).catch(
     (error: unknown) => {
       throw portTaken(error) ?? error;

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { PhoneState } from '../../sdk/device.ts';
 import { fileStore } from '../../sdk/node.ts';
-import { createEnrollment, recordEnrollment } from '../administration/enrollments.ts';
+import { createEnrollment, recordEnrollment } from '../administration/people/enrollments.ts';
 import { rootTenantSlug } from '../domain/tenant/tenant.ts';
 import { openTestPhone, signInByPhone } from '../embedding/phone-sign-in.ts';
 import { addCommonOptions, administer, by, loadTenant, type Options } from './registry/administrator.ts';

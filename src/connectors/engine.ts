@@ -6,15 +6,16 @@ import type { ConnectorId, TenantId } from '../domain/ids.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { endLease, holdLease } from '../storage/engine/lease.ts';
 import { type ConnectorLink, claimLinks, findLink, markLinks } from '../storage/records/connector-links.ts';
-import { listCachedConnectors } from '../storage/registry/connectors.ts';
+import { listCachedConnectors } from '../storage/registry/extending/connectors.ts';
 import { type ConnectorParts, factsOf, type Work } from './parts.ts';
 import { type Memory, openTarget } from './target.ts';
 import { takeTurn, workLink } from './turn.ts';
+import { provisionUser } from './user-sync.ts';
 
 export interface Connectors {
   /** Begins a turn of each connector of a tenant. */
   readonly begin: (tenant: TenantId) => Promise<void>;
-  /** Does one person now; gives their link afterwards, undefined when it is in another hand. */
+  /** Does one person now, after a look at the target; gives their link afterwards, undefined when it is in another hand. */
   readonly provision: (
     tenant: Tenant,
     connector: Connector,
@@ -77,7 +78,7 @@ export function createConnectors(services: () => ConnectorParts): Connectors {
         return claimLinks(queries, work.whose, { id: userId });
       });
       if (link === undefined) return undefined;
-      await workLink(work, link);
+      await workLink(work, link, provisionUser);
       return { link: await database.read(tenant.id, (queries) => findLink(queries, work.whose, userId)) };
     },
     settled,

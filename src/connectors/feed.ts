@@ -4,7 +4,7 @@ import type { GroupId } from '../domain/ids.ts';
 import { markKnown, markLinks } from '../storage/records/connector-links.ts';
 import { listPeopleIds, listPeopleOfGroups } from '../storage/records/connector-members.ts';
 import { type NumberedEvent, readFeed } from '../storage/records/event-feed.ts';
-import { type ConnectorState, changeConnectorState, findConnectorState, moveConnector } from '../storage/registry/connectors.ts';
+import { type ConnectorState, changeConnectorState, findConnectorState, moveConnector } from '../storage/registry/extending/connectors.ts';
 import type { Work } from './parts.ts';
 
 type Marking = Pick<Work, 'parts' | 'tenant' | 'connector' | 'whose' | 'groups'>;

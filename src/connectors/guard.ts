@@ -1,6 +1,6 @@
 // Two things that stop a connector, and tell the administrators: a run that would end many accounts waits for somebody's word, and a target that
 // refuses us, or most of what it is sent, is left alone but for a probe an hour.
-import { mailUser } from '../approvals/user-mail.ts';
+import { mailUser } from '../approvals/mailed/user-mail.ts';
 import { administratorsMailedMax, endingsUnasked } from '../contract/limits.ts';
 import { mails } from '../mails/registry.ts';
 import type { Queries } from '../storage/engine/database.ts';
@@ -13,7 +13,7 @@ import {
   findConnectorState,
   type QuarantineReason,
   quarantine,
-} from '../storage/registry/connectors.ts';
+} from '../storage/registry/extending/connectors.ts';
 import type { Work } from './parts.ts';
 import { TargetFault } from './target.ts';
 

@@ -1,16 +1,16 @@
 // What the parts of a connector's work share: the deps, who is provisioned, and the work on one connector.
-import type { MailDeps } from '../approvals/mail-delivery.ts';
+import type { MailDeps } from '../approvals/mailed/mail-delivery.ts';
 import type { Connector } from '../domain/extending/connector.ts';
 import type { GroupId } from '../domain/ids.ts';
 import type { CompiledRules } from '../domain/mappings/apply.ts';
 import { scimRulesOf } from '../domain/mappings/scim.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Log } from '../platform/log.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { listGroupsByIdOrName } from '../storage/people/groups.ts';
 import type { Whose } from '../storage/records/connector-links.ts';
-import { readMappings } from '../storage/registry/mapping-tables.ts';
+import { readMappings } from '../storage/registry/extending/mapping-tables.ts';
 import type { TenantDirectory } from '../storage/registry/tenant-directory.ts';
 import type { Target, TargetDeps } from './target.ts';
 

@@ -3,6 +3,7 @@
 import { planDifferencesMax, planPeopleMax } from '../contract/limits.ts';
 import type { Connector } from '../domain/extending/connector.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
+import { type Pace, slicesOf } from '../platform/turns/pace.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { type ConnectorLink, listLinks, listLinksOf } from '../storage/records/connector-links.ts';
 import { listPeopleIds } from '../storage/records/connector-members.ts';
@@ -11,7 +12,7 @@ import { endedHash, wantedUser } from './wanted.ts';
 
 /** `bring`: found at the target, else made. */
 export const plannedActions = ['bring', 'update', 'deactivate', 'delete', 'leave'] as const;
-export type PlannedAction = (typeof plannedActions)[number];
+type PlannedAction = (typeof plannedActions)[number];
 
 export interface Plan {
   readonly counts: Readonly<Record<PlannedAction | 'unchanged' | 'conflict' | 'ignored', number>>;
@@ -20,10 +21,9 @@ export interface Plan {
   readonly complete: boolean;
 }
 
-/** Judged in one transaction. */
 const pageSize = 100;
 
-export async function planConnector(database: Database, tenant: Tenant, connector: Connector): Promise<Plan> {
+export async function planConnector(database: Database, tenant: Tenant, connector: Connector, pace: Pace): Promise<Plan> {
   const facts = { tenant, connector, ...(await factsOf(database, tenant, connector)) };
   const counts = { bring: 0, update: 0, deactivate: 0, delete: 0, leave: 0, unchanged: 0, conflict: 0, ignored: 0 };
   const differences: Plan['differences'][number][] = [];
@@ -38,7 +38,7 @@ export async function planConnector(database: Database, tenant: Tenant, connecto
     if (link?.hash === wanted.hash) return { id, name, action: 'unchanged' as const };
     return { id, name, action: wanted.active ? ('update' as const) : ('deactivate' as const) };
   };
-  const look = async (ids: readonly string[]): Promise<void> => {
+  const lookSlice = async (ids: readonly string[]): Promise<void> => {
     const judged = await database.read(tenant.id, async (queries) => {
       const links = new Map((await listLinksOf(queries, facts.whose, ids)).map((link) => [link.local_id, link]));
       const all: Awaited<ReturnType<typeof judge>>[] = [];
@@ -50,6 +50,12 @@ export async function planConnector(database: Database, tenant: Tenant, connecto
       counts[action] += 1;
       const isDifference = action !== 'unchanged' && action !== 'conflict' && action !== 'ignored';
       if (isDifference && differences.length < planDifferencesMax) differences.push({ user_id: id, user_name: name, action });
+    }
+  };
+  const look = async (ids: readonly string[]): Promise<void> => {
+    for (const slice of slicesOf(ids)) {
+      await pace();
+      await lookSlice(slice);
     }
   };
   const seen = new Set<string>();

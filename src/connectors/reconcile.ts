@@ -1,12 +1,15 @@
 // Reads the target once a day: whoever looks otherwise there than we said, or is not there any more, is brought to it again. A target whose list
 // leaves somebody out loses nothing by it: each is asked for by itself before anything is made.
+import { paceOfLongWork } from '../platform/turns/long-work.ts';
+import { slicesOf } from '../platform/turns/pace.ts';
 import { findGroup } from '../storage/people/groups.ts';
 import { type ConnectorLink, listLinks, listLinksTo, markDifferent, markUnseen, noteSeen } from '../storage/records/connector-links.ts';
-import { changeConnectorState } from '../storage/registry/connectors.ts';
+import { changeConnectorState } from '../storage/registry/extending/connectors.ts';
 import { adoptMembers } from './group-sync.ts';
 import type { Work } from './parts.ts';
 import { type Json, TargetFault } from './target.ts';
-import { resembles, wantedUser } from './wanted.ts';
+import { isAsSaid } from './user-sync.ts';
+import { wantedUser } from './wanted.ts';
 
 const pageSize = 100;
 const hourMs = 3_600_000;
@@ -30,11 +33,15 @@ export async function reconcile(work: Work, stays: () => Promise<boolean>): Prom
 /** False when another process goes on. */
 async function readUsers(work: Work, beganMs: number, stays: () => Promise<boolean>): Promise<boolean> {
   const { parts, tenant, whose, target } = work;
+  const pace = paceOfLongWork();
   for (let startIndex = 1; ; ) {
     if (!(await stays())) return false;
     const { json } = await target.ask('GET', `/Users?startIndex=${startIndex}&count=${pageSize}`);
     const resources = Array.isArray(json['Resources']) ? (json['Resources'] as readonly Json[]) : [];
-    await compare(work, resources, beganMs);
+    for (const slice of slicesOf(resources)) {
+      await pace();
+      await compare(work, slice, beganMs);
+    }
     startIndex += resources.length;
     if (resources.length === 0 || startIndex > Number(json['totalResults'] ?? 0)) break;
   }
@@ -53,8 +60,7 @@ async function compare(work: Work, resources: readonly Json[], beganMs: number):
     for (const link of found) {
       const theirs = remote.get(link.remote_id ?? '');
       const wanted = link.state === 'off' ? undefined : await wantedUser(queries, work, link.local_id);
-      const isSame = wanted === undefined ? isEnded(work, theirs) : resembles(wanted.resource, theirs);
-      if (!isSame) wrong.push(link);
+      if (!isAsSaid(work, wanted, theirs)) wrong.push(link);
     }
     return { links: found, different: wrong };
   });
@@ -64,9 +70,6 @@ async function compare(work: Work, resources: readonly Json[], beganMs: number):
     await markDifferent(queries, whose, idsOf(different));
   });
 }
-
-const isEnded = ({ connector }: Work, theirs: Json | undefined): boolean =>
-  connector.deprovision === 'leave' || theirs?.['active'] === false;
 
 async function readGroups(work: Work, stays: () => Promise<boolean>): Promise<boolean> {
   const { parts, tenant, whose } = work;

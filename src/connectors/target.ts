@@ -4,10 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connectorAnswerBytesMax } from '../contract/limits.ts';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import type { Connector } from '../domain/extending/connector.ts';
+import { withoutCredentials } from '../domain/extending/told-answer.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { machineGrantType } from '../domain/oidc/grant-types.ts';
-import type { Outbound, OutboundResult } from '../platform/outbound.ts';
-import { openConnectorSecret } from '../tokens/connector-secret.ts';
+import type { Outbound, OutboundResult } from '../platform/net/outbound.ts';
+import { openSecret } from '../tokens/kind-secret.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -36,7 +37,7 @@ export class TargetFault extends Error {
   }
 }
 
-export interface TargetAnswer {
+interface TargetAnswer {
   readonly status: number;
   readonly json: Json;
 }
@@ -80,7 +81,8 @@ const tokenLeewayMs = 30_000;
 /** @param signal ends waiting and requests, told as failed */
 export function openTarget(deps: TargetDeps, memory: Memory, tenant: TenantId, connector: Connector, signal: AbortSignal): Target {
   const known = rememberedOf(memory, connector);
-  const secret = connector.secret === undefined ? '' : openConnectorSecret(deps.encryption, tenant, connector.id, connector.secret);
+  const of = { table: 'connectors', tenant, id: connector.id };
+  const secret = connector.secret === undefined ? '' : openSecret(deps.encryption, of, connector.secret);
   const turn = async (): Promise<void> => {
     const now = performance.now();
     const at = Math.max(now, known.nextAt);
@@ -97,6 +99,7 @@ export function openTarget(deps: TargetDeps, memory: Memory, tenant: TenantId, c
     await turn();
     const answer = await deps.outbound.fetch({
       url: connector.baseUrl.replace(/\/+$/, '') + path,
+      share: tenant,
       method,
       headers: {
         accept: 'application/scim+json',
@@ -106,13 +109,15 @@ export function openTarget(deps: TargetDeps, memory: Memory, tenant: TenantId, c
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...{ timeoutMs, responseBytesMax, signal, keepsConnection: true },
     });
-    return read(answer, `${method} ${path}`);
+    return read(answer, `${method} ${path}`, [secret, token.slice(token.indexOf(' ') + 1)]);
   };
   const authorization = async (): Promise<string> => {
     const { auth } = connector;
     if (connector.secret === undefined) throw new TargetFault('unauthorized', 'no_secret');
     if (auth.type === 'bearer') return `Bearer ${secret}`;
-    return auth.type === 'basic' ? basic(auth.username ?? '', secret) : `Bearer ${await tokenOf(deps.outbound, connector, secret, known)}`;
+    return auth.type === 'basic'
+      ? basic(auth.username ?? '', secret)
+      : `Bearer ${await tokenOf(deps.outbound, tenant, connector, { secret, known })}`;
   };
   const ask: Target['ask'] = async (method, path, body) => {
     const token = await authorization();
@@ -154,10 +159,15 @@ function kindOf(status: number): FaultKind {
 const basic = (name: string, secret: string): string => `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`;
 
 /** The token in force, asked for once for all who wait. */
-async function tokenOf(outbound: Outbound, { auth }: Connector, secret: string, known: Remembered): Promise<string> {
+async function tokenOf(
+  outbound: Outbound,
+  tenant: TenantId,
+  { auth }: Connector,
+  { secret, known }: { readonly secret: string; readonly known: Remembered },
+): Promise<string> {
   const held = await known.token?.catch(() => undefined);
   if (held !== undefined && held.until > performance.now()) return held.value;
-  const asked = fetchToken(outbound, auth, secret);
+  const asked = fetchToken(outbound, tenant, auth, secret);
   known.token = asked;
   asked.catch(() => {
     if (known.token === asked) known.token = undefined;
@@ -166,50 +176,52 @@ async function tokenOf(outbound: Outbound, { auth }: Connector, secret: string, 
 }
 
 /** @throws TargetFault for what is neither 2xx nor 404 */
-function read(answer: OutboundResult, request: string): TargetAnswer {
+function read(answer: OutboundResult, request: string, told: readonly string[]): TargetAnswer {
   if (!answer.ok) throw new TargetFault('failed', answer.reason, { request });
   const { status } = answer;
   if (status === 404) return { status, json: {} };
-  if (status >= 200 && status < 300) return { status, json: parsed(answer.body, request) };
+  if (status >= 200 && status < 300) return { status, json: parsed(answer.body, request, told) };
   throw new TargetFault(kindOf(status), `status_${status}`, {
     request,
-    answer: beginningOf(answer.body),
+    answer: beginningOf(answer.body, told),
     retryAfterMs: retryAfter(answer.headers['retry-after']),
   });
 }
 
 /** RFC 6749 4.4 with client_secret_basic. */
-async function fetchToken(outbound: Outbound, auth: Connector['auth'], secret: string): Promise<Token> {
+async function fetchToken(outbound: Outbound, tenant: TenantId, auth: Connector['auth'], secret: string): Promise<Token> {
   const url = auth.token_url ?? '';
   const request = `POST ${url}`;
   const form = new URLSearchParams({ grant_type: machineGrantType, ...(auth.scope !== undefined && { scope: auth.scope }) });
+  const authorization = basic(encodeURIComponent(auth.client_id ?? ''), encodeURIComponent(secret));
+  const told = [secret, authorization.slice('Basic '.length)];
   const answer = await outbound.fetch({
-    ...{ url, method: 'POST', timeoutMs, responseBytesMax: 64 * 1024 },
+    ...{ url, share: tenant, method: 'POST', timeoutMs, responseBytesMax: 64 * 1024 },
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
-      authorization: basic(encodeURIComponent(auth.client_id ?? ''), encodeURIComponent(secret)),
+      authorization,
     },
     body: form.toString(),
   });
   if (!answer.ok) throw new TargetFault('failed', answer.reason, { request });
   const { status } = answer;
   if (status === 400 || status === 401)
-    throw new TargetFault('unauthorized', `status_${status}`, { request, answer: beginningOf(answer.body) });
+    throw new TargetFault('unauthorized', `status_${status}`, { request, answer: beginningOf(answer.body, told) });
   if (status !== 200)
     throw new TargetFault(kindOf(status), `status_${status}`, { request, retryAfterMs: retryAfter(answer.headers['retry-after']) });
-  const { access_token: value, expires_in: seconds } = parsed(answer.body, request);
+  const { access_token: value, expires_in: seconds } = parsed(answer.body, request, told);
   if (typeof value !== 'string' || value === '') throw new TargetFault('failed', 'no_token', { request });
   const lifetimeMs = typeof seconds === 'number' ? seconds * 1000 : 300_000;
   return { value, until: performance.now() + Math.max(lifetimeMs - tokenLeewayMs, lifetimeMs / 2) };
 }
 
-function parsed(body: string, request: string): Json {
+function parsed(body: string, request: string, told: readonly string[]): Json {
   if (body.trim() === '') return {};
   try {
     const json: unknown = JSON.parse(body);
     if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Json;
   } catch {}
-  throw new TargetFault('failed', 'not_json', { request, answer: beginningOf(body) });
+  throw new TargetFault('failed', 'not_json', { request, answer: beginningOf(body, told) });
 }
 
 /** RFC 9110 10.2.3: seconds or a date; a day at most. */
@@ -220,5 +232,5 @@ function retryAfter(header: string | undefined): number | undefined {
 }
 
 /** As text that both databases keep. */
-const beginningOf = (body: string): string =>
-  Buffer.from(body).subarray(0, connectorAnswerBytesMax).toString().replaceAll('\0', '\u{fffd}');
+const beginningOf = (body: string, told: readonly string[]): string =>
+  Buffer.from(withoutCredentials(body, told)).subarray(0, connectorAnswerBytesMax).toString().replaceAll('\0', '\u{fffd}');

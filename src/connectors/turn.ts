@@ -9,7 +9,7 @@ import {
   type Settled,
   settleLink,
 } from '../storage/records/connector-links.ts';
-import { changeConnectorState, findConnectorState, noteResults } from '../storage/registry/connectors.ts';
+import { changeConnectorState, findConnectorState, noteResults } from '../storage/registry/extending/connectors.ts';
 import { markByEvents, markEverybody } from './feed.ts';
 import { syncGroup } from './group-sync.ts';
 import { judgeEndings, probe, stop } from './guard.ts';
@@ -85,9 +85,9 @@ async function release({ parts, tenant }: Work, link: ConnectorLink): Promise<Re
 }
 
 /** Does one link and settles it, whatever becomes of it. */
-export async function workLink(work: Work, link: ConnectorLink): Promise<Result> {
+export async function workLink(work: Work, link: ConnectorLink, sync = link.kind === 'user' ? syncUser : syncGroup): Promise<Result> {
   try {
-    await (link.kind === 'user' ? syncUser : syncGroup)(work, link);
+    await sync(work, link);
     return 'done';
   } catch (error) {
     if (!(error instanceof TargetFault)) throw error;

@@ -5,7 +5,7 @@ import { type ConnectorLink, dropLink, keepLink, listLinksTo, markGroupsOf, sett
 import { dropSentMembers } from '../storage/records/connector-members.ts';
 import type { Work } from './parts.ts';
 import { type Json, TargetFault } from './target.ts';
-import { endedHash, type WantedUser, wantedUser } from './wanted.ts';
+import { endedHash, resembles, type WantedUser, wantedUser } from './wanted.ts';
 
 export const patchSchema = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
@@ -19,6 +19,31 @@ export async function syncUser(work: Work, link: ConnectorLink): Promise<void> {
   // Whoever is suspended loses their account for now: that counts among the accounts that end.
   if (!wanted.active && link.leaving !== 2) return hold(work, link);
   return updateUser(work, link, wanted);
+}
+
+/** As syncUser, after a look at the target: an account that is gone there, or looks otherwise, is put right. @throws TargetFault */
+export async function provisionUser(work: Work, link: ConnectorLink): Promise<void> {
+  if (link.remote_id === null) return syncUser(work, link);
+  const { status, json } = await work.target.ask('GET', `/Users/${encodeURIComponent(link.remote_id)}`);
+  if (status === 404) return syncUser(work, await loseAccount(work, link));
+  const { database } = work.parts;
+  const wanted = await database.read(work.tenant.id, (queries) => wantedUser(queries, work, link.local_id));
+  if (isAsSaid(work, wanted, json)) return syncUser(work, link);
+  await database.write(work.tenant.id, (queries) => keepLink(queries, link, { hash: null }));
+  return syncUser(work, { ...link, hash: null });
+}
+
+/** Whether an account at the target is as we said last: of somebody who is no longer provisioned, as they are left behind. */
+export const isAsSaid = ({ connector }: Work, wanted: WantedUser | undefined, theirs: Json | undefined): boolean =>
+  wanted !== undefined ? resembles(wanted.resource, theirs) : connector.deprovision === 'leave' || theirs?.['active'] === false;
+
+/** The account is not there any more; nor is it in any group there. */
+async function loseAccount({ parts, tenant, whose }: Work, link: ConnectorLink): Promise<ConnectorLink> {
+  await parts.database.write(tenant.id, async (queries) => {
+    await keepLink(queries, link, { remote_id: null, hash: null });
+    await dropSentMembers(queries, whose, { user: link.local_id });
+  });
+  return { ...link, remote_id: null, hash: null };
 }
 
 const forget = ({ parts, tenant }: Work, link: ConnectorLink): Promise<void> =>
@@ -114,11 +139,7 @@ async function updateUser(work: Work, link: ConnectorLink, wanted: WantedUser): 
       })
     : await target.ask('PUT', path, { ...wanted.resource, id: remoteId });
   if (status !== 404) return linked(work, link, remoteId, wanted);
-  const lost = { ...link, remote_id: null, hash: null };
-  await work.parts.database.write(work.tenant.id, async (queries) => {
-    await keepLink(queries, link, { remote_id: null, hash: null });
-    await dropSentMembers(queries, work.whose, { user: link.local_id });
-  });
+  const lost = await loseAccount(work, link);
   return wanted.active ? bringUser(work, lost, wanted) : forget(work, lost);
 }
 

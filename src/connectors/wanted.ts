@@ -14,7 +14,7 @@ export interface WantedUser extends ScimUser {
   readonly hash: string;
 }
 
-export type WantedFacts = Pick<Work, 'rules' | 'groups'> & { readonly tenant: Tenant; readonly connector: Connector };
+type WantedFacts = Pick<Work, 'rules' | 'groups'> & { readonly tenant: Tenant; readonly connector: Connector };
 
 /** Undefined: not provisioned, or no longer. */
 export async function wantedUser(

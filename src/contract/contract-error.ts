@@ -20,7 +20,7 @@ export interface Extra {
   readonly challenge?: string;
 }
 
-export interface Detail extends Extra {
+interface Detail extends Extra {
   /** Text a client may read; only rows that are not opaque take it. */
   readonly text?: string;
   /** `kind` of the management envelope when the row leaves it open (names the field). */

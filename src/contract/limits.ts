@@ -8,9 +8,21 @@ export const requestTimeoutMs = 30_000;
 /** Bytes, and connections at a time, of bodies that are read on after they were refused for their size. */
 export const refusedBodyBytesMax = 16 * 1024 * 1024;
 export const refusedBodyConnectionsMax = 64;
-/** Requests of one connection that are not answered yet, and how long an answer may wait without a byte of it being taken. */
+/** Requests of one connection that are not answered yet: so many are begun at once, and with more than so many it is cut off. */
+export const begunPerConnectionMax = 8;
 export const unansweredPerConnectionMax = 16;
+/** The least part of a body that is handed on at once: too short for as many requests as one connection may have. */
+export const bodyPartBytes = 256;
+/** Unsent bytes of one connection behind which none is begun. */
+export const unsentPerConnectionBytesMax = 64 * 1024;
+/** How long an answer may wait without a byte of it being taken. */
 export const stalledAnswerMs = 10_000;
+/** Requests in hand in a process beyond which none is begun behind another of its connection. */
+export const pipelinedInHandMax = 256;
+/** Bytes unsent and not begun of all connections; the worst are cut off. Beyond half of them, or so many connections, idle ones end sooner. */
+export const connectionBytesMax = 64 * 1024 * 1024;
+export const crowdedConnections = 2000;
+export const idleWhenCrowdedMs = 5000;
 /** A line of the access log, and spans that wait to be sent to the collector. */
 export const accessLineBytesMax = 512;
 export const spanQueueMax = 2048;
@@ -65,6 +77,12 @@ export const notificationTokenCharsMax = 1024;
 export const dpopProofCharsMax = 8 * 1024;
 export const dpopKeyCharsMax = 700; // a coordinate or an RSA modulus of 4096 bits
 export const dpopJtiCharsMax = 256;
+/** Token exchange: APIs a client is, rows of what it may trade for, and who acts for whom in one token. */
+export const servedResourcesMax = 20;
+export const exchangeRowsMax = 50;
+export const actorsMax = 5;
+/** First exchanges of a day in the trail of a tenant, of each process. */
+export const exchangesToldPerDayMax = 10_000;
 export const assertionLifetimeSecondsMax = 600;
 export const assertionJtiCharsMax = 256;
 /** DER of the certificate of a connection, or of a proxy's header. */
@@ -81,6 +99,12 @@ export const recoveryReasonCharsMax = 200;
 export const approvalCodeCharsMax = 128;
 export const loginBodyBytesMax = 16 * 1024;
 export const loginEventStreamsMax = 2000;
+/** Tries to sign in that are kept: of one person, of names that nobody has, of one address among either; and what is kept of one. */
+export const signInTriesPerPersonMax = 100;
+export const unknownSignInTriesMax = 1000;
+export const signInTriesPerAddressMax = 50;
+export const signInLinesPerTryMax = 20;
+export const signInTryDetailCharsMax = 200;
 
 /** A device that waits for somebody to sign in (RFC 8628): seconds its codes live, and between two polls. */
 export const deviceCodeSeconds = 600;
@@ -153,6 +177,11 @@ export const urlCharsMax = 2048;
 export const urisPerListMax = 100;
 export const scopesPerListMax = 200;
 export const scopeNameCharsMax = 128;
+// Clients that nobody registered, by document or without a token (domain/client/stranger.ts has the rest)
+export const documentIdCharsMax = 500;
+export const documentBytesMax = 10 * 1024;
+export const openRegistrationBytesMax = 5 * 1024;
+
 export const roleNameCharsMax = 63;
 export const rolesPerPersonMax = 20;
 export const textCharsMax = 1000;
@@ -170,6 +199,24 @@ export const noteCharsMax = 600;
 /** A mail as a tenant words it. */
 export const mailSubjectCharsMax = 200;
 export const mailBodyCharsMax = 10_000;
+/** Mailed codes, whatever a tenant would like: a million of them, and 100 tries a day at those of one mailbox, from all addresses. */
+export const pinDigitsMin = 6;
+export const pinDigitsMax = 10;
+export const pinAttemptsMax = 10;
+export const pinFailuresPerDayMax = 100;
+/** After so many wrong codes in a year, which no sign-in takes back, those of a mailbox have `pinDigitsMax` digits. */
+export const shortPinFailuresPerYearMax = 40;
+/** After so many without a sign-in of its person, strangers are sent no code and may try none. */
+export const strangerFailuresInRowMax = 100;
+/** Wrong codes an hour of one mailbox from one address block. */
+export const nearFailuresPerHourMax = 10;
+/** Mails and pushes an hour to one person: from all address blocks together, and in a known browser, times what one block has. */
+export const farTimesNear = 6;
+export const ownTimesNear = 2;
+/** A person lets unknown browsers in: for how long, and how often all address blocks then have what they have. */
+export const signInOpenedSeconds = 600;
+export const openedTimesFar = 6;
+export const pinLifetimeSecondsMax = 3600;
 /** Seconds of a browser's session, idle and whole. */
 export const ssoSecondsMin = 60;
 export const ssoSecondsMax = 90 * 86_400;
@@ -201,6 +248,16 @@ export const mappedAttributesBytesMax = 64 * 1024;
 export const groupsPerProviderMax = 1000;
 /** Values a preview shows as dropped, a rule. */
 export const mappingPreviewDroppedMax = 100;
+
+// Long work, every surface
+/** At work at once, of a tenant and of a process; requests of a tenant that wait, and how long; when to come back. */
+export const longWorkPerTenantMax = 1;
+export const longWorkPerProcessMax = 2;
+export const longWorkWaitingPerTenantMax = 4;
+export const longWorkWaitMsMax = 10_000;
+export const longWorkRetrySeconds = 5;
+/** How long work of many items has the event loop before others go on. */
+export const longWorkTurnMsMax = 10;
 
 // SCIM (contract 8)
 export const scimBodyBytesMax = 1024 * 1024;
@@ -263,8 +320,6 @@ export const hookClaimsDepthMax = 5;
 export const hookReasonCharsMax = 512;
 /** A whole answer. */
 export const hookAnswerBytesMax = 16 * 1024;
-/** Calls of a tenant under way at once, a process; others wait for their turn until their deadline. */
-export const hookCallsPerTenantMax = 50;
 
 // Deliveries
 /** Endpoints whose time-outs a node remembers. */
@@ -331,3 +386,11 @@ export const webhookReplayMax = 10_000;
 export const administratorsMailedMax = 50;
 /** Of an answer, as text that is kept and shown. */
 export const webhookAnswerBytesMax = 1024;
+
+/** Names of servers looked up at once for one tenant, by one process; more wait behind their own. */
+export const lookUpsAtOnceMax = 4;
+/** Calls to other servers at once for one tenant, by one process. */
+export const connectionsAtOnceMax = 32;
+
+/** Mails a tenant sends in an hour to see them, all together. */
+export const testMailsPerHourMax = 30;

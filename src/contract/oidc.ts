@@ -99,6 +99,18 @@ export const oidcRows = defineRows({
   'device_grant.expired_token': { ...oauth, code: 'expired_token', section: 'design', when: 'device_code expired.' },
   'device_grant.access_denied': { ...oauth, code: 'access_denied', section: 'design', when: 'The person denied the request, or may not use the client.' },
   'device_grant.code_invalid': { ...opaque, code: 'invalid_grant', section: 'design', when: 'device_code missing, unknown, of another client, or already used; or the access gate fails.' },
+  // RFC 7523: a program speaks for itself
+  'jwt_bearer.assertion_invalid': {
+    ...opaque, code: 'invalid_grant', section: 'design',
+    when: 'The assertion is no live, unused one that a client of this tenant made of itself with a key it is registered with, or the client is disabled or another than the one that authenticated.',
+  },
+  // RFC 8693
+  'exchange.invalid_request': {
+    ...opaque, code: 'invalid_request', section: 'design',
+    when: 'The subject or actor token is missing, no live access token of ours, or not the caller\'s to exchange; its person is suspended, or the access gate of the caller fails.',
+  },
+  'exchange.invalid_target': { ...oauth, code: 'invalid_target', section: 'design', when: 'The client may not exchange this token for this audience, or names several.' },
+  'exchange.invalid_scope': { ...oauth, code: 'invalid_scope', section: 'design', when: 'A requested scope is neither in the token nor given for it.' },
   // RFC 7591 and 7592: clients that register themselves
   'register.invalid_redirect_uri': { ...oauth, code: 'invalid_redirect_uri', section: 'design', when: 'A redirect URI is malformed, or not of a host the initial access token allows.' },
   'register.invalid_client_metadata': { ...oauth, code: 'invalid_client_metadata', section: 'design', when: 'Any other value of the metadata is wrong or not allowed; the text names it.' },

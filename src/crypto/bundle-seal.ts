@@ -53,7 +53,7 @@ const textOf = (raw: Uint8Array): string =>
   keyPrefix + Buffer.concat([raw, hash('sha256', raw, 'buffer').subarray(0, checkBytes)]).toString('base64url');
 
 /** Works on one piece of the content after the other, in order; `isLast` ends it. */
-export type Pieces = (piece: Uint8Array, isLast: boolean) => Buffer;
+type Pieces = (piece: Uint8Array, isLast: boolean) => Buffer;
 
 /** Seals to a public key. `header` comes first and in clear: it says for whom, and nothing opens under another. */
 export function sealTo(recipient: KeyObject, headerOf: (oneTimeKey: string) => string): { readonly header: string; readonly seal: Pieces } {

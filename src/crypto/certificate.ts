@@ -2,7 +2,7 @@
 // Called when a SAML signing key is made. Trust comes from the metadata that carries the certificate, not from it.
 import { hash, type KeyObject } from 'node:crypto';
 
-export type CertificateRequest = {
+type CertificateRequest = {
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
   /** Shown to people; cut to the 64 characters X.520 allows a common name. */

@@ -1,13 +1,13 @@
 // The signing keys of one tenant, decrypted once and held as KeyObjects: which key signs, which verify, what JWKS shows.
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import type { SigningAlg } from '../domain/client/client.ts';
-import type { SigningKey, VerificationKey } from './jwt.ts';
 import type { KeyEncryption } from './key-encryption.ts';
 import { signingKeyPurpose } from './sealed-columns.ts';
-import { signingAlgorithms, thumbprint } from './signing.ts';
+import type { SigningKey, VerificationKey } from './signing/jwt.ts';
+import { signingAlgorithms, thumbprint } from './signing/signing.ts';
 
 /** A key as stored; storage/signing-keys has the row, this module does not know SQL. */
-export interface StoredKey {
+interface StoredKey {
   readonly kid: string;
   readonly use: string;
   readonly alg: string;

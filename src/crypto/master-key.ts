@@ -3,14 +3,14 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, unl
 import { join } from 'node:path';
 import { randomId, takeRandom } from '../platform/random.ts';
 
-export const masterKeyBytes = 32;
+const masterKeyBytes = 32;
 
 /**
  * Gives the 32 bytes; throws with what was expected and found when the text is not a key.
  * @param mayCreate False when data encrypted under a key exists: a lost key file must not be replaced by a new one.
  */
 export function loadMasterKey(configured: string | undefined, dataFolder: string, mayCreate: boolean): Buffer {
-  if (configured !== undefined) return decodeKey(configured, 'master_key');
+  if (configured !== undefined) return decodeMasterKey(configured, 'master_key');
   const file = join(dataFolder, 'master.key');
   if (!existsSync(file)) {
     if (!mayCreate)
@@ -19,7 +19,7 @@ export function loadMasterKey(configured: string | undefined, dataFolder: string
       );
     createKeyFile(file);
   }
-  return decodeKey(readFileSync(file, 'utf8').trim(), file);
+  return decodeMasterKey(readFileSync(file, 'utf8').trim(), file);
 }
 
 /** The file appears whole and on disk, or not at all; a file made by another process meanwhile is kept. */
@@ -38,7 +38,8 @@ function createKeyFile(file: string): void {
   }
 }
 
-function decodeKey(text: string, where: string): Buffer {
+/** The 32 bytes that a text is; throws with what was expected and found, the text itself not among it. */
+export function decodeMasterKey(text: string, where: string): Buffer {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length !== masterKeyBytes || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) {
     throw new Error(`${where}: expected ${masterKeyBytes} bytes in base64, found ${bytes.length}. Make one with: openssl rand -base64 32`);

@@ -17,7 +17,7 @@ export const credentialKeyAlg = (alg: PlatformCredentialAlg): 'ES256' | 'RS256' 
 /** The algorithm a key's own bytes are read by: that of the credential, else the name itself. */
 export const keyAlgOf = (alg: string): string => (isPlatformCredentialAlg(alg) ? credentialKeyAlg(alg) : alg);
 
-export interface PlatformSignature {
+interface PlatformSignature {
   readonly authenticatorData: Buffer;
   readonly clientDataJson: Buffer;
   readonly signature: Buffer;

@@ -1,13 +1,13 @@
 // SAML signing keys, a tenant's or a provider's own: RSA-2048 with a self-signed certificate, named by the hash of their SPKI. Opened once and
 // held as KeyObjects. Called by tokens/saml-keys.ts and own-saml-keys.ts. Must not know SQL.
-import { createPrivateKey, createPublicKey, generateKeyPair, hash, type KeyObject, X509Certificate } from 'node:crypto';
-import { promisify } from 'node:util';
+import { createPrivateKey, createPublicKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { takeRandom } from '../platform/random.ts';
 import { makeSelfSignedCertificate, toPem } from './certificate.ts';
 import type { KeyEncryption } from './key-encryption.ts';
 import { signingKeyPurpose } from './sealed-columns.ts';
+import { signingAlgorithms } from './signing/signing.ts';
 
-export interface StoredSamlKey {
+interface StoredSamlKey {
   readonly kid: string;
   readonly alg: 'RS256';
   readonly state: 'current' | 'next';
@@ -26,7 +26,6 @@ export interface SamlKey {
 }
 
 const certificateYears = 10;
-const generate = promisify(generateKeyPair);
 
 /** Makes a key with its certificate, encrypted and ready to store. Slow (RSA): call it outside a transaction. */
 export async function generateSamlKey(
@@ -36,7 +35,7 @@ export async function generateSamlKey(
   encryption: KeyEncryption,
   nowMs: number,
 ): Promise<StoredSamlKey> {
-  const { privateKey, publicKey } = await generate('rsa', { modulusLength: 2048, publicExponent: 65537 });
+  const { privateKey, publicKey } = await signingAlgorithms.RS256.generate();
   const notBefore = new Date(nowMs - 60 * 60_000); // an hour for partners whose clock is behind
   const notAfter = new Date(notBefore);
   notAfter.setUTCFullYear(notBefore.getUTCFullYear() + certificateYears);

@@ -4,8 +4,8 @@
 export const tenantSecretPurpose = (tenant: string): string => `tenant-secret:${tenant}`;
 export const signingKeyPurpose = (tenant: string, kid: string): string => `signing-key:${tenant}:${kid}`;
 export const clientSecretPurpose = (tenant: string, clientId: string): string => `client-secret:${tenant}:${clientId}`;
-export const providerSecretPurpose = (tenant: string, id: string): string => `provider-secret:${tenant}:${id}`;
-export const hookSecretPurpose = (tenant: string, id: string): string => `hook-secret:${tenant}:${id}`;
+const providerSecretPurpose = (tenant: string, id: string): string => `provider-secret:${tenant}:${id}`;
+const hookSecretPurpose = (tenant: string, id: string): string => `hook-secret:${tenant}:${id}`;
 export const externalLoginPurpose = (tenant: string, stateHash: string): string => `external-login:${tenant}:${stateHash}`;
 export const externalAnswerPurpose = (tenant: string, stateHash: string): string => `external-answer:${tenant}:${stateHash}`;
 export const pushTokenPurpose = (tenant: string, device: string): string => `push-token:${tenant}:${device}`;
@@ -13,12 +13,13 @@ export const vapidPurpose = (tenant: string): string => `vapid:${tenant}`;
 export const cibaNotificationPurpose = (tenant: string, id: string): string => `ciba-notification:${tenant}:${id}`;
 export const cibaPayloadPurpose = (tenant: string, id: string): string => `ciba-push:${tenant}:${id}`;
 export const samlSessionPurpose = (tenant: string): string => `saml-session:${tenant}`;
-export const webhookSecretPurpose = (tenant: string, id: string): string => `webhook-secret:${tenant}:${id}`;
+const webhookSecretPurpose = (tenant: string, id: string): string => `webhook-secret:${tenant}:${id}`;
 export const streamHeaderPurpose = (tenant: string, id: string): string => `stream-header:${tenant}:${id}`;
-export const connectorSecretPurpose = (tenant: string, id: string): string => `connector-secret:${tenant}:${id}`;
+const connectorSecretPurpose = (tenant: string, id: string): string => `connector-secret:${tenant}:${id}`;
+export const queuedMailPurpose = (tenant: string, id: string): string => `queued-mail:${tenant}:${id}`;
 export const welcomePurpose = (tenant: string): string => `welcome-enrollment:${tenant}`;
 
-export interface SealedColumn {
+interface SealedColumn {
   readonly table: string;
   readonly column: string;
   /** The column of the row that the purpose names beside the tenant; without one it names the tenant alone. */
@@ -47,6 +48,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'webhooks', column: 'previous_secret', of: 'id', purpose: webhookSecretPurpose },
   { table: 'ssf_streams', column: 'authorization_encrypted', of: 'id', purpose: streamHeaderPurpose },
   { table: 'connectors', column: 'secret', of: 'id', purpose: connectorSecretPurpose },
+  { table: 'outbox_messages', column: 'message_encrypted', of: 'id', purpose: queuedMailPurpose },
 ];
 
 /** Encrypted, and not under the master key: the column, and under what. */

@@ -2,7 +2,7 @@
 // One tag per purpose, so a signature made for one is never valid for another. Pure; called by the device plane only.
 import { createHash, hash } from 'node:crypto';
 
-export interface SignedRequestParts {
+interface SignedRequestParts {
   readonly protocolVersion: string;
   readonly issuer: string;
   readonly method: string;

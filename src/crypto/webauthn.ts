@@ -49,7 +49,7 @@ export interface StoredCredential {
   readonly counter: number;
 }
 
-export interface NewCredential extends StoredCredential {
+interface NewCredential extends StoredCredential {
   readonly transports: readonly string[];
   readonly backupEligible: boolean;
   readonly backedUp: boolean;

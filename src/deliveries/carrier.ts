@@ -1,7 +1,7 @@
 // What the engine asks of a kind of delivery: to prepare a row, to send it once, and what follows from its end. Carriers judge
 // answers; when an attempt is made again is their kind's row (kinds.ts).
 import type { TenantId } from '../domain/ids.ts';
-import type { Outbound, OutboundRequest } from '../platform/outbound.ts';
+import type { Outbound, OutboundRequest } from '../platform/net/outbound.ts';
 import type { Queries } from '../storage/engine/database.ts';
 
 export interface Attempted {
@@ -24,7 +24,7 @@ export interface Parcel {
 }
 
 /** Its time has not come. */
-export interface NotYet {
+interface NotYet {
   readonly notBeforeMs: number;
 }
 
@@ -60,12 +60,13 @@ export const unreached: readonly string[] = ['network', 'unresolved'];
 /** One POST to an endpoint of a tenant: 2xx takes it, 5xx and silence may change, everything else is the endpoint's last word. */
 export async function postOnce(
   outbound: Outbound,
-  request: Pick<OutboundRequest, 'url' | 'headers' | 'body' | 'timeoutMs' | 'signal'>,
+  request: Pick<OutboundRequest, 'url' | 'share' | 'headers' | 'body' | 'timeoutMs' | 'signal'>,
 ): Promise<Attempted> {
   const answer = await outbound.fetch({ ...request, method: 'POST', responseBytesMax });
   if (!answer.ok) {
-    const result = answer.reason === 'timeout' ? 'timeout' : unreached.includes(answer.reason) ? 'failed' : 'refused';
-    return { result, reason: answer.reason };
+    const { reason } = answer;
+    const mayChange = reason === 'busy' || unreached.includes(reason);
+    return { result: reason === 'timeout' ? 'timeout' : mayChange ? 'failed' : 'refused', reason };
   }
   if (answer.status >= 200 && answer.status < 300) return { result: 'taken' };
   return { result: answer.status >= 500 ? 'failed' : 'refused', reason: `status_${answer.status}` };

@@ -15,7 +15,7 @@ export interface Feeder {
   readonly catchUp: (queries: Queries) => Promise<void>;
 }
 
-export interface FeederWork {
+interface FeederWork {
   /** Its job is `<name>-feed`. */
   readonly name: string;
   /** How often news are looked at; absent: every 200 ms. */

@@ -1,8 +1,9 @@
 // What is delivered after its commit, a row a kind: how many at a time to one endpoint, how long an attempt may take, and when it is
 // made again. A new kind adds its row here, its queue in storage/deliveries.ts and its carrier in the composition root.
+import { connectionsAtOnceMax } from '../contract/limits.ts';
 import type { QueueName } from '../storage/deliveries.ts';
 
-export interface DeliveryKind {
+interface DeliveryKind {
   /** Attempts at a time to one endpoint, by one node. */
   readonly laneMax: number;
   /** How many may be claimed together for an endpoint that answers quickly; 1: no more than are attempted at a time. */
@@ -36,6 +37,12 @@ export const deliveryKinds: Readonly<Record<QueueName, DeliveryKind>> = {
 
 /** Of all kinds together, by one node. */
 export const inHandMax = 64;
+/** Of these, for one tenant while another has something to deliver. */
+export const tenantShareMax = 8;
+/** For a tenant alone: some of its calls are left to its hooks and services. */
+export const tenantAloneMax = connectionsAtOnceMax - tenantShareMax;
+/** Of these, for all endpoints together whose last attempt timed out. */
+export const timedOutMax = 16;
 /** How long a node keeps a delivery to itself: longer than any attempt. Then another may take it over. */
 export const leaseMs = 30_000;
 /** An endpoint whose last attempt took less is quick. */

@@ -5,20 +5,21 @@ import { approvalNumberDigits } from '../approvals/approval.ts';
 import { openApprovalCode } from '../approvals/approval-code.ts';
 import { reportSignIn } from '../approvals/reported-sign-in.ts';
 import { type Decision, resolveApproval } from '../approvals/resolve-approval.ts';
+import { holdsTransactionCookie } from '../approvals/session/transaction-cookie.ts';
 import { hookedDecision } from '../approvals/sign-in-hook.ts';
-import { holdsTransactionCookie } from '../approvals/transaction-cookie.ts';
 import { reject } from '../contract/contract-error.ts';
 import { approvalCodeCharsMax } from '../contract/limits.ts';
 import { equalText } from '../crypto/secret-hash.ts';
 import { sha256Hex } from '../crypto/signed-string.ts';
-import type { TenantId } from '../domain/ids.ts';
+import { factualName } from '../domain/client/stranger.ts';
+import type { ClientId, TenantId } from '../domain/ids.ts';
 import { phoneUvWay, phoneWebWay } from '../domain/sign-in/login-methods.ts';
 import { hookFailed } from '../http/hook-failed.ts';
 import { listRegistrationsOfDevice } from '../storage/device/device-registrations.ts';
 import { findSigningKey } from '../storage/device/devices.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
-import { findClient } from '../storage/registry/clients.ts';
+import { findClientOrDocument } from '../storage/registry/clients/client-documents.ts';
 import { findServiceProvider } from '../storage/registry/service-providers.ts';
 import {
   type ApprovalNow,
@@ -26,10 +27,11 @@ import {
   type ClaimedAs,
   claimApproval,
   findApproval,
+  hasSeenThePage,
   listPendingApprovals,
 } from '../storage/sign-in/approvals.ts';
 import { findLoginTransaction } from '../storage/sign-in/login-transactions.ts';
-import { badField, parseBody, requireOneOf, requireText } from './body-fields.ts';
+import { badField, optionalFlag, parseBody, requireOneOf, requireText } from './body-fields.ts';
 import type { DeviceDescription } from './payloads.ts';
 import { demandUserVerification } from './self.ts';
 import { type DeviceCaller, keyRevoked, type SignedRequest } from './signed-call.ts';
@@ -54,15 +56,19 @@ export async function listApprovals(signed: SignedRequest, caller: DeviceCaller)
 
 /**
  * POST /approvals/claim: the code a phone scanned or was opened with. The approval it names is this device's alone from then
- * on, and needs no number: the phone has seen the page. A web phone has only if it is the browser that signs in, which that
- * sign-in's cookie shows. One refusal for every code that does not work, whatever the cause.
+ * on. It needs no number where the phone has seen the page: an app by its own camera (`scanned`), a web phone if it is the
+ * browser that signs in, which that sign-in's cookie shows. A link may have been sent by whoever waits at that page. One
+ * refusal for every code that does not work, whatever the cause.
  */
 export async function claim(signed: SignedRequest, caller: DeviceCaller): Promise<object> {
   const { services, tenant } = signed;
-  const code = await openApprovalCode(services, tenant, requireText(parseBody(signed.bodyBytes), 'code', approvalCodeCharsMax));
+  const body = parseBody(signed.bodyBytes);
+  const scanned = optionalFlag(body, 'scanned');
+  const code = await openApprovalCode(services, tenant, requireText(body, 'code', approvalCodeCharsMax));
   const { approvalId, expiresAtMs } = code ?? { approvalId: '', expiresAtMs: 0 };
   const claimed = await services.database.write(tenant.id, async (queries) => {
-    const as = await claimerOf(queries, signed, caller, approvalId);
+    const isApp = caller.platform !== 'web';
+    const as = isApp ? (scanned ? 'camera' : 'app') : await browserOf(queries, signed, approvalId);
     const by = { user: caller.userId, device: caller.deviceId, as };
     const row = await claimApproval(queries, tenant.id, { approvalId, expiresAtMs, ...by });
     if (row === undefined) return undefined;
@@ -71,7 +77,7 @@ export async function claim(signed: SignedRequest, caller: DeviceCaller): Promis
       requestId: signed.requestId,
       actor: `user:${caller.userId}`,
       target: `approval:${row.id}`,
-      data: { device: caller.deviceId, ...(as !== 'app' && { same_browser: as === 'same_browser' }) },
+      data: { device: caller.deviceId, ...(isApp ? { scanned } : { same_browser: as === 'same_browser' }) },
     });
     return describe(queries, signed, caller, row);
   });
@@ -151,16 +157,14 @@ async function decide(signed: SignedRequest, id: string, decision: Decision): Pr
 }
 
 /**
- * A phone that scanned the page's code has shown that it is in front of the page. A browser may have been sent the link, so it
- * types the number unless it is the browser of the sign-in itself.
+ * A phone whose camera read the page's code has shown that it is in front of the page, and so has the browser of the sign-in
+ * itself. Whoever opened a link may have been sent it, and types the number.
  */
 function asksForNumber(approval: ApprovalNow, caller: DeviceCaller): boolean {
-  const hasSeenThePage = approval.claimed_by === caller.deviceId && (caller.platform !== 'web' || approval.claimed_as === 'same_browser');
-  return approval.number !== null && !hasSeenThePage;
+  return approval.number !== null && !(approval.claimed_by === caller.deviceId && hasSeenThePage(approval.claimed_as));
 }
 
-async function claimerOf(queries: Queries, signed: SignedRequest, caller: DeviceCaller, approvalId: string): Promise<ClaimedAs> {
-  if (caller.platform !== 'web') return 'app';
+async function browserOf(queries: Queries, signed: SignedRequest, approvalId: string): Promise<ClaimedAs> {
   const { tenant, cookies } = signed;
   const approval = await findApproval(queries, tenant.id, approvalId);
   const login = approval?.transaction_id && (await findLoginTransaction(queries, tenant.id, approval.transaction_id));
@@ -195,8 +199,8 @@ export async function describeRequester(
   providerId: string | null,
 ): Promise<object | null> {
   if (clientId !== null) {
-    const client = await findClient(queries, tenant, clientId);
-    return { client_id: clientId, name: client?.name ?? null, logo_uri: client?.logoUri ?? null };
+    const client = await findClientOrDocument(queries, tenant, clientId as ClientId); // of a row of ours
+    return { client_id: clientId, name: client === undefined ? null : factualName(client), logo_uri: client?.logoUri ?? null };
   }
   if (providerId === null) return null;
   const provider = await findServiceProvider(queries, tenant, providerId);

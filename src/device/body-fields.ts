@@ -60,6 +60,13 @@ export function requireOneOf<const Choice extends string>(fields: Fields, name: 
   return found;
 }
 
+/** A boolean; false when the member is absent. */
+export function optionalFlag(fields: Fields, name: string): boolean {
+  const value = own(fields, name);
+  if (value !== undefined && typeof value !== 'boolean') throw badField(name, 'a boolean');
+  return value ?? false;
+}
+
 /** The member itself, never an inherited one. */
 export function own(fields: Fields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;

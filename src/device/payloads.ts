@@ -48,7 +48,7 @@ export function readStoredSlots(json: string): readonly NewSlot[] {
   return JSON.parse(json) as readonly NewSlot[]; // written by this surface from parseKeys
 }
 
-export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 function parseSlot(fields: Fields, allowedAlgs: readonly string[]): NewSlot {
   const keyId = requireText(fields, 'key_id', 36).toLowerCase();

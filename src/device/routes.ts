@@ -17,7 +17,7 @@ import { startRegistration, startSignup } from './enrollment/registration-start.
 import { isPlainTarget } from './request-target.ts';
 import { rotateConfirm } from './rotation-confirm.ts';
 import { rotateAbort, rotateComplete, rotateStart } from './rotation-start.ts';
-import { changeSelf, registerPushToken, revokeOther, revokeSelf, showPushToken, showSelf } from './self.ts';
+import { changeSelf, openSignIn, registerPushToken, revokeOther, revokeSelf, showPushToken, showSelf } from './self.ts';
 import {
   authenticateDevice,
   authenticateRegistration,
@@ -77,6 +77,7 @@ export function registerDevice(app: FastifyInstance, services: Services): void {
     route('/devices/:id/revoke', { POST: enrolled(revokeOther) });
     route('/push-token', { GET: enrolled(showPushToken), PUT: enrolled(registerPushToken) });
     route('/activity', { GET: enrolled(listActivity) });
+    route('/sign-in/open', { POST: enrolled(openSignIn) });
     route('/approvals', { GET: enrolled(listApprovals) });
     route('/approvals/claim', { POST: enrolled(claim) });
     route('/approvals/:id/approve', { POST: enrolled(approve) });

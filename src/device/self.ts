@@ -1,5 +1,6 @@
 // A device about itself and the user's other devices: look, rename, set where to push, revoke.
-import { vapidPublicKey } from '../approvals/push-sending.ts';
+import { letInSomewhereNew } from '../approvals/attack.ts';
+import { vapidPublicKey } from '../approvals/pushed/push-sending.ts';
 import { reject } from '../contract/contract-error.ts';
 import { deviceNameCharsMax, pushTokenCharsMax } from '../contract/limits.ts';
 import { pushTokenPurpose } from '../crypto/sealed-columns.ts';
@@ -47,6 +48,15 @@ export async function revokeOther(signed: SignedRequest, caller: DeviceCaller, i
   demandUserVerification(caller);
   if (!(await revoke(signed, caller, id.toLowerCase()))) throw reject('device.not_found', 'no_such_device');
   return undefined;
+}
+
+/** POST /sign-in/open: "Let me in somewhere new". */
+export async function openSignIn({ services, tenant, requestId }: SignedRequest, caller: DeviceCaller): Promise<object> {
+  const by = { actor: `device:${caller.deviceId}`, requestId };
+  const expiresAtMs = await services.database.write(tenant.id, (queries) =>
+    letInSomewhereNew(queries, services, tenant, caller.userId, by),
+  );
+  return { expires_at: isoTime(expiresAtMs) };
 }
 
 /** GET /push-token: where this device is pushed to, and the key a browser subscribes with. */

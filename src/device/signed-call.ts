@@ -1,15 +1,15 @@
 // Who signed a request: the second half of the documented order of checks, after the headers. Gives the caller to the
 // endpoint or throws the row. The replay set is written only after a signature verified, in a transaction of its own.
 import type { FastifyRequest } from 'fastify';
-import type { PinDeps } from '../approvals/pin.ts';
+import type { PinDeps } from '../approvals/mailed/pin.ts';
 import { reject } from '../contract/contract-error.ts';
 import { findDeviceAlgorithm } from '../crypto/device-algorithms.ts';
 import { isPlatformCredentialAlg, keyAlgOf, type PlatformCredentialAlg } from '../crypto/platform-credential.ts';
 import { sha256Hex, signedRequestBytes } from '../crypto/signed-string.ts';
 import type { DeviceId, UserId } from '../domain/ids.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
+import { enforceRateLimit, giveBack } from '../http/budgets/rate-limits.ts';
 import { addressBlock } from '../http/client-address.ts';
-import { enforceRateLimit, giveBack } from '../http/rate-limits.ts';
 import type { Parts } from '../http/services.ts';
 import { rawTargetOf } from '../http/tenant-name.ts';
 import { listRegistrationsOfDevice } from '../storage/device/device-registrations.ts';
@@ -22,7 +22,7 @@ import { splitTarget } from './request-target.ts';
 import { type SignedHeaders, signedHeadersOf } from './signed-headers.ts';
 
 /** What the endpoints of devices use of the server. */
-export type DeviceDeps = PinDeps & Parts<'config' | 'hooks' | 'rateLimiter'>;
+type DeviceDeps = PinDeps & Parts<'config' | 'hooks' | 'rateLimiter'>;
 
 /** One signed request on its way through an endpoint. */
 export interface SignedRequest {

@@ -5,12 +5,12 @@ import { reject } from '../contract/contract-error.ts';
 import { deviceSignatureCharsMax } from '../contract/limits.ts';
 import { decodeBase64 } from '../crypto/base64.ts';
 import type { Settings } from '../domain/tenant/settings.ts';
+import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import { addressBlock } from '../http/client-address.ts';
-import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RateLimiter } from '../platform/rate-limit.ts';
 
-export interface HeaderDeps {
+interface HeaderDeps {
   readonly clock: Clock;
   readonly rateLimiter: RateLimiter;
 }

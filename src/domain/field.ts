@@ -48,6 +48,8 @@ export interface Kind<V, Cell extends string | number> {
   /** From JSON that has the shape, and back, where JSON differs from the value. */
   read?(json: unknown, before?: V): V;
   show?(value: V): unknown;
+  /** As documents say it, where that differs. */
+  say?(value: V): unknown;
 }
 
 export interface About<V> {
@@ -63,16 +65,34 @@ export interface About<V> {
   readonly cli?: string;
   /** `new`: forms offer it when a thing is made, and only show it afterwards. */
   readonly form?: 'new';
-  /** When the Management API and forms take it, if not always; documents take every field. */
+  /** What a caller of the Management API needs to write it, where fields of one thing need different ones. */
+  readonly capability?: string;
+  /** When the Management API and forms take it, if not always; documents take every field but our own. */
   readonly write?: 'create' | 'change' | 'never';
+  /** Of its column, where that has another name. */
+  readonly column?: string;
+  /** Longer than an index takes: found by its hash, which the column beside it has (`<column>_hash`). */
+  readonly hashed?: true;
+  /** Ours: written by us alone; documents do not have it. */
+  readonly own?: true;
+  /** Never shown. */
+  readonly hidden?: true;
   /** What is wrong with a value of the right shape, in the words of the thing's refusals. */
   check?(value: V): string | undefined;
 }
 
 type Absent<G, None> = G extends { required: true } | { default: unknown } ? never : None;
 
-export interface Field<N extends string = string, V = unknown, C extends string | number | null = string | number | null> {
+type ColumnOf<G, N extends string> = G extends { readonly column: infer Column extends string } ? Column : N;
+
+export interface Field<
+  N extends string = string,
+  V = unknown,
+  C extends string | number | null = string | number | null,
+  Column extends string = string,
+> {
   readonly name: N;
+  readonly column: Column;
   readonly kind: Kind<NonNullable<V>, NonNullable<C>>;
   readonly about: About<NonNullable<V>>;
   /** Compile time only. */
@@ -84,7 +104,7 @@ export type Fields = Readonly<Record<string, Field>>;
 export interface Table {
   readonly [key: string]: Field | Table;
 }
-export type ValueOf<F> = F extends { readonly value?: infer V; readonly kind: unknown } ? V : ValuesOf<F>;
+type ValueOf<F> = F extends { readonly value?: infer V; readonly kind: unknown } ? V : ValuesOf<F>;
 export type ValuesOf<T> = { readonly [K in keyof T]: ValueOf<T[K]> };
 /** The JSON of a change: any of the fields, null for one that is to be absent. */
 export type ChangeOf<T extends Fields> = {
@@ -96,7 +116,21 @@ export const field = <const N extends string, V, C extends string | number, cons
   name: N,
   kind: Kind<V, C>,
   about: G,
-) => ({ name, kind, about }) as unknown as Field<N, V | Absent<G, undefined>, C | Absent<G, null>>;
+) =>
+  ({ name, column: about.column ?? name, kind, about }) as unknown as Field<
+    N,
+    V | Absent<G, undefined>,
+    C | Absent<G, null>,
+    ColumnOf<G, N>
+  >;
+
+/** What stands beside the fields that are given: we alone write it. */
+const ours = { label: '', write: 'never', own: true } as const;
+export const ownField = <const N extends string, V, C extends string | number, const G extends Partial<About<V>> = object>(
+  name: N,
+  kind: Kind<V, C>,
+  more: G = {} as G,
+) => field(name, kind, { ...ours, ...more });
 
 const same = { store: <Value>(value: Value): Value => value, load: <Value>(cell: Value): Value => cell };
 
@@ -131,6 +165,14 @@ export const count = (minimum: number, maximum: number): Kind<number, number> =>
 });
 
 export const seconds = count;
+
+/** A moment of the database, in epoch milliseconds; shown as text. */
+export const time: Kind<number, number> = {
+  shape: { type: 'string', format: 'date-time' },
+  input: 'none',
+  ...same,
+  show: (epochMs) => new Date(epochMs).toISOString(),
+};
 
 /** Any JSON of a shape, kept as its text. */
 export const json = <V>(shape: Json): Kind<V, string> => ({ shape, input: 'json', store: JSON.stringify, load: JSON.parse });
@@ -176,6 +218,14 @@ export function valueFault(table: Fields, given: Json): FieldFault | undefined {
 export const takenAt = (table: Fields, when: 'create' | 'change'): Fields =>
   Object.fromEntries(Object.entries(table).filter(([, { about }]) => about.write === undefined || about.write === when));
 
+/** The fields that are shown. */
+export const shownFields = (table: Fields): Fields =>
+  Object.fromEntries(Object.entries(table).filter(([, { about }]) => about.hidden !== true));
+
+/** The fields a document has. */
+export const givenFields = (table: Fields): Fields =>
+  Object.fromEntries(Object.entries(table).filter(([, { about }]) => about.own !== true));
+
 /** The values that JSON names; null makes absent, or the default. */
 export function readChange<T extends Fields>(table: T, given: Json, before?: ValuesOf<T>): Partial<ValuesOf<T>> {
   const named = Object.entries(table).filter(([, { name }]) => given[name] !== undefined);
@@ -200,6 +250,26 @@ export const leavesOf = (table: Table, prefix = ''): readonly (readonly [path: s
   Object.entries(table).flatMap(([key, one]) =>
     isField(one) ? [[`${prefix}${one.name}`, one] as const] : leavesOf(one, `${prefix}${key}.`),
   );
+
+/** The same table, each of its fields that names no capability written by whoever has this one. */
+export const under = <const T extends Table>(capability: string, table: T): T =>
+  Object.fromEntries(
+    Object.entries(table).map(([key, one]) => [
+      key,
+      isField(one) ? { ...one, about: { capability, ...one.about } } : under(capability, one),
+    ]),
+  ) as T; // the same keys, each with the same kind
+
+/** What the fields that a change names need, each once; a change whose shape was checked. */
+export const neededFor = (table: Table, change: Json): readonly string[] => [
+  ...new Set(
+    Object.entries(table).flatMap(([key, one]): readonly string[] => {
+      const given = change[isField(one) ? one.name : key];
+      if (given === undefined) return [];
+      return isField(one) ? (one.about.capability === undefined ? [] : [one.about.capability]) : neededFor(one, given as Json);
+    }),
+  ),
+];
 
 /** The defaults as JSON. */
 export const defaultsOf = (table: Table): Json =>

@@ -19,7 +19,7 @@ export function negotiateLanguage(...preferences: readonly (string | null | unde
 }
 
 /** What is stored of a person's wishes: SCIM's preferredLanguage and locale. */
-export interface LanguageWishes {
+interface LanguageWishes {
   readonly preferred_language: string | null;
   readonly locale: string | null;
 }

@@ -3,9 +3,9 @@
 
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 
-export type RsaPublicKeyRefusal = 'not_a_key' | 'not_rsa' | 'modulus_too_small' | 'modulus_too_large' | 'exponent_too_small';
+type RsaPublicKeyRefusal = 'not_a_key' | 'not_rsa' | 'modulus_too_small' | 'modulus_too_large' | 'exponent_too_small';
 
-export type RsaPublicKeyReading =
+type RsaPublicKeyReading =
   | { readonly ok: true; readonly key: KeyObject; readonly certificate: X509Certificate | undefined }
   | { readonly ok: false; readonly reason: RsaPublicKeyRefusal };
 

@@ -1,8 +1,9 @@
 // An embedded server with what is inside: for createGatehouse and startTestGatehouse.
-import { type Composed, composeGatehouse, type Environment } from '../compose.ts';
+
 import { ConfigError, type Flags, readConfig, type SettingName, settings as settingTable } from '../config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
+import { type Composed, composeGatehouse, type Environment } from '../server/compose.ts';
 import type { EmbeddedGatehouse, GatehouseSettings } from './gatehouse.ts';
 
 /** @throws ConfigError */
@@ -21,18 +22,25 @@ export async function composeEmbedded(
   const composed = await composeGatehouse(config, { clock: systemClock, log: createLog(config.logLevel), ...environment });
   let url = config.publicUrl;
   let close = composed.close;
+  let opening: Promise<unknown> | undefined;
+  let closing: Promise<void> | undefined;
   const embedded: EmbeddedGatehouse = {
     get url() {
       return url;
     },
     listen: async () => {
-      const listening = await composed.listen();
+      const begun = composed.listen();
+      opening = begun.catch(() => undefined);
+      const listening = await begun;
       url = listening.publicUrl;
       close = listening.close;
       return listening.publicUrl;
     },
     inject: (request) => composed.app.inject(request),
-    close: () => close(),
+    close: () => {
+      closing ??= Promise.resolve(opening).then(() => close());
+      return closing;
+    },
   };
   return { embedded, composed };
 }

@@ -14,7 +14,7 @@ export interface EmbeddedGatehouse {
   readonly listen: () => Promise<string>;
   /** A request without a network, as Fastify's inject takes and answers it. */
   readonly inject: (request: InjectOptions) => Promise<LightMyRequestResponse>;
-  /** Finishes open requests and closes the database. */
+  /** Finishes open requests and closes the database. Called again, or by several at once, it waits for the same end. */
   readonly close: () => Promise<void>;
 }
 

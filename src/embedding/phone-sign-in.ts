@@ -23,13 +23,12 @@ export async function openTestPhone(
 
 interface Step {
   readonly state: string;
-  readonly number?: string;
   readonly redirect_to?: string;
 }
 
 /**
- * Opens the authorization URL as a browser, names the person, approves on the phone and gives the URL the browser is sent to: the
- * application's callback with a code, or with an error.
+ * Opens the authorization URL as a browser, names the person, scans the page's code with the phone, which tells this sign-in from others of
+ * the person, approves and gives the URL the browser is sent to: the application's callback with a code, or with an error.
  */
 export async function signInByPhone(device: Device, identifier: string, authorizeUrl: string): Promise<string> {
   const opened = await fetch(authorizeUrl, { redirect: 'manual' });
@@ -54,8 +53,9 @@ export async function signInByPhone(device: Device, identifier: string, authoriz
   const identified = await step('identify', { identifier });
   const waiting = identified.state === 'choose' ? await step('method', { method: phoneMethod }) : identified;
   if (waiting.state !== 'waiting') throw new Error(`expected a sign-in that waits for the phone, found one at ${waiting.state}`);
-  const [approval] = await device.listApprovals();
-  if (approval === undefined) throw new Error(`expected an approval on the phone of ${identifier}, found none`);
-  await device.approve(approval, waiting.number);
+  const shown = await fetch(`${location}/qr`, { headers: { cookie } });
+  if (!shown.ok) throw new Error(`qr: expected the code of the sign-in, found ${shown.status}: ${await shown.text()}`);
+  const { qr_uri: code } = (await shown.json()) as { readonly qr_uri: string };
+  await device.approve(await device.claim(code, { scanned: true })); // it sees the code on the page, as a camera does
   return (await step('finish')).redirect_to ?? '';
 }

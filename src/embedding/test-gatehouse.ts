@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Device } from '../../sdk/device.ts';
 import { applyDocument } from '../administration/declaration/apply.ts';
-import { createEnrollment } from '../administration/enrollments.ts';
+import { createEnrollment } from '../administration/people/enrollments.ts';
 import { rootTenantSlug } from '../domain/tenant/tenant.ts';
 import { findUserByIdentifier } from '../storage/people/users.ts';
 import { composeEmbedded } from './compose-embedded.ts';
@@ -14,7 +14,7 @@ import { openTestPhone, signInByPhone } from './phone-sign-in.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface TestGatehouseOptions {
+interface TestGatehouseOptions {
   /** Fields of the Management API, e.g. `user_name` and `email`, or `emails`. */
   readonly users?: readonly (Json & { readonly user_name: string; readonly email?: string })[];
   /** Fields of the Management API; `client_id` is the name unless it is given, scopes are those of OpenID Connect unless they are given. */
@@ -41,7 +41,7 @@ export async function startTestGatehouse({ users = [], clients = [], tenant, ser
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
   try {
-    const settings = { listen: 'localhost:0', log_level: 'error', data: folder, ...server };
+    const settings = { listen: 'localhost:0', log_level: 'error', data: folder, dev: true, rate_limits: 'off', ...server };
     const { embedded, composed } = await composeEmbedded(settings, { withSample: false });
     const close = async (): Promise<void> => {
       await embedded.close();

@@ -15,7 +15,7 @@ const apiOf = (issuer: string): string => (issuer === publicIssuer ? 'https://ap
 
 export const github: ProviderProtocol = {
   start: async (_deps, upstream, sent) => {
-    // It has no way to say when somebody signed in there.
+    // It has no way to say when somebody signed in there. `select_account` asks who, and not for the password again.
     if (sent.maxAgeSeconds !== undefined) return refused('no_auth_time');
     const { provider, callbackUri } = upstream;
     const location = new URL(`${issuerOf(upstream)}/login/oauth/authorize`);
@@ -35,7 +35,7 @@ export const github: ProviderProtocol = {
   identify: async ({ outbound }, upstream, { parameters, verifier }) => {
     const [code, ...others] = parameters.getAll('code');
     if (code === undefined || others.length > 0) return refused(parameters.get('error')?.slice(0, 100) ?? 'no_code');
-    const calls = upstreamFetch(outbound);
+    const calls = upstreamFetch(outbound, upstream.tenant);
     try {
       return await identityOf(calls, upstream, code, verifier);
     } catch {

@@ -1,6 +1,7 @@
 // Logout tokens of other providers (OpenID Connect Back-Channel Logout 1.0, 2.6): who says that whose session there has ended.
 // Verified like an ID token, with keys fetched through the guarded way out; what is plainly not for us asks nobody for keys.
-import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
+import type { JSONWebKeySet, JWTPayload } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
 import { externalSubjectCharsMax } from '../contract/limits.ts';
 import { discover } from './openid-provider.ts';
 import { type Failure, refused, type Upstream, type UpstreamDeps, unavailable } from './upstream.ts';
@@ -28,7 +29,8 @@ export async function readLogoutToken(
   const found = await discover(deps, upstream);
   if ('ok' in found) return found;
   const { jwks_uri: keysUri = '', id_token_signing_alg_values_supported: algorithms = [] } = found.metadata;
-  const calls = upstreamFetch(deps.outbound);
+  const calls = upstreamFetch(deps.outbound, upstream.tenant);
+  const { createLocalJWKSet, jwtVerify } = await import('jose'); // with the first such token
   try {
     const keys = (await (await calls.fetch(keysUri, { method: 'GET' })).json()) as JSONWebKeySet; // judged by jose
     const { payload } = await jwtVerify(token, createLocalJWKSet(keys), {

@@ -1,14 +1,13 @@
 // OpenID Connect providers: the code flow with PKCE S256, state, nonce, `iss` where it is announced (RFC 9207) and ID tokens whose
 // signature is verified although they come over TLS, by asymmetric algorithms alone. openid-client speaks the protocol; it is
 // loaded by the first sign-in. Microsoft's issuer has the directory's id in it, which must be one of the listed ones.
-import { decodeJwt } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
 import type { Configuration, IDToken, ServerMetadata } from 'openid-client';
-import { externalSubjectCharsMax } from '../contract/limits.ts';
 import type { Json } from '../domain/field.ts';
 import { domainOf } from '../domain/sign-in/domain-proof.ts';
-import { acrOf, usableEmail } from '../domain/sign-in/external-identity.ts';
+import { acrOf, subjectFault, usableEmail } from '../domain/sign-in/external-identity.ts';
 import { tenantPlaceholder } from '../domain/sign-in/identity-provider.ts';
-import type { Outbound } from '../platform/outbound.ts';
+import type { Outbound } from '../platform/net/outbound.ts';
 import {
   type Failure,
   type Identified,
@@ -31,7 +30,7 @@ const defaultScopes = ['openid', 'profile', 'email'];
 /** Where Microsoft answers for every directory. */
 const anyDirectory = 'organizations';
 
-export interface Discovered {
+interface Discovered {
   readonly metadata: ServerMetadata;
   readonly fetchedAtMs: number;
   /** Filled by the library. */
@@ -47,7 +46,7 @@ export const openidProvider: ProviderProtocol = {
     const found = await discover(deps, upstream);
     if ('ok' in found) return found;
     const client = await library();
-    const config = configure(client, deps, upstream, found, upstreamFetch(deps.outbound));
+    const config = configure(client, deps, upstream, found, upstreamFetch(deps.outbound, upstream.tenant));
     const challenge = await client.calculatePKCECodeChallenge(sent.verifier);
     return {
       ok: true,
@@ -58,7 +57,7 @@ export const openidProvider: ProviderProtocol = {
     const found = await discover(deps, upstream);
     if ('ok' in found) return found;
     const client = await library();
-    const calls = upstreamFetch(deps.outbound);
+    const calls = upstreamFetch(deps.outbound, upstream.tenant);
     try {
       return await redeem(client, deps, upstream, { found, calls, answer });
     } catch (error) {
@@ -87,7 +86,6 @@ async function redeem(
     expectedNonce: answer.nonce,
     pkceCodeVerifier: answer.verifier,
     idTokenExpected: true,
-    ...(answer.maxAgeSeconds !== undefined && { maxAge: answer.maxAgeSeconds }),
   };
   const kept = keepTokens(calls, found.metadata.token_endpoint);
   const issuer = provider.issuer ?? '';
@@ -112,10 +110,12 @@ async function identityOf(
   tokens: { readonly access_token: string; claims(): IDToken | undefined },
 ): Promise<Identified | Failure> {
   const own = tokens.claims();
-  if (own === undefined || own.sub.length > externalSubjectCharsMax) return refused('subject_too_long');
+  const fault = own === undefined ? 'no_id_token' : subjectFault(own.sub);
+  if (own === undefined || fault !== undefined) return refused(fault ?? '');
   const asks = own['email'] === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
-  // Its own claims win: those are signed.
-  const claims: Json = { ...(asks ? await client.fetchUserInfo(config, tokens.access_token, own.sub) : {}), ...own };
+  const { email_verified: _, ...signed } = own;
+  // Its own claims win: those are signed. Whether an address is verified is said by whoever names the address.
+  const claims: Json = asks ? { ...(await client.fetchUserInfo(config, tokens.access_token, own.sub)), ...signed } : own;
   const email = usableEmail(claims['email']);
   const sessionId = claims['sid'];
   return {
@@ -129,10 +129,15 @@ async function identityOf(
       ownDomain: email && ownDomainOf(provider, claims, email),
       sessionId: typeof sessionId === 'string' ? sessionId : undefined,
       acr: acrOf(provider, own['acr']),
+      authTimeMs: authTimeOf(own['auth_time']),
     },
     claims,
   };
 }
+
+/** OpenID Connect Core 2: seconds since the epoch. */
+const authTimeOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.floor(value * 1000) : undefined;
 
 /** Microsoft says of its directories' addresses whether their domain is proven (`xms_edov`), and nothing else. */
 function isVerified({ issuer }: Upstream['provider'], claims: Json): boolean {
@@ -164,13 +169,13 @@ function parametersOf({ provider, callbackUri }: Upstream, sent: Outgoing): Reco
 }
 
 /** The provider's metadata, asked for again after ten minutes. */
-export async function discover({ outbound, clock }: UpstreamDeps, { provider }: Upstream): Promise<Discovered | Failure> {
+export async function discover({ outbound, clock }: UpstreamDeps, { provider, tenant }: Upstream): Promise<Discovered | Failure> {
   const issuer = provider.issuer ?? '';
   const entries = discoveredBy.get(outbound) ?? new Map<string, Discovered>();
   discoveredBy.set(outbound, entries);
   const known = entries.get(issuer);
   if (known !== undefined && clock.nowMs() - known.fetchedAtMs < freshMs) return known;
-  const calls = upstreamFetch(outbound);
+  const calls = upstreamFetch(outbound, tenant);
   const metadata = await readMetadata(calls, issuer).catch(() => undefined);
   const failure = calls.failure() ?? (metadata === undefined ? 'its metadata is not that of this issuer' : undefined);
   if (metadata === undefined || failure !== undefined) return unavailable(failure ?? '');

@@ -1,7 +1,7 @@
 // The guarded way out as the fetch() that libraries take, for one conversation with one provider. Remembers why a call got no
 // answer, because libraries wrap that beyond recognition.
 import { providerAnswerBytesMax } from '../contract/limits.ts';
-import type { Outbound } from '../platform/outbound.ts';
+import type { Outbound } from '../platform/net/outbound.ts';
 
 export interface UpstreamFetch {
   readonly fetch: (url: string, init: FetchInit) => Promise<Response>;
@@ -9,7 +9,7 @@ export interface UpstreamFetch {
   readonly failure: () => string | undefined;
 }
 
-export interface FetchInit {
+interface FetchInit {
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
@@ -18,14 +18,15 @@ export interface FetchInit {
 const timeoutMs = 10_000;
 const failureStatusMin = 500;
 
-/** `recall` answers a call instead of the network, where it can. */
-export function upstreamFetch(outbound: Outbound, recall?: (url: string) => Response | undefined): UpstreamFetch {
+/** @param share the tenant whose calls these are @param recall answers a call instead of the network, where it can */
+export function upstreamFetch(outbound: Outbound, share: string, recall?: (url: string) => Response | undefined): UpstreamFetch {
   let failed: string | undefined;
   const fetch = async (url: string, { method, headers, body }: FetchInit): Promise<Response> => {
     const known = recall?.(url);
     if (known !== undefined) return known;
     const answer = await outbound.fetch({
       url,
+      share,
       method: method === 'POST' ? 'POST' : 'GET',
       headers: { ...headers },
       ...(body === undefined || body === null ? {} : { body: String(body) }),

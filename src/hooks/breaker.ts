@@ -6,7 +6,7 @@ const failuresMax = 10;
 const pauseMs = 10_000;
 const keysMax = 10_000;
 
-export interface Breaker {
+interface Breaker {
   /** Milliseconds until somebody may ask again; 0: this caller may, and says what came of it. */
   readonly waitMs: (key: string) => number;
   readonly succeeded: (key: string) => void;

@@ -1,21 +1,20 @@
 // Asks the hooks of tenants (design 16, 3): one signed POST as Standard Webhooks have it, within the deadline, through the guarded
 // way out. A hook that does not answer as it must has failed; what then is the hook's own setting. Who asks turns a refusal into
 // the row of its surface; what passes in spite of a failure is audited here.
-import { hookAnswerBytesMax, hookCallsPerTenantMax } from '../contract/limits.ts';
+import { hookAnswerBytesMax } from '../contract/limits.ts';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { type Hook, type HookAnswer, type HookClaims, type HookPoint, readHookAnswer } from '../domain/extending/hook.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Counters } from '../platform/metrics.ts';
-import type { Outbound } from '../platform/outbound.ts';
+import type { Outbound } from '../platform/net/outbound.ts';
 import { uuidV7 } from '../platform/random.ts';
 import { createTokenBuckets } from '../platform/token-buckets.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
-import { openHookSecret } from '../tokens/hook-secret.ts';
+import { openSecret } from '../tokens/kind-secret.ts';
 import { createBreaker } from './breaker.ts';
-import { createTurns } from './turns.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -42,7 +41,7 @@ export type HookVerdict =
     };
 
 /** What came of a call that decides nothing. */
-export type HookTrial = Outcome<{ readonly answer: HookAnswer | undefined }, string> & { readonly milliseconds: number };
+type HookTrial = Outcome<{ readonly answer: HookAnswer | undefined }, string> & { readonly milliseconds: number };
 
 export interface Hooks {
   /** Asks before its deadline. A failure of a hook with `on_failure: continue` is `ok`. */
@@ -56,7 +55,7 @@ export interface HookCalls {
   readonly hooks: Hooks;
 }
 
-export interface HookDeps {
+interface HookDeps {
   readonly clock: Clock;
   readonly database: Database;
   readonly encryption: KeyEncryption;
@@ -70,23 +69,7 @@ const recordsRefillMs = 100;
 
 export function createHooks(deps: HookDeps): Hooks {
   const breaker = createBreaker(deps.clock);
-  const turns = createTurns(hookCallsPerTenantMax);
   const records = createTokenBuckets({ burst: recordsBurst, refillMs: recordsRefillMs, keysMax: 10_000 });
-  const call = async (
-    question: Question,
-    name: HookPoint | 'test',
-  ): Promise<Outcome<{ readonly answer: HookAnswer | undefined }, string>> => {
-    const { tenant, hook } = question;
-    const startedMs = performance.now();
-    const giveBack = await turns.take(tenant, hook.deadlineMs);
-    if (giveBack === undefined) return fail('busy');
-    try {
-      const leftMs = hook.deadlineMs - (performance.now() - startedMs);
-      return leftMs < 1 ? fail('busy') : await post(deps, question, name, leftMs);
-    } finally {
-      giveBack();
-    }
-  };
   const record = async ({ tenant, hook, requestId, target }: Question, reason: string): Promise<void> => {
     const nowMs = deps.clock.nowMs();
     if (records.take(`${tenant} ${hook.id}`, nowMs) > 0) return;
@@ -101,8 +84,8 @@ export function createHooks(deps: HookDeps): Hooks {
       const key = `${tenant} ${hook.id} ${hook.updatedAtMs}`;
       const waitMs = breaker.waitMs(key);
       const startedMs = performance.now();
-      const called = waitMs > 0 ? fail('breaker_open') : await call(question, hook.point);
-      // Whoever found no turn has learnt nothing of the hook.
+      const called = waitMs > 0 ? fail('breaker_open') : await post(deps, question, hook.point);
+      // Whoever found no turn in the tenant's share has learnt nothing of the hook.
       if (called.ok) breaker.succeeded(key);
       else if (waitMs === 0 && called.reason !== 'busy') breaker.failed(key);
       deps.counters?.countHook(hook.point, resultOf(called), (performance.now() - startedMs) / 1000);
@@ -114,7 +97,7 @@ export function createHooks(deps: HookDeps): Hooks {
     },
     try: async (question) => {
       const startedMs = performance.now();
-      const called = await call(question, 'test');
+      const called = await post(deps, question, 'test');
       return { ...called, milliseconds: Math.round(performance.now() - startedMs) };
     },
   };
@@ -135,7 +118,6 @@ async function post(
   { clock, encryption, outbound }: HookDeps,
   { tenant, hook, requestId, data }: Question,
   name: HookPoint | 'test',
-  timeoutMs: number,
 ): Promise<Outcome<{ readonly answer: HookAnswer | undefined }, string>> {
   const nowMs = clock.nowMs();
   const id = `msg_${uuidV7(nowMs)}`;
@@ -144,15 +126,16 @@ async function post(
     timestamp: new Date(nowMs).toISOString(),
     data: { request_id: requestId ?? null, ...data },
   });
-  const secrets = [hook.secretSealed, hook.previousUntilMs !== undefined && hook.previousUntilMs > nowMs ? hook.previousSealed : undefined]
+  const secrets = [hook.secret, (hook.previousUntilMs ?? 0) > nowMs ? hook.previousSecret : undefined]
     .filter((sealed) => sealed !== undefined)
-    .map((sealed) => openHookSecret(encryption, tenant, hook.id, sealed));
+    .map((sealed) => openSecret(encryption, { table: 'hooks', tenant, id: hook.id }, sealed));
   const answer = await outbound.fetch({
     url: hook.url,
+    share: tenant,
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(await signatureOf(secrets, id, nowMs, body)) },
     body,
-    timeoutMs,
+    timeoutMs: hook.deadlineMs,
     responseBytesMax: hookAnswerBytesMax,
     keepsConnection: true,
   });

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isInCidrs, parseCidrs } from '../platform/address-ranges.ts';
+import { isInCidrs, parseCidrs } from '../platform/net/address-ranges.ts';
 
 export type AddressOf = (request: {
   readonly socket: { readonly remoteAddress?: string | undefined };

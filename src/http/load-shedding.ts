@@ -1,13 +1,13 @@
-// What an overloaded server still answers. When the event loop is late, what begins work is refused first (new sign-ins, pushed and
-// CIBA requests, provisioning, management), so that what people are in the middle of goes on; when it is very late, or nobody got a
-// connection to the database for a second, all but health. Refused before anything is begun, with 503 and when to come back.
+// What an overloaded server still answers. When the event loop is late, what programs do in bulk and can do again is refused first
+// (provisioning, management), so that people sign in and tokens are issued; when it is very late, or nobody got a connection to the
+// database for a second, all but health. Refused before anything is begun, with 503 and when to come back.
 import type { FastifyInstance } from 'fastify';
 import { connectionWaitMsMax, loopLagFirstMsMax, loopLagMsMax } from '../contract/limits.ts';
 
-/** What a surface gives up: all of it or some routes first, nothing ever, or (unless said) everything last. */
-export type Shedding = 'first' | 'never' | { readonly first: readonly string[] };
+/** When a surface is given up: before others, never, or (unless said) last. */
+export type Shedding = 'first' | 'never';
 
-export type Overload = 'loop_lag' | 'connections';
+type Overload = 'loop_lag' | 'connections';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -21,7 +21,8 @@ const measurements = 11;
 
 /**
  * Lets the server know how late its event loop is; to be called before surfaces register. The median, because a single long turn
- * (a start, a large import, a machine that slept) is no overload, and a mean would take it for one.
+ * (a start, a large import, a machine that slept) is no overload, and a mean would take it for one. Only time in which the loop was at
+ * work counts: one that had nothing to do and was not let run by its machine is late, and refusing requests would not help it.
  */
 export function watchLoopLag(app: FastifyInstance): void {
   const lagsMs: number[] = [];
@@ -29,8 +30,10 @@ export function watchLoopLag(app: FastifyInstance): void {
   let timer: NodeJS.Timeout | undefined;
   const measure = (): void => {
     const dueMs = performance.now() + measureEveryMs;
+    const before = performance.eventLoopUtilization();
     timer = setTimeout(() => {
-      lagsMs.push(Math.max(0, performance.now() - dueMs));
+      const { active: workedMs } = performance.eventLoopUtilization(before);
+      lagsMs.push(Math.max(0, Math.min(performance.now() - dueMs, workedMs)));
       if (lagsMs.length > measurements) lagsMs.shift();
       if (lagsMs.length === measurements) medianMs = lagsMs.toSorted((left, right) => left - right)[(measurements - 1) / 2]!;
       measure();

@@ -7,8 +7,8 @@ import { isSlug, rootTenantSlug, type Tenant } from '../domain/tenant/tenant.ts'
 import type { Clock } from '../platform/clock.ts';
 import { createTokenBuckets } from '../platform/token-buckets.ts';
 import type { LookUp } from '../storage/registry/tenant-directory.ts';
+import { rateLimited } from './budgets/rate-limits.ts';
 import { addressBlock } from './client-address.ts';
-import { rateLimited } from './rate-limits.ts';
 import type { Parts } from './services.ts';
 import type { TenantName } from './tenant-name.ts';
 
@@ -21,15 +21,19 @@ export async function findTenant({ tenants }: Parts<'tenants'>, name: TenantName
   return isSlug(slug) ? tenants.bySlug(slug, lookUp) : undefined;
 }
 
-/** What findTenant would give, if it is known without waiting. */
-export function peekTenant({ tenants }: Parts<'tenants'>, name: TenantName): { readonly tenant: Tenant | undefined } | undefined {
+/** What findTenant would give, if it is known without waiting: from memory that is young, or at most `ageMsMax` old. */
+export function peekTenant(
+  { tenants }: Parts<'tenants'>,
+  name: TenantName,
+  ageMsMax?: number,
+): { readonly tenant: Tenant | undefined } | undefined {
   if (name.kind === 'host') {
-    const own = tenants.peekDomain(name.origin);
+    const own = tenants.peekDomain(name.origin, ageMsMax);
     if (own === undefined) return undefined;
     if (own.tenant !== undefined) return name.slug === undefined ? own : { tenant: undefined };
   }
   const slug = name.slug ?? rootTenantSlug;
-  return isSlug(slug) ? tenants.peekSlug(slug) : { tenant: undefined };
+  return isSlug(slug) ? tenants.peekSlug(slug, ageMsMax) : { tenant: undefined };
 }
 
 /** Lets a look-up for an address through, or throws 429 in the envelope. */

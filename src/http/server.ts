@@ -5,24 +5,22 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { ContractError, reject } from '../contract/contract-error.ts';
 import { render } from '../contract/envelopes.ts';
 import { bodyBytesMax, headerBytesMax, requestTimeoutMs, stalledAnswerMs } from '../contract/limits.ts';
-import type { Envelope } from '../contract/row.ts';
-import type { SharedRowId } from '../contract/shared.ts';
 import type { Clock } from '../platform/clock.ts';
 import { requestIdAt } from '../platform/random.ts';
 import type { AddressOf } from './client-address.ts';
-import { afterAnswers, limitConnections } from './connection-limits.ts';
-import { installDraining } from './draining.ts';
+import { afterAnswers, limitConnections } from './connections/connection-limits.ts';
+import { installDraining } from './connections/draining.ts';
+import { readRefusedBodies } from './connections/refused-bodies.ts';
 import { watchLoopLag } from './load-shedding.ts';
-import { readRefusedBodies } from './refused-bodies.ts';
 import { findRequestFault } from './request-sanity.ts';
+import { type ErrorAnswers, malformedError, sharedError } from './surface-errors.ts';
 import { takeTenantPrefix } from './tenant-name.ts';
 
 export const requestIdHeader = 'x-request-id';
 
-/** Whose envelope answers below a path. Surfaces add themselves when they register. */
-export interface SurfacePrefix {
+/** Whose envelope answers at and below a path. Surfaces add themselves when they register. */
+interface SurfacePrefix extends Pick<ErrorAnswers, 'envelope' | 'malformed'> {
   readonly prefix: string;
-  readonly envelope: Envelope;
   readonly bodyBytesMax: number;
 }
 
@@ -33,7 +31,7 @@ declare module 'fastify' {
 }
 
 /** How long a connection may take, in milliseconds. */
-export interface ServerTimeouts {
+interface ServerTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;
   /** How long it is kept between two requests. */
@@ -71,7 +69,7 @@ export function createServer(addressOf: AddressOf, clock: Clock, timeouts: Serve
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     clientErrorHandler: (error, socket) => afterAnswers(socket, () => answerBrokenRequest(newRequestId(), error, socket)),
     // Fastify types this reply by a generic route; it is the ordinary one.
-    frameworkErrors: (_error, request, reply) => answerBadPath(envelopes, request as FastifyRequest, reply as FastifyReply),
+    frameworkErrors: (error, request, reply) => answerBadPath(envelopes, error, request as FastifyRequest, reply as FastifyReply),
   });
   // null until set: the shape of the request object stays the same for every request
   app.decorateRequest('tenant', null as never);
@@ -90,7 +88,7 @@ export function createServer(addressOf: AddressOf, clock: Clock, timeouts: Serve
     reply.headers({ [requestIdHeader]: request.id, 'x-content-type-options': 'nosniff' });
     const fault = findRequestFault(request.raw);
     if (fault === undefined) done();
-    else if (fault === 'repeated_content_type') done(reject(malformedRowAt(envelopes, request), fault));
+    else if (fault === 'repeated_content_type') done(malformedAt(envelopes, request, fault));
     else done(reject('http.bad_request_line', fault));
   });
   // Surfaces read the bodies they know. Outside them a body is read and forgotten, so that none can be wrong but by its size.
@@ -109,19 +107,29 @@ export function createServer(addressOf: AddressOf, clock: Clock, timeouts: Serve
   return app;
 }
 
-/** A path that cannot be decoded reaches no route. */
-function answerBadPath(prefixes: readonly SurfacePrefix[], request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return answerOutsideSurfaces(reject(malformedRowAt(prefixes, request), 'bad_path'), request, reply);
+/** A path that cannot be decoded, or with an id longer than any of ours, reaches no route. */
+function answerBadPath(
+  prefixes: readonly SurfacePrefix[],
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const isLong = error.code === 'FST_ERR_MAX_PARAM_LENGTH';
+  const unknown = sharedError(surfaceAt(prefixes, request.url)?.envelope ?? 'management', 'not_found', 'id_too_long');
+  return answerOutsideSurfaces(isLong ? unknown : malformedAt(prefixes, request, 'bad_path'), request, reply);
 }
 
-/** The row of a request no surface has looked at yet; whose envelope it has is told by its path. */
-function malformedRowAt(prefixes: readonly SurfacePrefix[], { url }: FastifyRequest): SharedRowId | 'http.bad_request_line' {
+/** The error of a malformed request no surface has looked at yet; whose it is is told by its path. */
+function malformedAt(prefixes: readonly SurfacePrefix[], { url }: FastifyRequest, reason: string): ContractError {
   const surface = surfaceAt(prefixes, url);
-  return surface === undefined ? 'http.bad_request_line' : `${surface.envelope}.malformed`;
+  return surface === undefined ? reject('http.bad_request_line', reason) : malformedError(surface, reason);
 }
 
 function surfaceAt(prefixes: readonly SurfacePrefix[], url: string): SurfacePrefix | undefined {
-  return prefixes.toSorted((left, right) => right.prefix.length - left.prefix.length).find(({ prefix }) => url.startsWith(`${prefix}/`));
+  const [path = ''] = url.split('?', 1);
+  return prefixes
+    .toSorted((left, right) => right.prefix.length - left.prefix.length)
+    .find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
 }
 
 const quietCheckMs = 50;

@@ -9,13 +9,14 @@ import type { Hooks } from '../hooks/hooks.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Jobs } from '../platform/jobs.ts';
 import type { Log } from '../platform/log.ts';
-import type { Mail } from '../platform/mail.ts';
+import type { Mail } from '../platform/mail/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import type { Outbound } from '../platform/outbound.ts';
+import type { Outbound } from '../platform/net/outbound.ts';
+import type { TextRecords } from '../platform/net/text-records.ts';
 import type { PushWays } from '../platform/push/senders.ts';
 import type { RateLimiter } from '../platform/rate-limit.ts';
-import type { TextRecords } from '../platform/text-records.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { LongWork } from '../platform/turns/long-work.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
 import type { Database } from '../storage/engine/database.ts';
 import type { TenantDirectory } from '../storage/registry/tenant-directory.ts';
 import type { KeyRings } from '../tokens/key-rings.ts';
@@ -46,6 +47,7 @@ export interface Services {
   readonly connectors: Connectors;
   readonly textRecords: TextRecords;
   readonly jobs: Jobs;
+  readonly longWork: LongWork;
   readonly mail: Mail;
   readonly push: PushWays;
   /** Undefined when metrics are off. */

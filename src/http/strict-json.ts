@@ -2,7 +2,7 @@
 // A request that two parsers could read differently is refused, not guessed at.
 import { jsonDepthMax } from '../contract/limits.ts';
 
-export type StrictJson =
+type StrictJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly reason: 'not_utf8' | 'too_deep' | 'duplicate_key' | 'forbidden_key' | 'nul' | 'syntax' };
 

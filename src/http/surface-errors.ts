@@ -17,6 +17,8 @@ export type ErrorDeps = RefusalDeps & Parts<'log'>;
 /** How one surface words its errors. */
 export interface ErrorAnswers {
   readonly envelope: Envelope;
+  /** The error for a request that cannot be read where the surface has its own; undefined keeps the shared one. */
+  readonly malformed?: (reason: string) => ContractError;
   /** The error for a body over the limit where the surface has its own; undefined keeps the shared one. */
   readonly bodyTooLarge?: (request: FastifyRequest) => Error | undefined;
   /** Value of WWW-Authenticate for an error whose row names none, on surfaces that promise one. */
@@ -30,6 +32,11 @@ export function sharedError(envelope: Envelope, name: SharedName, reason: string
   return reject(`${envelope}.${name}`, reason);
 }
 
+/** The error for a request of a surface that cannot be read. */
+export function malformedError({ envelope, malformed }: Pick<ErrorAnswers, 'envelope' | 'malformed'>, reason: string): ContractError {
+  return malformed?.(reason) ?? sharedError(envelope, 'malformed', reason);
+}
+
 /** 503 for a tenant that moves to another deployment. */
 export const tenantClosed = (envelope: Envelope): ContractError =>
   reject(`${envelope}.unavailable`, 'tenant_moving', { retryAfterSeconds: closedRetrySeconds });
@@ -41,7 +48,8 @@ export function methodNotAllowed(envelope: Envelope, methods: readonly string[])
 }
 
 /** Turns anything thrown into the answer of a contract row; unknown errors become the envelope's 500 and are logged. */
-function toContractError(services: ErrorDeps, envelope: Envelope, error: Error, request: FastifyRequest): ContractError {
+function toContractError(services: ErrorDeps, answers: ErrorAnswers, error: Error, request: FastifyRequest): ContractError {
+  const { envelope } = answers;
   if (error instanceof ContractError) return error;
   if (error instanceof TenantClosed) return tenantClosed(envelope);
   if (error instanceof StorageUnavailable) {
@@ -50,13 +58,13 @@ function toContractError(services: ErrorDeps, envelope: Envelope, error: Error, 
   }
   if (request.raw.destroyed && !request.raw.complete) {
     services.log.debug({ request_id: request.id, reason: error.message }, 'the client went away within its body');
-    return sharedError(envelope, 'malformed', 'body_aborted');
+    return malformedError(answers, 'body_aborted');
   }
   const { code, statusCode } = error as FastifyError;
   const framework = code === undefined ? undefined : frameworkRows[code];
-  if (framework !== undefined) return sharedError(envelope, framework, code);
-  if (typeof code === 'string' && code.startsWith('FST_') && statusCode !== undefined && statusCode < 500)
-    return sharedError(envelope, 'malformed', code);
+  const isRefused = framework === 'malformed' || (code?.startsWith('FST_') === true && statusCode !== undefined && statusCode < 500);
+  if (framework !== undefined && framework !== 'malformed') return sharedError(envelope, framework, code);
+  if (isRefused) return malformedError(answers, code);
   services.log.error({ err: error, request_id: request.id, url: request.url.split('?', 1)[0] }, 'request failed');
   return sharedError(envelope, 'server_error', 'fault');
 }
@@ -78,7 +86,7 @@ export function answerError(
   reply: FastifyReply,
 ): FastifyReply {
   const own = (error as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? definition.bodyTooLarge?.(request) : undefined;
-  const contractError = toContractError(services, definition.envelope, own ?? error, request);
+  const contractError = toContractError(services, definition, own ?? error, request);
   recordRefusal(services, request, contractError);
   const answer = render(contractError);
   const challenge = definition.challenge?.(contractError, request);

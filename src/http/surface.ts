@@ -4,14 +4,23 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HTTPM
 import { type ContractError, reject } from '../contract/contract-error.ts';
 import { overloadRetrySeconds } from '../contract/limits.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
-import { publishedAgeMsMax } from '../storage/engine/config-pulse.ts';
+import { publishedAgeMsMax } from '../storage/engine/config/config-pulse.ts';
 import { findOverload, type Shedding } from './load-shedding.ts';
 import { pageOnLocalhost } from './loopback.ts';
 import { isEncoded } from './request-sanity.ts';
 import { findTenant, peekTenant } from './request-tenant.ts';
 import type { Parts } from './services.ts';
 import { parseStrictJson } from './strict-json.ts';
-import { answerError, type ErrorAnswers, type ErrorDeps, methodNotAllowed, sharedError, tenantClosed } from './surface-errors.ts';
+import { strictTransport } from './strict-transport.ts';
+import {
+  answerError,
+  type ErrorAnswers,
+  type ErrorDeps,
+  malformedError,
+  methodNotAllowed,
+  sharedError,
+  tenantClosed,
+} from './surface-errors.ts';
 import { tenantNameOf } from './tenant-name.ts';
 
 declare module 'fastify' {
@@ -67,7 +76,7 @@ export function registerSurface(
   definition: SurfaceDefinition,
   define: (route: Route) => void,
 ): void {
-  app.surfacePrefixes.push({ prefix: definition.prefix, envelope: definition.envelope, bodyBytesMax: definition.bodyBytesMax });
+  app.surfacePrefixes.push(definition);
   app.register(
     async (scope) => {
       readBodies(scope, definition);
@@ -119,7 +128,7 @@ function readBodies(scope: FastifyInstance, definition: SurfaceDefinition): void
         if (bytes.length === 0 && definition.takesEmptyJson === true) return done(null, {});
         const parsed = parseStrictJson(bytes);
         if (parsed.ok) done(null, parsed.value);
-        else done(reject(`${definition.envelope}.malformed`, parsed.reason));
+        else done(malformedError(definition, parsed.reason));
       });
     } else {
       const parseAs = kind === 'form' ? 'string' : 'buffer';
@@ -130,12 +139,13 @@ function readBodies(scope: FastifyInstance, definition: SurfaceDefinition): void
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
 
-function sanityHook({ envelope, nulInQuery }: SurfaceDefinition): Hook {
+function sanityHook(definition: SurfaceDefinition): Hook {
+  const { envelope, nulInQuery } = definition;
   return (request, _reply, done) => {
     // No value of ours holds a NUL, and PostgreSQL cannot be asked about one.
     if (request.raw.url?.includes('%00') === true) {
       const error = nulInQuery?.(request.url.slice(0, request.url.indexOf('?')));
-      done(error ?? sharedError(envelope, 'malformed', 'nul_in_target'));
+      done(error ?? malformedError(definition, 'nul_in_target'));
     } else if (isEncoded(request.raw)) done(sharedError(envelope, 'unsupported_media_type', 'content_encoding'));
     else done();
   };
@@ -149,20 +159,24 @@ function localhostHook(services: Parts<'publicUrl'>): Hook {
   };
 }
 
-/** Refuses what an overloaded server does not begin. */
-function sheddingHook(scope: FastifyInstance, { cache, database, metrics }: SheddingDeps, definition: SurfaceDefinition): Hook {
-  const { shedding = 'last', envelope, prefix } = definition;
-  const isFirst = (route: string | undefined): boolean =>
-    shedding === 'first' || (typeof shedding === 'object' && shedding.first.some((path) => `${prefix}${path}` === route));
-  return ({ routeOptions: { url: route } }, _reply, done) => {
+/**
+ * Refuses what an overloaded server does not begin. The tenant hears of it where memory knows which it is, and memory may be old: the
+ * pulse is late with everything else, and a record permits nothing.
+ */
+function sheddingHook(scope: FastifyInstance, services: SurfaceDeps, definition: SurfaceDefinition): Hook {
+  const { cache, database, metrics } = services;
+  const { shedding = 'last', envelope } = definition;
+  return (request, _reply, done) => {
+    const { url: route } = request.routeOptions;
     // A database that does not answer at all is no overload: what memory may answer then is answered (config-pulse.ts). Asking keeps the
     // pulse going while everything is refused.
     const waitedMs = database.waitingMs();
     const connectionWaitMs = waitedMs > 0 && cache.isFresh() ? waitedMs : 0;
     const load = { lagMs: scope.loopLagMs(), connectionWaitMs };
-    const turn = isFirst(route) ? 'first' : shedding === 'never' ? 'never' : 'last';
-    const overload = findOverload(load, turn, isPublished(definition, route));
+    const overload = findOverload(load, shedding, isPublished(definition, route));
     if (overload === undefined) return done();
+    const tenant = definition.ofTenant ? peekTenant(services, tenantNameOf(request.raw, services), publishedAgeMsMax)?.tenant : undefined;
+    if (tenant !== undefined) request.tenant = tenant;
     metrics?.countShed(overload);
     done(reject(`${envelope}.unavailable`, overload, { retryAfterSeconds: overloadRetrySeconds }));
   };
@@ -190,7 +204,7 @@ function tenantHook(services: SurfaceDeps, definition: SurfaceDefinition): Hook 
     }
     request.tenant = tenant;
     // RFC 6797: a tenant reached by https is reached by nothing else for a year.
-    if (tenant.baseUrl.startsWith('https:')) reply.header('strict-transport-security', 'max-age=31536000');
+    if (tenant.baseUrl.startsWith('https:')) reply.headers(strictTransport);
     done();
   };
   return (request, reply, done) => {

@@ -10,7 +10,7 @@ import { plural } from '../texts/plural.ts';
 import type { Letter } from './letter.ts';
 import { oneLine } from './one-line.ts';
 
-export interface ApprovalMailFacts {
+interface ApprovalMailFacts {
   readonly tenant: Tenant;
   readonly client: Client;
   readonly user: { readonly locale: string | null; readonly preferred_language: string | null };
@@ -64,7 +64,7 @@ export const approvalMailCatalogs: Readonly<Record<Language, Wording>> = {
   },
 };
 
-/** Path of the approval page below base_url; web/ serves it. */
+/** Path of the approval page below base_url; sign-in/ serves it. */
 export const approvalPagePath = '/approve';
 
 /** Makes the mail in the user's language. */

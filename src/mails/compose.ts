@@ -4,7 +4,7 @@ import { accentsOf, assetUrl } from '../domain/appearance/branding.ts';
 import type { Language } from '../domain/language.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type Html, html, trusted } from '../platform/html.ts';
-import type { Message } from '../platform/mail.ts';
+import type { Message } from '../platform/mail/mail.ts';
 import { brandTexts } from '../texts/brand-texts.ts';
 import type { Letter } from './letter.ts';
 import { oneLine } from './one-line.ts';
@@ -14,7 +14,9 @@ import type { MailTemplate } from './template.ts';
 export async function composeMessage(letter: Letter, tenant: Tenant, template: MailTemplate | undefined): Promise<Message> {
   const { to, language, subject, text, body } = letter;
   if (template === undefined) return { to, subject, text, html: framed(tenant, language, subject, body) };
-  const { fillTemplate } = await import('./template.ts'); // the reader of Markdown loads with the first mail that is worded
+  const { fillTemplate, templateFault } = await import('./template.ts'); // the reader of Markdown loads with the first mail that is worded
+  // What was published before a rule was drawn is not sent.
+  if (templateFault(letter.kind, template) !== undefined) return composeMessage(letter, tenant, undefined);
   const filled = fillTemplate(letter.kind, template, letter.values);
   return { to, subject: filled.subject, text: filled.text, html: framed(tenant, language, filled.subject, filled.body) };
 }

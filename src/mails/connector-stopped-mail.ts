@@ -1,7 +1,7 @@
 // The mail to administrators that a connector stopped, or waits for their word, and what to do, in the languages of the pages.
 import { type Language, negotiateLanguage } from '../domain/language.ts';
 import { html } from '../platform/html.ts';
-import type { Message } from '../platform/mail.ts';
+import type { Message } from '../platform/mail/mail.ts';
 import { oneLine } from './one-line.ts';
 
 export interface Wording {

@@ -4,7 +4,7 @@ import { html } from '../platform/html.ts';
 import type { Letter } from './letter.ts';
 import { oneLine } from './one-line.ts';
 
-export interface DeviceMailFacts {
+interface DeviceMailFacts {
   readonly deviceName: string;
   readonly tenantName: string;
   readonly language: string;

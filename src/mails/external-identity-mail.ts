@@ -4,7 +4,7 @@ import { html } from '../platform/html.ts';
 import type { Letter } from './letter.ts';
 import { oneLine } from './one-line.ts';
 
-export type LinkChange = 'added' | 'removed';
+type LinkChange = 'added' | 'removed';
 
 export interface Wording {
   readonly subject: Readonly<Record<LinkChange, (provider: string, tenant: string) => string>>;

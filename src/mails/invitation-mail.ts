@@ -6,7 +6,7 @@ import { plural } from '../texts/plural.ts';
 import type { Letter } from './letter.ts';
 import { oneLine } from './one-line.ts';
 
-export interface InvitationMailFacts {
+interface InvitationMailFacts {
   readonly url: string;
   readonly tenantName: string;
   readonly lifetimeSeconds: number;

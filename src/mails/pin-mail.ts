@@ -6,7 +6,7 @@ import { plural } from '../texts/plural.ts';
 import type { Letter } from './letter.ts';
 import { oneLine } from './one-line.ts';
 
-export interface PinMailFacts {
+interface PinMailFacts {
   readonly pin: string;
   readonly tenantName: string;
   /** What it signs in to. */

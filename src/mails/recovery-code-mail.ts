@@ -7,7 +7,7 @@ import { oneLine } from './one-line.ts';
 
 export type RecoveryCodeNews = 'made' | 'used';
 
-export interface RecoveryCodeMailFacts {
+interface RecoveryCodeMailFacts {
   readonly news: RecoveryCodeNews;
   readonly tenantName: string;
   /** How many codes work now. */

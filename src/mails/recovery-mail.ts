@@ -5,9 +5,9 @@ import { html } from '../platform/html.ts';
 import type { Letter } from './letter.ts';
 import { oneLine } from './one-line.ts';
 
-export type RecoveryMailKind = 'link' | 'notice';
+type RecoveryMailKind = 'link' | 'notice';
 
-export interface RecoveryMailFacts {
+interface RecoveryMailFacts {
   readonly url: string;
   readonly tenantName: string;
   readonly language: string;

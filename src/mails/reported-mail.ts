@@ -4,7 +4,7 @@ import { html } from '../platform/html.ts';
 import type { Letter } from './letter.ts';
 import { oneLine } from './one-line.ts';
 
-export interface ReportedMailFacts {
+interface ReportedMailFacts {
   readonly tenantName: string;
   /** Where the sign-in was begun; undefined when nobody knows. */
   readonly ip: string | undefined;

@@ -13,7 +13,7 @@ export interface MailTemplate {
   readonly body: string;
 }
 
-export interface FilledTemplate {
+interface FilledTemplate {
   readonly subject: string;
   readonly text: string;
   readonly body: Html;
@@ -51,10 +51,38 @@ export function templateFault(kind: MailKindName, { subject, body }: MailTemplat
   const missing = Object.entries(placeholders).find(([name, { required }]) => required === true && !namesIn(body).includes(name));
   if (missing !== undefined) return { field: 'body', text: `must have {{${missing[0]}}}: without it the mail is of no use` };
   const address = addressesIn(body).find((href) => addressFault(kind, href));
-  return address === undefined
-    ? undefined
-    : { field: 'body', text: `has the address ${address}; an address is an https one, or a placeholder that is a link` };
+  if (address !== undefined)
+    return { field: 'body', text: `has the address ${address}; an address is an https one, or a placeholder that is a link` };
+  if (isPartOfAddress(kind, subject)) return { field: 'subject', text: partOfAddress };
+  return [plainText(body), ...wordsIn(body)].some((text) => isPartOfAddress(kind, text))
+    ? { field: 'body', text: partOfAddress }
+    : undefined;
 }
+
+const partOfAddress = 'has a code or link as a part of an address; put a space between';
+const secretMark = '\u0001';
+
+/**
+ * Programs that show or check mails make addresses of words, without any Markdown, and open them: a code or link within one would be told
+ * to whoever is there.
+ */
+function isPartOfAddress(kind: MailKindName, text: string): boolean {
+  const { placeholders } = mailKindOf(kind);
+  const isSecret = (name: string): boolean => placeholders[name]?.isLink === true || placeholders[name]?.isSecret === true;
+  return text
+    .replaceAll(placeholder, (_whole, name: string) => (isSecret(name) ? secretMark : 'x'))
+    .split(/\s+/)
+    .filter((word) => word.includes(secretMark))
+    .some((word) => /[./@\\]/.test(word.replaceAll(secretMark, '').replace(/[^\p{L}\p{N}]+$/u, '')));
+}
+
+/** What is read of each paragraph once its Markdown and its character references are. */
+const wordsIn = (body: string): readonly string[] =>
+  markdown
+    .parse(body, {})
+    .flatMap(({ children }) =>
+      children === null ? [] : [children.map(({ type, content }) => (/break$/.test(type) ? '\n' : content)).join('')],
+    );
 
 type Tokens = ReturnType<typeof markdown.parse>;
 const inline = (tokens: Tokens): Tokens => tokens.flatMap((token) => [token, ...(token.children ?? [])]);

@@ -3,7 +3,7 @@
 import type { DisabledReason } from '../domain/extending/webhook.ts';
 import { type Language, negotiateLanguage } from '../domain/language.ts';
 import { html } from '../platform/html.ts';
-import type { Message } from '../platform/mail.ts';
+import type { Message } from '../platform/mail/mail.ts';
 import { oneLine } from './one-line.ts';
 
 export interface Wording {

@@ -4,7 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ContractError, reject } from '../contract/contract-error.ts';
 import { rootTenantSlug } from '../domain/tenant/tenant.ts';
 import { createLateRoutes, type LateRoutes } from '../http/late-routes.ts';
+import { inTurn } from '../http/long-work.ts';
 import { prefersLines } from '../platform/accept.ts';
+import { paceOfLongWork } from '../platform/turns/long-work.ts';
 import { isForeignKeyViolation } from '../storage/engine/foreign-key-violation.ts';
 import { LastOwner } from '../storage/people/user-roles.ts';
 import {
@@ -56,8 +58,7 @@ export function createDispatch(services: ManagementDeps, api: Api): (request: Fa
     const caller = isOfDeployment ? operatorOf(known) : known;
     request.auditActor = caller.actor;
     await api.limit(request, caller);
-    const { capability } = endpoint;
-    if (capability !== undefined) requireCapabilities([capability], caller.scopes);
+    requireEntry(endpoint, caller.scopes);
     const call = await readCall(services, request, endpoint, params, caller);
     await requireOver(endpoint, call);
     const answer = await handle(endpoint, call);
@@ -85,9 +86,18 @@ function operatorOf(caller: Caller): Caller {
   return { ...caller, actor: `operator:${caller.actor}` };
 }
 
+/** @throws management.forbidden */
+function requireEntry({ capability, orCapability }: Endpoint, scopes: readonly string[]): void {
+  if (capability === undefined || (orCapability !== undefined && scopes.includes(orCapability))) return;
+  requireCapabilities([capability], scopes);
+}
+
 async function handle(endpoint: Endpoint, call: Call<unknown, unknown>): Promise<unknown> {
   try {
-    return await endpoint.handle(call as Call<never, never>); // query and body were checked by the endpoint's own schemas
+    if (endpoint.isLong !== true) return await endpoint.handle(call as Call<never, never>); // query and body were checked by the endpoint's own schemas
+    const { services, tenant, isGone } = call;
+    const waiting = { envelope: 'management', tenant: tenant.id, isGone } as const;
+    return await inTurn(services, waiting, (pace) => endpoint.handle({ ...call, pace } as Call<never, never>));
   } catch (error) {
     if (error instanceof LastOwner) throw conflict('roles', 'One owner must remain: give the role owner to somebody else first.');
     throw isForeignKeyViolation(error) ? notFound('deleted_meanwhile') : error;
@@ -111,7 +121,18 @@ async function readCall(
   }
   const { actor, scopes } = caller;
   const isGone = (): boolean => request.raw.socket.destroyed || request.server.draining.isOn();
-  return { services, tenant: request.tenant, actor, scopes, requestId: request.id, params, query: query.value, body, isGone };
+  return {
+    services,
+    tenant: request.tenant,
+    actor,
+    scopes,
+    requestId: request.id,
+    params,
+    query: query.value,
+    body,
+    isGone,
+    pace: paceOfLongWork(),
+  };
 }
 
 function pathBelow(request: FastifyRequest, prefix: string): string {

@@ -2,10 +2,10 @@
 // A resource is one file of endpoints; adding it is one line in endpoints.ts. Schemas are TypeBox; this file loads none of it.
 
 import type { Static, TSchema } from 'typebox';
-import type { Administration } from '../administration/administration.ts';
+import type { Administration, By } from '../administration/administration.ts';
 import type { DomainDeps } from '../administration/provider-domains.ts';
-import type { RefreshDeps } from '../administration/sp-refresh.ts';
-import type { PushParts } from '../approvals/push-sending.ts';
+import type { RefreshDeps } from '../administration/saml/sp-refresh.ts';
+import type { PushParts } from '../approvals/pushed/push-sending.ts';
 import type { ConnectorCalls } from '../connectors/engine.ts';
 import { type ContractError, reject } from '../contract/contract-error.ts';
 import type { TypedEvent } from '../contract/events.ts';
@@ -13,6 +13,8 @@ import type { Capability } from '../domain/people/capabilities.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { HookCalls } from '../hooks/hooks.ts';
 import type { Parts } from '../http/services.ts';
+import type { LongWorkTurns } from '../platform/turns/long-work.ts';
+import type { Pace } from '../platform/turns/pace.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { type EventFacts, insertAuditEvent } from '../storage/records/audit-events.ts';
 import type { KeySupply } from '../tokens/signing-key-supply.ts';
@@ -25,6 +27,7 @@ export type ManagementDeps = Administration &
   HookCalls &
   KeySupply &
   ConnectorCalls &
+  LongWorkTurns &
   Parts<'activity' | 'config' | 'mail' | 'metrics' | 'refusals'>;
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -44,6 +47,8 @@ export interface Call<Query, Body> {
   readonly body: Body;
   /** True when nobody waits for the answer any more, or the server stops. */
   readonly isGone: () => boolean;
+  /** Awaited between the items of whatever has many. */
+  readonly pace: Pace;
 }
 
 export interface Endpoint {
@@ -52,6 +57,8 @@ export interface Endpoint {
   readonly path: string;
   /** Undefined: whoever passed the surface's own authentication. */
   readonly capability?: Capability;
+  /** Whoever has this one passes too; what the fields of the body need is the handler's to ask. */
+  readonly orCapability?: Capability;
   /**
    * True: of the deployment, not of a tenant. In the management API only an administrator of the root tenant, as a person,
    * may call it; in other tenants there is no such path.
@@ -62,6 +69,8 @@ export interface Endpoint {
   readonly summary: string;
   readonly query?: TSchema | undefined;
   readonly body?: TSchema | undefined;
+  /** True: it takes as long as there are things, so it takes turns with the other long work of its tenant and of the process. */
+  readonly isLong?: boolean;
   /** True: the body is bytes of a content type the surface takes, not JSON. Validation is the endpoint's. */
   readonly takesBytes?: boolean;
   readonly answer: TSchema | undefined;
@@ -95,7 +104,7 @@ export const notFound = (what: string): ContractError => reject('management.not_
 export const conflict = (field: string, text: string): ContractError => reject('management.conflict', 'taken', { text, kind: field });
 
 const statusOf = Symbol('status of this answer');
-export type AnswerWithStatus = { readonly [statusOf]: 200 | 201; readonly answer: unknown };
+type AnswerWithStatus = { readonly [statusOf]: 200 | 201; readonly answer: unknown };
 
 /** An answer with another status than its endpoint's own: an upsert answers 201 or 200. */
 export const withStatus = (status: 200 | 201, answer: unknown): AnswerWithStatus => ({ [statusOf]: status, answer });
@@ -113,7 +122,14 @@ export function requireCapabilities(wanted: readonly string[], scopes: readonly 
   if (missing !== undefined) throw missingCapability(missing, scopes);
 }
 
-export function missingCapability(capability: string, scopes: readonly string[]): ContractError {
+/** Who calls, for acts on things that hand out more than their own capability says. */
+export const byOf = ({ actor, requestId, scopes }: Pick<Call<unknown, unknown>, 'actor' | 'requestId' | 'scopes'>): By => ({
+  actor,
+  requestId,
+  require: (needs) => requireCapabilities(needs, scopes),
+});
+
+function missingCapability(capability: string, scopes: readonly string[]): ContractError {
   return reject(
     'management.forbidden',
     { reason: 'missing_capability', expected: capability, received: scopes.join(' ') },

@@ -1,9 +1,12 @@
 // Every endpoint of the management and system APIs. A resource is one file; adding it is one line here.
 
+import { allRegistered, registered } from '../administration/registered.ts';
+import { pathOfKind } from '../domain/kind.ts';
 import { eventFeedEndpoints } from './activity/event-feed.ts';
 import { eventEndpoints } from './activity/events.ts';
 import { outboxEndpoints } from './activity/outbox.ts';
 import { pushEndpoints } from './activity/push.ts';
+import { signInEndpoints } from './activity/sign-ins.ts';
 import { statisticsEndpoints } from './activity/statistics.ts';
 import { brandingEndpoints } from './appearance/branding.ts';
 import { imageEndpoints } from './appearance/images.ts';
@@ -12,30 +15,28 @@ import { mailEndpoints } from './appearance/mails.ts';
 import { textEndpoints } from './appearance/texts.ts';
 import { clientEndpoints } from './client/clients.ts';
 import { initialAccessTokenEndpoints } from './client/initial-access-tokens.ts';
-import { resourceEndpoints } from './client/resources.ts';
 import type { Endpoint } from './endpoint.ts';
 import { connectorRunEndpoints } from './extending/connector-runs.ts';
-import { connectorEndpoints } from './extending/connectors.ts';
 import { hookEndpoints } from './extending/hooks.ts';
 import { mappingEndpoints } from './extending/mappings.ts';
 import { webhookDeliveryEndpoints } from './extending/webhook-deliveries.ts';
-import { webhookEndpoints } from './extending/webhooks.ts';
+import { type Besides, kindEndpoints } from './kind-endpoints.ts';
 import { administratorEndpoints } from './people/administrators.ts';
+import { assignmentEndpoints } from './people/assignments.ts';
 import { browserSessionEndpoints } from './people/browser-sessions.ts';
-import { customAttributeEndpoints } from './people/custom-attributes.ts';
 import { deviceEndpoints } from './people/devices.ts';
 import { externalIdentityEndpoints } from './people/external-identities.ts';
 import { groupEndpoints } from './people/groups.ts';
 import { invitationEndpoints } from './people/invitations.ts';
+import { knownSecretEndpoints } from './people/known-secrets.ts';
 import { passkeyEndpoints } from './people/passkeys.ts';
 import { recoveryEndpoints } from './people/recoveries.ts';
 import { recoveryCodeEndpoints } from './people/recovery-codes.ts';
-import { roleEndpoints } from './people/roles.ts';
 import { userEndpoints } from './people/users.ts';
 import { providerKeyEndpoints } from './saml/provider-keys.ts';
 import { providerMetadataEndpoints } from './saml/provider-metadata.ts';
-import { serviceProviderEndpoints } from './saml/service-providers.ts';
-import { identityProviderEndpoints } from './sign-in/identity-providers.ts';
+import { besideServiceProvider, serviceProviderEndpoints } from './saml/service-providers.ts';
+import { besideProvider, identityProviderEndpoints } from './sign-in/identity-providers.ts';
 import { ssfStreamEndpoints } from './ssf/ssf-streams.ts';
 import { domainEndpoints } from './tenant/domain.ts';
 import { settingsEndpoints } from './tenant/settings.ts';
@@ -44,20 +45,34 @@ import { tenantEndpoints } from './tenant/tenants.ts';
 
 export const systemEndpoints: readonly Endpoint[] = [...tenantEndpoints, ...outboxEndpoints];
 
+/** What answers of kinds hold beside their fields. */
+const besides: Readonly<Record<string, Besides>> = {
+  service_provider: besideServiceProvider,
+  identity_provider: besideProvider as unknown as Besides,
+};
+
+/** Who may use a resource by clients nobody registered, where that is for some. */
+const resourceAssignmentEndpoints = assignmentEndpoints({
+  kind: 'resource',
+  path: pathOfKind(registered.resource.kind),
+  ...registered.resource.kind.power,
+  exists: async (queries, tenant, id) => (await registered.resource.rows.find(queries, tenant, id)) !== undefined,
+});
+
 export const managementEndpoints: readonly Endpoint[] = [
   ...clientEndpoints,
   ...initialAccessTokenEndpoints,
-  ...resourceEndpoints,
-  ...customAttributeEndpoints,
+  ...allRegistered.flatMap((one) => kindEndpoints(one, besides[one.kind.noun])),
+  ...resourceAssignmentEndpoints,
   ...mappingEndpoints,
   ...userEndpoints,
   ...administratorEndpoints,
-  ...roleEndpoints,
   ...browserSessionEndpoints,
   ...groupEndpoints,
   ...deviceEndpoints,
   ...pushEndpoints,
   ...invitationEndpoints,
+  ...knownSecretEndpoints,
   ...passkeyEndpoints,
   ...recoveryCodeEndpoints,
   ...recoveryEndpoints,
@@ -67,10 +82,8 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...providerMetadataEndpoints,
   ...identityProviderEndpoints,
   ...hookEndpoints,
-  ...webhookEndpoints,
   ...webhookDeliveryEndpoints,
   ...ssfStreamEndpoints,
-  ...connectorEndpoints,
   ...connectorRunEndpoints,
   ...signingKeyEndpoints,
   ...settingsEndpoints,
@@ -82,6 +95,7 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...domainEndpoints,
   ...eventFeedEndpoints,
   ...eventEndpoints,
+  ...signInEndpoints,
   ...statisticsEndpoints,
   ...tenantEndpoints.map((endpoint): Endpoint => ({ ...endpoint, operatorOnly: true })),
 ];

@@ -55,10 +55,11 @@ function schemaOf(endpoint: Endpoint): Json {
   };
 }
 
-function descriptionOf({ capability, operatorOnly }: Endpoint): Json {
+function descriptionOf({ capability, orCapability, operatorOnly }: Endpoint): Json {
   if (operatorOnly === true)
     return { description: 'In the root tenant alone, and for its administrators as people: the operator view of the console.' };
-  return capability === undefined ? {} : { description: `Needs the capability \`${capability}\`.` };
+  if (capability === undefined) return {};
+  return { description: `Needs the capability \`${capability}\`${orCapability === undefined ? '' : ` or \`${orCapability}\``}.` };
 }
 
 const errorProperties = { error: { type: 'string' }, message: { type: 'string' }, kind: { type: 'string' } };

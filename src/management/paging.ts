@@ -2,7 +2,7 @@
 import { listLimitDefault, listLimitMax } from '../contract/limits.ts';
 import type { TenantId } from '../domain/ids.ts';
 import type { Queries } from '../storage/engine/database.ts';
-import { listMatching, type Page } from '../storage/engine/matching-rows.ts';
+import { listMatching, type Page } from '../storage/engine/rows/matching-rows.ts';
 import { type Call, invalidField, type Json } from './endpoint.ts';
 
 interface PageQuery {
@@ -52,4 +52,12 @@ function decodeCursor(cursor: string): string {
   const text = cursor.length <= cursorCharsMax && /^[A-Za-z0-9_-]+$/.test(cursor) ? Buffer.from(cursor, 'base64url').toString() : '';
   if (!text.startsWith('1:')) throw invalidField('cursor', 'This parameter is not a cursor of this list.');
   return text.slice(2);
+}
+
+/** A time that limits a list, epoch milliseconds: RFC 3339 date and time, or a date. @throws ContractError naming the field */
+export function timeOf(field: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const epochMs = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(epochMs)) throw invalidField(field, 'This parameter must be a time such as 2026-01-31T12:00:00Z.');
+  return epochMs;
 }

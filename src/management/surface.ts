@@ -5,7 +5,7 @@ import { managementBodyBytesMax } from '../contract/limits.ts';
 import { verifySecret } from '../crypto/secret-hash.ts';
 import { capabilities } from '../domain/people/capabilities.ts';
 import { operatorTokenKey, rootTenantSlug } from '../domain/tenant/tenant.ts';
-import { enforceRateLimit } from '../http/rate-limits.ts';
+import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import type { Services } from '../http/services.ts';
 import { type Handler, registerSurface, type SurfaceDefinition } from '../http/surface.ts';
 import { tenantNameOf } from '../http/tenant-name.ts';

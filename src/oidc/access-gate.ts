@@ -1,12 +1,22 @@
 // The access gate: with `access_policy: assigned` only assigned users, directly or through a group, may sign in to a client.
-// Asked wherever a user meets a client; each endpoint refuses with its own opaque row.
+// Of clients nobody registered the resource has a gate of its own. Asked wherever a user meets a client; each endpoint refuses with its own opaque row.
 import type { Client } from '../domain/client/client.ts';
 import type { TenantId, UserId } from '../domain/ids.ts';
 import type { Database } from '../storage/engine/database.ts';
-import { isAssigned } from '../storage/registry/access-assignments.ts';
+import { isAssigned, mayReach } from '../storage/registry/clients/access-assignments.ts';
 
 /** True when the user may use the client now. Asks the database only where a policy is set. */
-export async function passesAccessGate(database: Database, tenant: TenantId, client: Client, user: UserId): Promise<boolean> {
-  if (client.accessPolicy === 'everyone') return true;
-  return database.read(tenant, (queries) => isAssigned(queries, tenant, { kind: 'client', id: client.clientId }, user));
+export async function passesAccessGate(
+  database: Database,
+  tenant: TenantId,
+  client: Client,
+  user: UserId,
+  resource?: string,
+): Promise<boolean> {
+  if (client.accessPolicy === 'everyone' && client.origin === undefined) return true;
+  return database.read(tenant, async (queries) => {
+    if (client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant, { kind: 'client', id: client.clientId }, user)))
+      return false;
+    return client.origin === undefined || mayReach(queries, tenant, resource, user);
+  });
 }

@@ -1,6 +1,7 @@
 // How long an access token for a resource lives: the resource may say so itself, else the tenant does.
 import type { Tenant } from '../domain/tenant/tenant.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
+import { findCachedResource } from '../storage/registry/clients/resources.ts';
 
 /** Seconds; the resource is configuration and comes from the cache. */
 export async function accessTokenLifetimeSeconds(
@@ -8,14 +9,6 @@ export async function accessTokenLifetimeSeconds(
   tenant: Tenant,
   resource: string,
 ): Promise<number> {
-  const own = await cache.get(tenant.id, `resource-lifetime:${resource}`, async (queries) => {
-    const row = await queries
-      .selectFrom('resources')
-      .select('access_token_lifetime_seconds')
-      .where('tenant_id', '=', tenant.id)
-      .where('identifier', '=', resource)
-      .executeTakeFirst();
-    return row?.access_token_lifetime_seconds ?? undefined;
-  });
-  return own ?? tenant.settings.access_token_lifetime_seconds;
+  const registered = await findCachedResource(cache, tenant.id, resource);
+  return registered?.accessTokenLifetimeSeconds ?? tenant.settings.access_token_lifetime_seconds;
 }

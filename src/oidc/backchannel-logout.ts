@@ -1,8 +1,9 @@
 // OpenID Connect Back-Channel Logout 1.0: tells a client that a session it got from us has ended, because the person
 // logged out, an administrator ended it, or the user was suspended or deleted.
-import { signJwt } from '../crypto/jwt.ts';
+import { signJwt } from '../crypto/signing/jwt.ts';
 import { type Carrier, eachAlone, postOnce } from '../deliveries/carrier.ts';
 import { deliveryKinds } from '../deliveries/kinds.ts';
+import { recipientClient, recipientTenant } from '../deliveries/recipients.ts';
 import type { Client } from '../domain/client/client.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
@@ -10,7 +11,6 @@ import { nowSeconds } from '../platform/clock.ts';
 import { findGrant, type StoredGrant } from '../storage/oidc/grants.ts';
 import type { LogoutNotice } from '../storage/oidc/logout-notices.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
-import { findCachedClient } from '../storage/registry/clients.ts';
 import { type KeySupply, ringWith } from '../tokens/signing-key-supply.ts';
 
 type NoticeDeps = KeySupply & Parts<'clock' | 'database' | 'outbound' | 'tenants'>;
@@ -23,15 +23,15 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
 export const createLogoutCarrier = (services: () => NoticeDeps): Carrier<LogoutNotice> =>
   eachAlone(async (notice) => {
     const { cache, clock, database, outbound, tenants } = services();
-    const tenant = await tenants.byId(notice.tenant_id);
+    const tenant = await recipientTenant({ tenants }, notice.tenant_id);
     const grant = tenant && (await database.read(tenant.id, (queries) => findGrant(queries, tenant.id, notice.grant_id)));
-    const client = tenant && grant && (await findCachedClient(cache, tenant.id, grant.client_id));
+    const client = tenant && grant && (await recipientClient({ cache, database }, tenant.id, grant.client_id));
     const url = client?.backchannelLogoutUri;
     if (tenant?.enabled !== true || grant === undefined || client?.enabled !== true || url === undefined) return undefined;
     const body = `logout_token=${await mintLogoutToken(services(), tenant, client, grant)}`;
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     return {
-      send: (signal) => postOnce(outbound, { url, headers, body, timeoutMs: deliveryKinds.logout.attemptMs, signal }),
+      send: (signal) => postOnce(outbound, { url, share: tenant.id, headers, body, timeoutMs: deliveryKinds.logout.attemptMs, signal }),
       settle: (queries, { result, reason }) =>
         insertAuditEvent(queries, tenant.id, clock.nowMs(), {
           type: result === 'taken' ? 'logout.notified' : 'logout.notification_failed',

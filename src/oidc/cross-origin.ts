@@ -4,10 +4,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Handler } from '../http/surface.ts';
 
 const exposed = 'DPoP-Nonce, WWW-Authenticate, X-Request-Id, Retry-After';
+/** The last two go with every request of an MCP client, those to its authorization server too. */
+const allowed = 'Authorization, Content-Type, DPoP, MCP-Protocol-Version, Mcp-Method';
 const preflightSeconds = '3600';
 
 /** Adds the headers when the request comes from a page. */
-export function allowCrossOrigin(request: FastifyRequest, reply: FastifyReply): void {
+function allowCrossOrigin(request: FastifyRequest, reply: FastifyReply): void {
   if (request.headers.origin === undefined) return;
   reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed });
 }
@@ -28,7 +30,7 @@ export function preflight(methods: string): Handler {
       .headers({
         'access-control-allow-origin': '*',
         'access-control-allow-methods': methods,
-        'access-control-allow-headers': 'Authorization, Content-Type, DPoP',
+        'access-control-allow-headers': allowed,
         'access-control-max-age': preflightSeconds,
       })
       .send();

@@ -8,7 +8,7 @@ import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Page } from '../pages/page.ts';
 import { presentErrorPage } from '../pages/status-page.ts';
 import { type Html, html } from '../platform/html.ts';
-import { pageTextsOf } from '../texts/page-texts.ts';
+import { pageTextsOf } from '../texts/pages/page-texts.ts';
 
 const visited = /^\/v1\/idp\/oidc\/(?:authorize|logout)(?:\/browser)?(?:\?|$)/;
 const logoutPath = /^\/v1\/idp\/oidc\/logout(?:\?|$)/;

@@ -2,18 +2,19 @@
 // A token that is unverifiable, expired, revoked or not the caller's business is `{"active":false}` and nothing else.
 
 import { reject } from '../contract/contract-error.ts';
-import { signJwt } from '../crypto/jwt.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
+import { signJwt } from '../crypto/signing/jwt.ts';
 import type { Client } from '../domain/client/client.ts';
+import { registeredSpelling } from '../domain/client/resource.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import type { Handler } from '../http/surface.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import { findRefreshToken } from '../storage/oidc/refresh-tokens.ts';
 import { findTokenState } from '../storage/oidc/revoked-tokens.ts';
-import { findCachedClient } from '../storage/registry/clients.ts';
-import { type AccessToken, verifyAccessToken } from '../tokens/access-token.ts';
+import { findCachedClient } from '../storage/registry/clients/clients.ts';
+import { type AccessToken, clientsOf, verifyAccessToken } from '../tokens/access-token.ts';
 import { authenticateClient, type ClientAuthDeps } from './client/client-authentication.ts';
 import { parametersFailureText, parseForm } from './parameters.ts';
 
@@ -76,11 +77,13 @@ async function introspectAccessToken(
   token: AccessToken,
 ): Promise<Introspection | undefined> {
   const isOwn = token.clientId === caller.clientId;
-  if (!isOwn && !token.audience.some((audience) => caller.resources.includes(audience))) return undefined;
-  const owner = isOwn ? caller : await findCachedClient(services.cache, tenant.id, token.clientId);
-  if (owner?.enabled !== true) return undefined;
+  if (!isOwn && !token.audience.some((audience) => isServedBy(tenant, caller, audience))) return undefined;
   const state = await services.database.read(tenant.id, (queries) => findTokenState(queries, tenant.id, token));
   if (state.isRevoked || (token.sid !== undefined && state.userState !== 'active')) return undefined;
+  for (const clientId of clientsOf(token, state.clientId)) {
+    const client = clientId === caller.clientId ? caller : await findCachedClient(services.cache, tenant.id, clientId);
+    if (client?.enabled !== true) return undefined;
+  }
   let introspection = activeAccessTokens.get(token);
   if (introspection === undefined) {
     introspection = introspectionOf({ active: true, token_type: isDpopBound(token) ? 'DPoP' : 'Bearer', ...token.claims });
@@ -88,6 +91,11 @@ async function introspectAccessToken(
   }
   return introspection;
 }
+
+/** Tokens for the issuer are for UserInfo: nobody sees them by calling it another way. */
+const isServedBy = ({ baseUrl }: Tenant, { resources, origin }: Client, audience: string): boolean =>
+  // Who nobody registered may ask for open resources, and is none of them.
+  origin === undefined && (audience === baseUrl ? resources.includes(audience) : registeredSpelling(resources, audience) !== undefined);
 
 const isDpopBound = ({ claims }: AccessToken): boolean => (claims as { cnf?: { jkt?: string } }).cnf?.jkt !== undefined; // mintAccessToken writes it
 

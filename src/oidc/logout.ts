@@ -1,7 +1,7 @@
 // GET and POST /logout (OpenID Connect RP-Initiated Logout 1.0, contract 7.8). What ends is the grant behind the hint's `sid`, its
 // refresh family and access tokens with it, and the browser's session it was made from. The hint is the proof that this may be asked.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { dropSsoCookie, ssoBrowserHash } from '../approvals/sso-cookie.ts';
+import { dropSsoCookie, ssoBrowserHash } from '../approvals/session/sso-cookie.ts';
 import { reject } from '../contract/contract-error.ts';
 import { stateCharsMax } from '../contract/limits.ts';
 import type { Client } from '../domain/client/client.ts';
@@ -12,7 +12,7 @@ import type { Handler } from '../http/surface.ts';
 import { signedOutPage } from '../pages/status-page.ts';
 import { endSsoSessions, findGrant, revokeGrant } from '../storage/oidc/grants.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
-import { findCachedClient } from '../storage/registry/clients.ts';
+import { findCachedClient } from '../storage/registry/clients/clients.ts';
 import { type IdTokenHint, verifyIdTokenHint } from '../tokens/id-token.ts';
 import { parseForm, parseQuery, type RequestParameters } from './parameters.ts';
 

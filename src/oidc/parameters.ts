@@ -15,7 +15,7 @@ export interface RequestParameters {
   names(): readonly string[];
 }
 
-export type ParametersFailure = 'repeated_parameter' | 'malformed_encoding' | 'too_many_parameters' | 'parameter_too_long';
+type ParametersFailure = 'repeated_parameter' | 'malformed_encoding' | 'too_many_parameters' | 'parameter_too_long';
 
 export type ParsedParameters =
   | { readonly ok: true; readonly parameters: RequestParameters }

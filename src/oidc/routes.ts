@@ -8,9 +8,9 @@ import { pushRequest } from './authorize/pushed-request.ts';
 import { authenticateBackchannel } from './ciba/backchannel-authentication.ts';
 import { crossOrigin, preflight } from './cross-origin.ts';
 import { authorizeDevice } from './device-grant/device-authorization.ts';
+import { showKeys } from './discovery/jwks.ts';
 import { presentError } from './error-page.ts';
 import { introspect } from './introspection.ts';
-import { showKeys } from './jwks.ts';
 import { logout, signOutOfBrowser } from './logout.ts';
 import { revoke } from './revocation.ts';
 import { issueTokens } from './token.ts';
@@ -27,7 +27,6 @@ export function registerOidc(app: FastifyInstance, services: Services): void {
       bodyBytesMax,
       ofTenant: true,
       published: ['/jwks'],
-      shedding: { first: ['/authorize', '/par', '/bc-authorize', '/device-authorization'] },
       present: presentError,
     },
     (route) => {

@@ -11,9 +11,9 @@ import type { Parts } from '../http/services.ts';
 import type { Grant } from '../storage/oidc/grants.ts';
 import type { TokenGrant } from './grants/grant.ts';
 
-export type TokenHookDeps = Parts<'database' | 'hooks'>;
+type TokenHookDeps = Parts<'database' | 'hooks'>;
 
-export interface TokensAsked {
+interface TokensAsked {
   readonly grantType: GrantType;
   readonly client: Client;
   /** Undefined when the client acts for itself. */

@@ -6,12 +6,14 @@ import { reject } from '../contract/contract-error.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
 import type { Client, SigningAlg } from '../domain/client/client.ts';
 import { accessTokenAlgOf } from '../domain/client/fapi2.ts';
+import { registeredSpelling, sameResource } from '../domain/client/resource.ts';
 import type { HookClaims } from '../domain/extending/hook.ts';
 import { type GrantType, grantTypes, isGrantType, isOffered } from '../domain/oidc/grant-types.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
-import { enforceRateLimit } from '../http/rate-limits.ts';
+import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import type { Parts } from '../http/services.ts';
 import type { Handler } from '../http/surface.ts';
+import { nowSeconds } from '../platform/clock.ts';
 import { mintAccessToken } from '../tokens/access-token.ts';
 import { mintIdToken } from '../tokens/id-token.ts';
 import { ringWith } from '../tokens/signing-key-supply.ts';
@@ -19,9 +21,9 @@ import { passesAccessGate } from './access-gate.ts';
 import { accessTokenLifetimeSeconds } from './access-token-lifetime.ts';
 import { noAuthorizationDetails } from './authorize/authorization-details.ts';
 import { boundCertificate, confirmationOf } from './client/certificate-authentication.ts';
-import { authenticateClient, type ClientAuthDeps } from './client/client-authentication.ts';
-import { proofKeyOf } from './dpop-refusal.ts';
-import { type Examined, grantNotAllowedText, type TokenGrant, type TokenRequest } from './grants/grant.ts';
+import { authenticateClient, type ClientAuthDeps, presentsCredential } from './client/client-authentication.ts';
+import { proofKeyOf } from './dpop/dpop-refusal.ts';
+import { type Examined, grantNotAllowedText, type Opened, type TokenGrant, type TokenRequest } from './grants/grant.ts';
 import { grantHandlers } from './grants/handlers.ts';
 import { type ParsedParameters, parametersFailureText, parseForm, type RequestParameters } from './parameters.ts';
 import { rejectFault } from './row-fault.ts';
@@ -44,7 +46,10 @@ async function answerToken(services: IssueDeps, request: FastifyRequest, reply: 
     throw reject('token.unsupported_grant_type', { reason: 'grant_type', received: grantType });
   const grant = grantHandlers[grantType];
   // 3 authenticate the client
-  const client = await authenticateClient(services, request, reply, parameters);
+  const client =
+    grant.identify === undefined || presentsCredential(request, parameters)
+      ? await authenticateClient(services, request, reply, parameters)
+      : await grant.identify(services, request, parameters);
   const { tenant } = request;
   if (!client.grantTypes.includes(grantType) || (client.type === 'public' && !grantTypes[grantType].publicClients))
     throw refusedGrant(grantType);
@@ -61,22 +66,21 @@ async function answerToken(services: IssueDeps, request: FastifyRequest, reply: 
   // 5 user and access gate
   if (examined.grant !== undefined) await refuseClosedGate(tokenRequest, examined);
   // 6 scope and resource
-  const scopes = grantedScopes(tokenRequest, examined);
-  checkResource(tokenRequest, examined);
+  const { scopes, resource } = examined.exchanged === undefined ? withinGrant(tokenRequest, examined) : examined.exchanged.narrow();
   const added =
     tenant.hooks.token === undefined
       ? examined.grant?.hookClaims
-      : await hookedClaims(services, tenant, grant, { ...examined, grantType, client, scopes, requestId: request.id });
+      : await hookedClaims(services, tenant, grant, { ...examined, grantType, client, scopes, resource, requestId: request.id });
   const keys = readyRing(services, tenant, client) ?? (await ringWith(services, tenant.id, algsOf(tenant, client)));
   const lifetimeSeconds =
-    examined.resource === undefined || examined.resource === tenant.managementApi
+    resource === undefined || resource === tenant.managementApi
       ? tenant.settings.access_token_lifetime_seconds
-      : await accessTokenLifetimeSeconds(services, tenant, examined.resource);
+      : await accessTokenLifetimeSeconds(services, tenant, resource);
   // 7 redeem
   const refreshToken =
-    examined.redeem === undefined ? undefined : await examined.redeem({ accessTokenLifetimeSeconds: lifetimeSeconds, scopes });
+    examined.redeem === undefined ? undefined : await examined.redeem({ accessTokenLifetimeSeconds: lifetimeSeconds, scopes, resource });
   // 8 mint, 9 answer
-  const body = await mint(tokenRequest, grant, examined, { keys, scopes, lifetimeSeconds, refreshToken, added });
+  const body = await mint(tokenRequest, grant, examined, { keys, scopes, resource, lifetimeSeconds, refreshToken, added });
   services.metrics?.countTokens(grantType);
   reply.headers(tokenHeaders);
   return tokenJson(body);
@@ -110,11 +114,22 @@ function parametersOf(parsed: ParsedParameters): RequestParameters {
 }
 
 /** Contract 7.2: a suspended user and a closed gate look like an invalid grant. */
-async function refuseClosedGate({ services, tenant, client }: TokenRequest, { grant, refusal, userState }: Examined): Promise<void> {
+async function refuseClosedGate(
+  { services, tenant, client }: TokenRequest,
+  { grant, refusal, resource, userState }: Examined,
+): Promise<void> {
   if (grant === undefined) return;
   if (userState !== 'active') throw reject(refusal, { reason: 'user_inactive', received: userState, expected: 'active' });
-  if (client.accessPolicy !== 'everyone' && !(await passesAccessGate(services.database, tenant.id, client, grant.userId)))
+  const isGated = client.accessPolicy !== 'everyone' || client.origin !== undefined;
+  if (isGated && !(await passesAccessGate(services.database, tenant.id, client, grant.userId, resource)))
     throw reject(refusal, { reason: 'access_gate', received: grant.userId });
+}
+
+/** Scopes and audience of the grant that the request asks for. */
+function withinGrant(tokenRequest: TokenRequest, examined: Examined): Opened {
+  const scopes = grantedScopes(tokenRequest, examined);
+  checkResource(tokenRequest, examined);
+  return { scopes, resource: examined.resource };
 }
 
 /** The scopes of the token: those asked for, within the grant and bound to the client as it is now. */
@@ -132,28 +147,32 @@ function grantedScopes({ client, parameters }: TokenRequest, examined: Examined)
   return requested;
 }
 
-/** RFC 8707 2.2: a token request may repeat the resource of its grant and name no other. */
-function checkResource({ parameters }: TokenRequest, { resource }: Examined): void {
+/** RFC 8707 2.2: a token request may repeat the resource of its grant and name no other. One that was taken off the client is none any more. */
+function checkResource({ client, parameters }: TokenRequest, { grant, resource }: Examined): void {
   const requested = requestedAudiences(parameters);
-  if (requested.length === 0 || (requested.length === 1 && requested[0] === resource)) return;
+  const [asked] = requested;
+  const isRepeated = asked === undefined || (requested.length === 1 && resource !== undefined && sameResource(asked, resource));
+  const isTakenOff = grant !== undefined && resource !== undefined && registeredSpelling(client.resources, resource) === undefined;
+  if (isRepeated && !isTakenOff) return;
   throw reject(
     'token.invalid_target',
-    { reason: 'audience_not_granted', received: requested.join(' '), expected: resource },
+    { reason: isTakenOff ? 'audience_taken_off' : 'audience_not_granted', received: requested.join(' '), expected: resource },
     { text: 'The requested audience is not available to this client.' },
   );
 }
 
-interface Minting {
+interface Minting extends Opened {
   readonly keys: KeyRing;
-  readonly scopes: readonly string[];
   readonly lifetimeSeconds: number;
   readonly refreshToken: string | undefined;
   /** Claims of hooks. */
   readonly added: HookClaims | undefined;
 }
 
-export interface TokenResponse {
+interface TokenResponse {
   readonly access_token: string;
+  /** RFC 8693 2.2.1. */
+  readonly issued_token_type?: string;
   readonly token_type: 'Bearer' | 'DPoP';
   readonly expires_in: number;
   readonly refresh_token?: string;
@@ -163,20 +182,22 @@ export interface TokenResponse {
 
 async function mint(request: TokenRequest, type: TokenGrant, examined: Examined, minting: Minting): Promise<TokenResponse> {
   const { services, tenant, client, proofKey, certificate } = request;
-  const { keys, scopes, lifetimeSeconds, refreshToken, added } = minting;
-  const { grant } = examined;
+  const { keys, scopes, resource, lifetimeSeconds, refreshToken, added } = minting;
+  const { grant, exchanged } = examined;
   const scope = scopes.join(' ');
   const claims = await claimsForTokens(services, tenant, client, { grant, scopes, requestId: request.request.id });
-  const { token } = await mintAccessToken(tenant, keys, services.clock, {
+  const { token, expiresAtSeconds } = await mintAccessToken(tenant, keys, services.clock, {
     alg: accessTokenAlgOf(client, tenant.settings.access_token_alg),
     clientId: client.clientId,
-    sub: grant?.userId ?? client.clientId,
-    audience: audienceOf(tenant, scopes, examined.resource),
+    sub: exchanged?.sub ?? grant?.userId ?? client.clientId,
+    audience: audienceOf(tenant, scopes, resource),
     scope,
     lifetimeSeconds,
     ...(grant === undefined ? {} : { sid: grant.id, authTime: grant.authTimeSeconds, acr: grant.acr, amr: grant.amr }),
     ...confirmationOf(proofKey, certificate),
     mappedClaims: withAdded(claims.accessToken, added?.access_token),
+    act: exchanged?.act,
+    notAfterSeconds: exchanged?.notAfterSeconds,
   });
   const idToken =
     grant === undefined || !scopes.includes('openid')
@@ -196,8 +217,9 @@ async function mint(request: TokenRequest, type: TokenGrant, examined: Examined,
         });
   return {
     access_token: token,
+    ...(exchanged === undefined ? {} : { issued_token_type: exchanged.issuedTokenType }),
     token_type: proofKey === undefined ? 'Bearer' : 'DPoP',
-    expires_in: lifetimeSeconds,
+    expires_in: exchanged === undefined ? lifetimeSeconds : Math.max(0, expiresAtSeconds - nowSeconds(services.clock)),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
     ...(idToken === undefined ? {} : { id_token: idToken }),
     scope,

@@ -68,7 +68,7 @@ export async function claimsFor(services: Parts<'clock' | 'database'>, tenant: T
   return claims;
 }
 
-export interface TokenClaims {
+interface TokenClaims {
   readonly idToken: Claims;
   readonly accessToken: Claims;
 }

@@ -7,16 +7,16 @@ import { assertionPublicKeyAlgs } from '../crypto/assertion-algorithms.ts';
 import type { UserId } from '../domain/ids.ts';
 import { shownRules } from '../domain/mappings/claims.ts';
 import { claimsWithin } from '../domain/oidc/requested-claims.ts';
+import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import { addressBlock } from '../http/client-address.ts';
-import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Parts } from '../http/services.ts';
 import { type Handler, registerSurface, type SurfaceDeps } from '../http/surface.ts';
 import { findTokenState } from '../storage/oidc/revoked-tokens.ts';
-import { findCachedClient } from '../storage/registry/clients.ts';
+import { findCachedClient } from '../storage/registry/clients/clients.ts';
 import { type AccessToken, verifyAccessToken } from '../tokens/access-token.ts';
 import { bearerTokenOf } from '../tokens/bearer.ts';
 import { crossOrigin, preflight } from './cross-origin.ts';
-import { isNonceFailure, offerNonce, type ProofDeps, verifyProof } from './dpop-proof.ts';
+import { isNonceFailure, offerNonce, type ProofDeps, verifyProof } from './dpop/dpop-proof.ts';
 import { parseForm } from './parameters.ts';
 import { claimsFor, findPerson, rulesOfClient } from './user-claims.ts';
 
@@ -30,6 +30,7 @@ export function registerUserInfo(app: FastifyInstance, services: SurfaceDeps & U
     {
       name: 'userinfo',
       envelope: 'management',
+      malformed: (reason) => refuse('invalid_token', { reason }),
       prefix: '/v1/idp/oidc/userinfo',
       bodies: { 'application/x-www-form-urlencoded': 'form' },
       bodyBytesMax,
@@ -42,7 +43,7 @@ export function registerUserInfo(app: FastifyInstance, services: SurfaceDeps & U
   );
 }
 
-type Reason = 'missing_token' | 'invalid_token' | 'wrong_token_use' | 'token_revoked' | 'user_inactive';
+type Reason = 'missing_token' | 'audience' | 'invalid_token' | 'wrong_token_use' | 'token_revoked' | 'user_inactive';
 
 const refuse = (reason: Reason, cause: Cause): ContractError => reject('userinfo.unauthorized', cause, { fields: { reason } });
 
@@ -83,7 +84,12 @@ async function readToken(services: ProofDeps & Parts<'keyRings'>, request: Fasti
   if (!verified.ok) throw refuse(verified.reason === 'wrong_token_use' ? 'wrong_token_use' : 'invalid_token', { reason: verified.reason });
   const { token } = verified;
   if (!token.audience.includes(tenant.baseUrl))
-    throw refuse('invalid_token', { reason: 'wrong_audience', received: token.audience.join(' '), expected: tenant.baseUrl });
+    // With openid all but the audience is right, and whoever holds the token may know.
+    throw refuse(token.scopes.includes('openid') ? 'audience' : 'invalid_token', {
+      reason: 'wrong_audience',
+      received: token.audience.join(' '),
+      expected: tenant.baseUrl,
+    });
   if (!token.scopes.includes('openid'))
     throw refuse('invalid_token', { reason: 'scope_without_openid', received: token.scopes.join(' '), expected: 'openid' });
   await checkBinding(services, request, reply, presented, token);

@@ -5,10 +5,10 @@ import type { Language } from '../domain/language.ts';
 import type { Destination } from '../domain/oidc/authorization-response.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { html } from '../platform/html.ts';
-import { pageTextsOf } from '../texts/page-texts.ts';
+import { pageTextsOf } from '../texts/pages/page-texts.ts';
 import { type Page, renderPage } from './page.ts';
 
-export type FormPost = Required<Destination>;
+type FormPost = Required<Destination>;
 
 export const isFormPost = (destination: Destination): destination is FormPost => destination.fields !== undefined;
 

@@ -12,7 +12,7 @@ export interface Page {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface PageContent {
+interface PageContent {
   readonly language: Language;
   /** Undefined on pages of no tenant. */
   readonly tenant: Tenant | undefined;
@@ -63,7 +63,7 @@ function inTheme(style: string, theme: Theme | undefined): string {
   return scheme.replaceAll('@media (prefers-color-scheme:dark)', theme === 'dark' ? '@media all' : '@media not all');
 }
 
-export interface PageRules {
+interface PageRules {
   readonly hasScript: boolean;
   /** Forms are answered by pages of ours. */
   readonly formsStay?: boolean;

@@ -5,7 +5,7 @@ import type { Answer } from '../contract/envelopes.ts';
 import { type Language, negotiateLanguage } from '../domain/language.ts';
 import { prefersHtml } from '../platform/accept.ts';
 import { type Html, html } from '../platform/html.ts';
-import { type PageTexts, pageTextsOf } from '../texts/page-texts.ts';
+import { type PageTexts, pageTextsOf } from '../texts/pages/page-texts.ts';
 import { icons } from './icons.ts';
 import { type Page, renderPage } from './page.ts';
 
@@ -19,7 +19,7 @@ export function presentErrorPage(
 }
 
 /** Says what happened in words of ours. The error's own text may be shown: it is what the JSON answer says too. */
-export function errorPage(
+function errorPage(
   answer: Answer,
   request: FastifyRequest,
   language = negotiateLanguage(request.headers['accept-language']),

@@ -5,7 +5,13 @@ export interface Html {
   readonly markup: string;
 }
 
-export type HtmlValue = Html | string | number | undefined | false | readonly HtmlValue[];
+type HtmlValue = Html | string | number | undefined | false | readonly HtmlValue[];
+
+/** They turn the order of what follows, far beyond the name that holds them (Unicode TR 9, 2). */
+const directionControls = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** A name that somebody else gave, for a page on which people decide by it. Forms show a name as it is stored. */
+export const withoutDirectionControls = (name: string): string => name.replace(directionControls, '');
 
 /** Escapes text for element content and for attributes in quotes. */
 export function escapeHtml(text: string): string {

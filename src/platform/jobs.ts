@@ -19,7 +19,7 @@ export interface Woken {
   readonly stop: () => Promise<void>;
 }
 
-export interface JobList {
+interface JobList {
   /** Run in every process. */
   readonly own: readonly Job[];
   /** Run in the keeper. */

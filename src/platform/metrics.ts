@@ -7,14 +7,14 @@ import { type Bucket, quantileOf } from './quantile.ts';
 import type { Readings } from './workers/messages.ts';
 
 /** How long a surface took to answer since the node started, estimated within the buckets of its histogram. */
-export interface SurfaceLatency {
+interface SurfaceLatency {
   readonly surface: string;
   readonly requests: number;
   readonly p50Seconds: number;
   readonly p99Seconds: number;
 }
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   readonly surface: string;
   /** Template of the route, e.g. `/v1/idp/oidc/token`; undefined when there is none. */
   readonly route: string | undefined;

@@ -13,6 +13,6 @@ export function packageFolder(): string {
   return folder;
 }
 
-/** The release, e.g. 0.1.0. */
+/** The release, e.g. 0.2.0. */
 export const packageVersion = (): string =>
   (JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as { readonly version: string }).version; // npm's format

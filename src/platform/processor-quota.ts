@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 
 /** Where Linux tells a process its groups, and where the groups are. Elsewhere there is no such file, and no quota. */
-export interface CgroupPlace {
+interface CgroupPlace {
   readonly groupsFile: string;
   readonly mountedAt: string;
 }

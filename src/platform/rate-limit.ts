@@ -16,7 +16,7 @@ export interface RateLimiter {
   readonly close: () => Promise<void>;
 }
 
-export interface RateLimiterOptions {
+interface RateLimiterOptions {
   readonly redisUrl: string | undefined;
   /** Processes of this node that share their limits by their supervisor; 1: this process counts for itself. */
   readonly workers: number;

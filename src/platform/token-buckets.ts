@@ -2,14 +2,14 @@
 // that are stored. A key has `burst` tokens and gets one back every `refillMs`. The keys known are bounded; the one not asked for
 // longest is forgotten first.
 
-export interface TokenBuckets {
+interface TokenBuckets {
   /** Takes a token. Gives 0, or the milliseconds until there is one again. */
   readonly take: (key: string, nowMs: number) => number;
   /** Puts back a token that turned out not to be needed. */
   readonly giveBack: (key: string) => void;
 }
 
-export interface TokenBucketOptions {
+interface TokenBucketOptions {
   readonly burst: number;
   readonly refillMs: number;
   readonly keysMax: number;

@@ -10,7 +10,7 @@ type ToThread = { readonly ask: 'wake' } | { readonly ask: 'settle'; readonly id
 
 type FromThread<Told> = { readonly settled: number } | { readonly told: Told };
 
-export interface ThreadOptions<Given, Told> {
+interface ThreadOptions<Given, Told> {
   readonly name: string;
   /** Its module, which calls `serveThread`. */
   readonly file: URL;

@@ -30,7 +30,7 @@ function rulesOf(tenant: Tenant, provider: ServiceProvider): CompiledRules {
   return rules;
 }
 
-export interface Asserting {
+interface Asserting {
   readonly provider: ServiceProvider;
   readonly subject: AssertionSubject;
   readonly authnContextClass: string;

@@ -26,7 +26,7 @@ export interface AuthnRequest {
   readonly isSigned: boolean;
 }
 
-export type AuthnRequestRefusal =
+type AuthnRequestRefusal =
   | 'not_an_authn_request'
   | 'version'
   | 'message_id'
@@ -37,7 +37,7 @@ export type AuthnRequestRefusal =
   | 'name_id_policy_shape'
   | 'authn_context_shape';
 
-export type AuthnRequestReading =
+type AuthnRequestReading =
   | { readonly ok: true; readonly request: AuthnRequest }
   | { readonly ok: false; readonly reason: AuthnRequestRefusal };
 

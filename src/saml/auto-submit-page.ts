@@ -2,7 +2,7 @@
 // JavaScript by its button. Called by postback.ts. Every value is escaped; the policy allows this one script and no other.
 import { createHash } from 'node:crypto';
 
-export interface AutoSubmitForm {
+interface AutoSubmitForm {
   readonly acsUrl: string;
   readonly samlResponse: string;
   readonly relayState: string | undefined;

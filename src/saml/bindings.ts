@@ -7,9 +7,9 @@ import { findSignatureHash } from '../crypto/xml/algorithms.ts';
 import { parseBase64 } from '../crypto/xml/characters.ts';
 import type { RawParameter } from './parameters.ts';
 
-export type MessageRefusal = 'not_base64' | 'not_deflate' | 'inflated_too_large' | 'bytes_after_deflate' | 'unknown_encoding';
+type MessageRefusal = 'not_base64' | 'not_deflate' | 'inflated_too_large' | 'bytes_after_deflate' | 'unknown_encoding';
 
-export type MessageReading = { readonly ok: true; readonly xml: Buffer } | { readonly ok: false; readonly reason: MessageRefusal };
+type MessageReading = { readonly ok: true; readonly xml: Buffer } | { readonly ok: false; readonly reason: MessageRefusal };
 
 const deflateEncoding = 'urn:oasis:names:tc:SAML:2.0:bindings:URL-Encoding:DEFLATE';
 
@@ -27,9 +27,9 @@ export function readPostMessage(parameters: ReadonlyMap<string, RawParameter>): 
   return xml === undefined ? { ok: false, reason: 'not_base64' } : { ok: true, xml };
 }
 
-export type QuerySignatureRefusal = 'signature_incomplete' | 'signature_algorithm' | 'signature_encoding' | 'signature_mismatch';
+type QuerySignatureRefusal = 'signature_incomplete' | 'signature_algorithm' | 'signature_encoding' | 'signature_mismatch';
 
-export type QuerySignature =
+type QuerySignature =
   | { readonly state: 'absent' }
   | { readonly state: 'verified' }
   /** `received`: the algorithm that was refused. */

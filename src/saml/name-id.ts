@@ -21,7 +21,7 @@ export interface NameId {
   readonly spNameQualifier: string | undefined;
 }
 
-export type NameIdChoice =
+type NameIdChoice =
   | { readonly ok: true; readonly format: NameIdFormat }
   | { readonly ok: false; readonly reason: 'format_not_enabled' | 'foreign_sp_name_qualifier' };
 
@@ -35,7 +35,7 @@ export function chooseNameIdFormat(provider: ServiceProvider, policy: AuthnReque
 }
 
 /** Whether names of this format are given to the provider: those enabled, and encrypted ones to whoever has a key. */
-export function mayHave(provider: ServiceProvider, format: string): format is NameIdFormat {
+function mayHave(provider: ServiceProvider, format: string): format is NameIdFormat {
   if (format === nameIdFormatUris.encrypted) return provider.encryptionKey !== undefined;
   return provider.nameIdFormats.some((enabled) => enabled === format);
 }
@@ -59,7 +59,7 @@ export function planNameId(provider: ServiceProvider, chosen: NameIdFormat): Nam
 }
 
 /** The value a source has for a user; undefined when this user has none. */
-export function valueOfSource(source: NameIdSource, { user, emails, custom }: AssertionSubject): string | undefined {
+function valueOfSource(source: NameIdSource, { user, emails, custom }: AssertionSubject): string | undefined {
   if (source.kind === 'column') return user[source.column] ?? undefined;
   if (source.kind === 'custom') return custom[source.path.slice('custom.'.length)]?.toString();
   const { type } = source;
@@ -68,14 +68,14 @@ export function valueOfSource(source: NameIdSource, { user, emails, custom }: As
   return inOrder.find((email) => email.type?.toLowerCase() === type.toLowerCase())?.value;
 }
 
-export interface NameIdMaterial {
+interface NameIdMaterial {
   /** 32 secret bytes of the tenant: who holds them can link a user's names across providers. */
   readonly pairwiseSecret: Buffer;
   readonly idpEntityId: string;
   readonly transientValue: string;
 }
 
-export type NameIdReading =
+type NameIdReading =
   | { readonly ok: true; readonly nameId: NameId }
   | { readonly ok: false; readonly reason: 'user_has_no_email' | 'user_has_no_name' | 'name_too_long' };
 

@@ -6,9 +6,9 @@ export interface RawParameter {
   readonly value: string;
 }
 
-export type ParametersRefusal = 'repeated_parameter' | 'encoded_parameter_name' | 'bad_percent_encoding';
+type ParametersRefusal = 'repeated_parameter' | 'encoded_parameter_name' | 'bad_percent_encoding';
 
-export type ParametersReading =
+type ParametersReading =
   | { readonly ok: true; readonly parameters: ReadonlyMap<string, RawParameter> }
   | { readonly ok: false; readonly reason: ParametersRefusal; readonly name: string };
 

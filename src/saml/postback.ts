@@ -13,8 +13,9 @@ import type { Database } from '../storage/engine/database.ts';
 import { listUserEmails } from '../storage/people/user-lists.ts';
 import { findUser, isCustomOfAnotherUser, isOfAnotherUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
-import { isAssigned } from '../storage/registry/access-assignments.ts';
+import { isAssigned } from '../storage/registry/clients/access-assignments.ts';
 import { deliverSamlSession, findSamlSession, type SamlSession } from '../storage/saml/saml-sessions.ts';
+import { noteOnTry } from '../storage/sign-in/sign-in-tries.ts';
 import { signerFor } from '../tokens/own-saml-keys.ts';
 import { pairwiseSecretOf } from '../tokens/pairwise-secret.ts';
 import { type AssertionSubject, attributesFor } from './attributes.ts';
@@ -34,7 +35,7 @@ export async function answerPostback(services: PostbackDeps, request: FastifyReq
   const session = await requireReadySession(services, tenant, sessionId, request.headers.cookie);
   const subject = await requireSubject(services, tenant, session);
   request.auditActor = `user:${subject.user.id}`;
-  const open = await requireDelivery(services, tenant, session, subject);
+  const open = await requireDelivery(services, request, session, subject);
   const nameId = await requireNameId(services, tenant, session, open, subject);
   const authnContextClass = requireAuthnContext(session);
   const xml = await makeResponse(services, tenant, { session, open, subject, nameId, authnContextClass, requestId: request.id });
@@ -62,19 +63,20 @@ async function requireReadySession(
   if (sessionId === undefined) throw reject('saml.session_not_found', 'session_malformed');
   const session = await services.database.read(tenant.id, (queries) => findSamlSession(queries, tenant.id, sessionId));
   if (session === undefined) throw reject('saml.session_not_found', 'session_unknown_or_expired');
-  if (!holdsBinding(cookies, session.bindingHash)) throw reject('saml.session_not_found', 'transaction_cookie');
+  if (boundTransaction(cookies, session.bindingHash) === undefined) throw reject('saml.session_not_found', 'transaction_cookie');
   if (session.state !== 'ready')
     throw reject('saml.session_not_found', { reason: 'session_state', received: session.state, expected: 'ready' });
   return session;
 }
 
-// The sign-in gave this browser a cookie per transaction; one of those it sends must be the session's.
-function holdsBinding(cookies: string | undefined, bindingHash: string): boolean {
-  return (cookies ?? '').split(';').some((cookie) => {
+// The sign-in gave this browser a cookie per transaction; one of those it sends must be the session's. Gives how its transaction's id begins.
+function boundTransaction(cookies: string | undefined, bindingHash: string): string | undefined {
+  for (const cookie of (cookies ?? '').split(';')) {
     const at = cookie.indexOf('=');
-    const isTransaction = at > 0 && /^(__Host-)?gh-tx-/.test(cookie.slice(0, at).trim());
-    return isTransaction && verifySecret(cookie.slice(at + 1).trim(), bindingHash);
-  });
+    const transaction = at < 0 ? undefined : /^(?:__Host-)?gh-tx-(.+)$/.exec(cookie.slice(0, at).trim())?.[1];
+    if (transaction !== undefined && verifySecret(cookie.slice(at + 1).trim(), bindingHash)) return transaction;
+  }
+  return undefined;
 }
 
 async function requireSubject(services: Parts<'database'>, tenant: Tenant, session: SamlSession): Promise<AssertionSubject> {
@@ -93,10 +95,11 @@ async function requireSubject(services: Parts<'database'>, tenant: Tenant, sessi
 
 async function requireDelivery(
   services: Parts<'cache' | 'database'>,
-  tenant: Tenant,
+  request: FastifyRequest,
   session: SamlSession,
   { user }: AssertionSubject,
 ): Promise<OpenProvider> {
+  const { tenant } = request;
   const open = await findEnabledProviderById(services.cache, tenant.id, session.serviceProviderId);
   if (typeof open === 'string')
     throw reject('saml.unauthorized', { reason: `service_provider_${open}`, received: session.serviceProviderId });
@@ -107,7 +110,12 @@ async function requireDelivery(
   if (provider.accessPolicy === 'assigned') {
     const target = { kind: 'service_provider', id: provider.id } as const;
     const passes = await services.database.read(tenant.id, (queries) => isAssigned(queries, tenant.id, target, user.id));
-    if (!passes) throw reject('saml.unauthorized', { reason: 'not_assigned', received: user.id });
+    if (!passes) {
+      const transaction = boundTransaction(request.headers.cookie, session.bindingHash)!; // or the session would not have been opened
+      const refused = { type: 'login.refused', check: 'not_assigned', requestId: request.id } as const;
+      await services.database.write(tenant.id, (queries) => noteOnTry(queries, tenant.id, transaction, refused));
+      throw reject('saml.unauthorized', { reason: 'not_assigned', received: user.id });
+    }
   }
   return open;
 }

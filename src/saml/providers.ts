@@ -4,7 +4,7 @@ import { hash, type KeyObject } from 'node:crypto';
 import type { ServiceProviderId, TenantId } from '../domain/ids.ts';
 import { readRsaPublicKey } from '../domain/rsa-public-key.ts';
 import type { ServiceProvider } from '../domain/saml/service-provider.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
 import { findServiceProvider, findServiceProviderByEntityId } from '../storage/registry/service-providers.ts';
 
 export interface OpenProvider {

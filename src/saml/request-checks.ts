@@ -23,7 +23,7 @@ import { findEnabledProvider, type OpenProvider } from './providers.ts';
 import type { SsoParameters } from './sso-parameters.ts';
 
 /** What a valid request, or an allowed IdP-initiated start, comes to. */
-export interface SignInOrder {
+interface SignInOrder {
   readonly open: OpenProvider;
   readonly acsUrl: string;
   readonly inResponseTo: string | undefined;
@@ -108,6 +108,9 @@ const acceptedAlgorithms = [envelopedSignature, exclusiveC14n, ...signatureMetho
   .map((uri) => uri.split(/[#/]/).findLast((word) => word !== ''))
   .join(' ');
 
+/** SAML bindings 3.4.4.1: the binding signs its query, and the message within carries no signature. */
+const inQueryAlone = 'no signature inside the XML: Redirect is signed in the query alone (Signature, SigAlg)';
+
 // True when the request is signed and the signature holds; false when it may be unsigned and is.
 function checkSignature(
   parameters: SpInitiated,
@@ -115,11 +118,9 @@ function checkSignature(
   request: AuthnRequest,
   { provider, signingKeys }: OpenProvider,
 ): boolean {
-  const refuse = (reason: string, received?: string): Error => {
-    const expected =
-      received === undefined ? `a signature by one of ${signingKeys.length} keys of ${provider.entityId}` : acceptedAlgorithms;
-    return reject('saml.signature_invalid', { reason, received, expected });
-  };
+  const byKey = `a signature by one of ${signingKeys.length} keys of ${provider.entityId}`;
+  const refuse = (reason: string, received?: string, expected = received === undefined ? byKey : acceptedAlgorithms): Error =>
+    reject('saml.signature_invalid', { reason, received, expected });
   const claimsSignature = request.isSigned || parameters.all.has('Signature') || parameters.all.has('SigAlg');
   if (!claimsSignature) {
     if (provider.requireSignedRequests) throw refuse('signature_required');
@@ -127,7 +128,7 @@ function checkSignature(
   }
   if (signingKeys.length === 0) throw refuse('no_registered_signing_key');
   if (parameters.binding === 'redirect') {
-    if (request.isSigned) throw refuse('embedded_signature_in_redirect');
+    if (request.isSigned) throw refuse('embedded_signature_in_redirect', undefined, inQueryAlone);
     const query = verifyQuerySignature(parameters.all, signingKeys);
     if (query.state === 'refused') throw refuse(query.reason, query.received);
     return query.state === 'verified';

@@ -8,7 +8,7 @@ import type { SamlAttribute } from '../domain/mappings/attributes.ts';
 import type { AssertionEncryption, ServiceProvider } from '../domain/saml/service-provider.ts';
 import type { NameId } from './name-id.ts';
 
-export interface ResponseContent {
+interface ResponseContent {
   readonly responseId: string;
   readonly assertionId: string;
   readonly sessionIndex: string;
@@ -25,7 +25,7 @@ export interface ResponseContent {
   readonly attributes: readonly SamlAttribute[];
 }
 
-export interface ResponseProtection {
+interface ResponseProtection {
   readonly signer: XmlSigner;
   readonly signing: ServiceProvider['signing'];
   readonly encryption: Encryption | undefined;
@@ -37,8 +37,8 @@ export interface Encryption {
   readonly randomBytes: (size: number) => Buffer;
 }
 
-export const assertionNotBeforeSkewMs = 60_000;
-export const assertionLifetimeMs = 5 * 60_000;
+const assertionNotBeforeSkewMs = 60_000;
+const assertionLifetimeMs = 5 * 60_000;
 
 /** The Response as XML text. An encrypted assertion is always inside a signed Response. */
 export async function buildResponse(content: ResponseContent, protection: ResponseProtection): Promise<string> {

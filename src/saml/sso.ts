@@ -2,12 +2,12 @@
 // Checks live in request-checks.ts; the sign-in itself is the shared one.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sealSamlSession } from '../approvals/saml-sign-in.ts';
-import { ssoBrowserHash } from '../approvals/sso-cookie.ts';
-import { considerSessions } from '../approvals/sso-session.ts';
+import { ssoBrowserHash } from '../approvals/session/sso-cookie.ts';
+import { considerSessions } from '../approvals/session/sso-session.ts';
 import { columnsOf, type SamlLoginRequest, startLogin } from '../approvals/start-login.ts';
 import { reject } from '../contract/contract-error.ts';
+import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import { addressBlock } from '../http/client-address.ts';
-import { enforceRateLimit } from '../http/rate-limits.ts';
 import type { Parts } from '../http/services.ts';
 import { prefersJson } from '../platform/accept.ts';
 import { randomSecret } from '../platform/random.ts';

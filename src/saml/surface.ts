@@ -25,7 +25,6 @@ const definition: SurfaceDefinition = {
   bodyTooLarge: () => reject('saml.invalid_request', { reason: 'body_too_large', expected: samlBodyBytesMax }),
   ofTenant: true,
   published: ['/metadata', '/certificate'],
-  shedding: { first: ['/sso'] },
   nulInQuery: (path) => nulErrors[path]?.(),
   present: presentErrorPage,
 };

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 
-export const scimMediaType = 'application/scim+json; charset=utf-8';
+const scimMediaType = 'application/scim+json; charset=utf-8';
 const streamAfterChars = 262_144;
 
 /** Sends a JSON value. */

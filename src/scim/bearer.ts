@@ -2,7 +2,7 @@
 // (contract 5). 401 says what is wrong with the token, 403 which capability is missing.
 import type { FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
-import { enforceRateLimit } from '../http/rate-limits.ts';
+import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import type { Parts } from '../http/services.ts';
 import { type BearerDependencies, type BearerFailure, verifyBearer } from '../tokens/bearer.ts';
 import type { ScimContext } from './request-context.ts';
@@ -26,6 +26,7 @@ const failureTexts: Readonly<Record<BearerFailure, string>> = {
   token_revoked: 'The access token has been revoked.',
   client_disabled: 'The client of the access token is not enabled.',
   user_inactive: 'The user of the access token is not active.',
+  sign_in_too_weak: 'The person has a passkey or a phone and signed in by less.',
   not_an_administrator: 'The user of the access token is not an administrator.',
 };
 

@@ -5,7 +5,7 @@ import { invalidSyntax, invalidValue } from './refuse.ts';
 import { findNamed, type Leaf, type Named, type TypeIndex } from './schema/schema-lookup.ts';
 import { isJsonObject, type JsonObject, readScalar, readStoredElements } from './value-reader.ts';
 
-export interface ReadBody {
+interface ReadBody {
   readonly document: Document;
   /** Keys of the attributes the body named, with a value or with null. */
   readonly named: ReadonlySet<string>;

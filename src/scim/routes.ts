@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { scimBodyBytesMax } from '../contract/limits.ts';
+import { inTurn } from '../http/long-work.ts';
 import type { Services } from '../http/services.ts';
 import { parseStrictJson } from '../http/strict-json.ts';
 import { type Handler, type Handlers, type Route, registerSurface } from '../http/surface.ts';
@@ -50,9 +51,12 @@ export function registerScim(app: FastifyInstance, services: Services): void {
       routeMe(route, services);
       route('/.search', { POST: handler(services, ['scim:read'], search(undefined)) });
       route('/Bulk', {
-        POST: handler(services, ['scim:write'], async (context, request, reply) =>
-          sendJson(reply, 200, await runBulk(context, jsonOf(request, { unreadable: invalidValue }))),
-        ),
+        POST: handler(services, ['scim:write'], async (context, request, reply) => {
+          const body = jsonOf(request, { unreadable: invalidValue });
+          const isGone = (): boolean => request.raw.socket.destroyed;
+          const waiting = { envelope: 'scim', tenant: context.tenant.id, isGone } as const;
+          return sendJson(reply, 200, await inTurn(services, waiting, (pace) => runBulk(context, body, pace)));
+        }),
       });
     },
   );

@@ -2,7 +2,7 @@
 import type { Client } from '../domain/client/client.ts';
 import type { TenantId, UserId } from '../domain/ids.ts';
 import type { Queries } from '../storage/engine/database.ts';
-import { isAssigned } from '../storage/registry/access-assignments.ts';
+import { isAssigned } from '../storage/registry/clients/access-assignments.ts';
 
 export const mayBeToldOf = async (
   queries: Queries,

@@ -3,25 +3,23 @@
 // token itself is its last word on that one.
 import { type Attempted, type Carrier, eachAlone } from '../deliveries/carrier.ts';
 import { deliveryKinds } from '../deliveries/kinds.ts';
+import { type Registry, recipientClient, recipientTenant } from '../deliveries/recipients.ts';
 import { type SsfStream, streamEvents } from '../domain/extending/ssf-stream.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Outbound, OutboundResult } from '../platform/outbound.ts';
-import type { Database } from '../storage/engine/database.ts';
+import type { Outbound, OutboundResult } from '../platform/net/outbound.ts';
 import { deleteSsfEvents, listWaitingSets, markDelivered, type QueuedStream, queueStream } from '../storage/records/ssf-events.ts';
-import { findCachedClient } from '../storage/registry/clients.ts';
-import { listCachedStreams } from '../storage/registry/ssf-streams.ts';
-import type { TenantDirectory } from '../storage/registry/tenant-directory.ts';
+import { findStream, listCachedStreams } from '../storage/registry/extending/ssf-streams.ts';
 import type { KeySupply } from '../tokens/signing-key-supply.ts';
 import { openStreamHeader } from '../tokens/stream-header.ts';
 import { recordRefusedSet } from './refused-set.ts';
 import { signToken } from './security-event-token.ts';
 
-export interface StreamParts extends KeySupply {
-  readonly database: Database;
+interface StreamParts extends KeySupply, Registry {
+  readonly database: Registry['database'];
+  readonly cache: Registry['cache'];
   readonly clock: Clock;
   readonly outbound: Outbound;
-  readonly tenants: TenantDirectory;
 }
 
 const responseBytesMax = 16 * 1024;
@@ -36,12 +34,12 @@ const errPattern = /^[\w.-]{1,100}$/;
 export const createStreamCarrier = (services: () => StreamParts): Carrier<QueuedStream> =>
   eachAlone(async (row) => {
     const parts = services();
-    const { cache, clock, database, tenants } = parts;
-    const tenant = await tenants.byId(row.tenant);
+    const { clock, database } = parts;
+    const tenant = await recipientTenant(parts, row.tenant);
     if (tenant === undefined) return undefined;
-    const stream = (await listCachedStreams(cache, tenant.id)).find(({ id }) => id === row.id);
+    const stream = await streamOf(parts, row);
     if (stream?.method !== 'push' || stream.url === undefined) return undefined;
-    const client = await findCachedClient(cache, tenant.id, stream.clientId);
+    const client = await recipientClient(parts, tenant.id, stream.clientId);
     if (!tenant.enabled || client?.enabled !== true) return { notBeforeMs: clock.nowMs() + closedRestMs };
     const type = stream.status === 'enabled' ? undefined : streamEvents.streamUpdated;
     const [first] = await database.read(tenant.id, (queries) => listWaitingSets(queries, tenant.id, stream.id, { limit: 1, type }));
@@ -59,6 +57,13 @@ export const createStreamCarrier = (services: () => StreamParts): Carrier<Queued
     };
   });
 
+/** What is remembered where it is pushed to, else what the database says. */
+async function streamOf({ cache, database }: StreamParts, { tenant, id }: QueuedStream): Promise<SsfStream | undefined> {
+  const known = (await listCachedStreams(cache, tenant)).find((stream) => stream.id === id);
+  if (known?.method === 'push' && known.status === 'enabled') return known;
+  return database.read(tenant, (queries) => findStream(queries, tenant, id));
+}
+
 async function post(
   parts: StreamParts,
   tenant: Tenant,
@@ -68,6 +73,7 @@ async function post(
 ): Promise<OutboundResult> {
   return parts.outbound.fetch({
     url,
+    share: tenant.id,
     method: 'POST',
     headers: {
       'content-type': 'application/secevent+jwt',

@@ -9,21 +9,21 @@ import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { findDevice } from '../storage/device/devices.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { findEmailChange } from '../storage/people/email-changes.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { type NumberedEvent, readFeed } from '../storage/records/event-feed.ts';
 import { addSsfEvents, countWaitingSets, type NewSsfEvent, queueStream, unacknowledgedMs } from '../storage/records/ssf-events.ts';
-import { findCachedClient } from '../storage/registry/clients.ts';
-import { isSubjectRemoved } from '../storage/registry/ssf-removed-subjects.ts';
+import { findCachedClient } from '../storage/registry/clients/clients.ts';
+import { isSubjectRemoved } from '../storage/registry/extending/ssf-removed-subjects.ts';
 import {
   findStreamPosition,
   listCachedStreams,
   listTenantsWithStreams,
   moveStream,
   setStreamStatus,
-} from '../storage/registry/ssf-streams.ts';
+} from '../storage/registry/extending/ssf-streams.ts';
 import type { TenantDirectory } from '../storage/registry/tenant-directory.ts';
 import { mayBeToldOf } from './audience.ts';
 import { type Derived, derive, sourcesOf } from './derivation.ts';

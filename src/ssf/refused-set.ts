@@ -5,7 +5,7 @@ import type { TenantId } from '../domain/ids.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 
-export interface RefusedSet {
+interface RefusedSet {
   readonly jti: string;
   readonly err: string;
   readonly description?: string | undefined;

@@ -1,6 +1,6 @@
 // Security event tokens (RFC 8417, profiled by SSF 1.0, 10.1): the claims are kept while a token waits, and signed whenever it is sent, so
 // that it verifies by the keys of that day; jti and iat stay.
-import { signJwt } from '../crypto/jwt.ts';
+import { signJwt } from '../crypto/signing/jwt.ts';
 import type { SsfStream } from '../domain/extending/ssf-stream.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { uuidV7 } from '../platform/random.ts';
@@ -16,7 +16,7 @@ export type SubjectId =
   | { readonly format: 'email'; readonly email: string }
   | { readonly format: 'opaque'; readonly id: string };
 
-export interface SecurityEventFacts {
+interface SecurityEventFacts {
   /** URI of the event. */
   readonly type: string;
   readonly subject: SubjectId;

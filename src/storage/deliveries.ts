@@ -1,11 +1,11 @@
 // The queues of what is delivered after its commit: mails, CIBA notifications, logout notices, pushes, webhooks, security events. Each is a table of its own, which
 // the release before also serves; here they are rows of one table, so that there is one way to claim, put off and end a
-// delivery (deliveries/engine.ts), and one question whether any is due. They are read across tenants and hold no secret but mails.
+// delivery (deliveries/engine.ts), and one question whether any is due. They are read across tenants and hold no secret in clear.
 import { type RawBuilder, sql } from 'kysely';
 import type { TenantId } from '../domain/ids.ts';
 import type { Dialect, Queries } from './engine/database.ts';
 import { databaseNowMs } from './engine/instance.ts';
-import { valueRows } from './engine/value-rows.ts';
+import { valueRows } from './engine/rows/value-rows.ts';
 import type { CibaDelivery } from './oidc/ciba-deliveries.ts';
 import type { LogoutNotice } from './oidc/logout-notices.ts';
 import type { OutboxMessage } from './records/outbox-messages.ts';
@@ -44,7 +44,7 @@ const isOfUse = sql`expires_at > ${databaseNowMs}`;
 
 // biome-ignore format: a table, one row a line
 const queues: Readonly<Record<QueueName, Queue>> = {
-  mail: { table: 'outbox_messages', key: 'id', due: 'next_attempt_at', lane: 'lane', waiting: sql`state = 'waiting' AND ${isOfUse}` },
+  mail: { table: 'outbox_messages', key: 'id', due: 'next_attempt_at', lane: 'lane', waiting: sql`(state = 'waiting' OR waits = 1) AND ${isOfUse}` },
   ciba: { table: 'ciba_deliveries', key: 'request_id', due: 'due_at', lane: 'lane' },
   logout: { table: 'logout_notices', key: 'grant_id', due: 'due_at', lane: 'lane' },
   push: { table: 'push_messages', key: 'id', due: 'next_attempt_at', lane: 'lane', waiting: isOfUse },
@@ -58,8 +58,7 @@ export const deliveryQueues = Object.values(queues).map(({ table, tenant = 'tena
 const tenantColumn = ({ tenant = 'tenant_id' }: Queue): RawBuilder<unknown> => sql.ref(tenant);
 const waits = ({ waiting }: Queue): RawBuilder<unknown> => (waiting === undefined ? sql`` : sql` AND ${waiting}`);
 const isDue = (queue: Queue): RawBuilder<unknown> => sql`${sql.ref(queue.due)} <= ${databaseNowMs}${waits(queue)}`;
-const anyDue = (queue: Queue, and = sql``): RawBuilder<unknown> =>
-  sql`EXISTS (SELECT 1 FROM ${sql.table(queue.table)} WHERE ${isDue(queue)}${and})`;
+const anyDue = (queue: Queue): RawBuilder<unknown> => sql`EXISTS (SELECT 1 FROM ${sql.table(queue.table)} WHERE ${isDue(queue)})`;
 
 /** 1 when a delivery is due, else 0; asked with the pulse of the configuration, so that an idle node need not ask each queue. */
 export const deliveriesDue = sql<number>`CASE WHEN ${sql.join(
@@ -67,7 +66,7 @@ export const deliveriesDue = sql<number>`CASE WHEN ${sql.join(
   sql` OR `,
 )} THEN 1 ELSE 0 END`;
 
-export interface Overdue {
+interface Overdue {
   readonly kind: QueueName;
   readonly count: number;
   /** Milliseconds since the one was due that is due longest; 0 when none is. */
@@ -88,6 +87,8 @@ export async function listOverdue(queries: Queries): Promise<readonly Overdue[]>
 
 export interface DueLane {
   readonly kind: QueueName;
+  /** Of one of the deliveries that are due in it. */
+  readonly tenant: string;
   readonly lane: string;
 }
 
@@ -101,12 +102,15 @@ export async function listDueLanes(queries: Queries, kinds: readonly QueueName[]
 }
 
 function dueLanes(kind: QueueName, queue: Queue): RawBuilder<unknown> {
-  if (queue.lane === undefined) return sql`SELECT ${sql.lit(kind)} AS kind, '' AS lane WHERE ${anyDue(queue)}`;
-  const column = sql.ref(queue.lane);
   const table = sql.table(queue.table);
-  return sql`SELECT ${sql.lit(kind)} AS kind, name AS lane FROM (WITH RECURSIVE lanes(name) AS (SELECT min(${column}) FROM ${table}
+  const dueTenant = (and = sql``): RawBuilder<unknown> =>
+    sql`(SELECT ${tenantColumn(queue)} FROM ${table} WHERE ${isDue(queue)}${and} LIMIT 1)`;
+  if (queue.lane === undefined)
+    return sql`SELECT ${sql.lit(kind)} AS kind, '' AS lane, tenant FROM (SELECT ${dueTenant()} AS tenant) AS known WHERE tenant IS NOT NULL`;
+  const column = sql.ref(queue.lane);
+  return sql`SELECT ${sql.lit(kind)} AS kind, lane, tenant FROM (SELECT name AS lane, ${dueTenant(sql` AND ${column} = lanes.name`)} AS tenant FROM (WITH RECURSIVE lanes(name) AS (SELECT min(${column}) FROM ${table}
     UNION ALL SELECT (SELECT min(${column}) FROM ${table} WHERE ${column} > lanes.name) FROM lanes WHERE lanes.name IS NOT NULL)
-    SELECT name FROM lanes WHERE name IS NOT NULL AND ${anyDue(queue, sql` AND ${column} = lanes.name`)}) AS known`;
+    SELECT name FROM lanes WHERE name IS NOT NULL) AS lanes) AS known WHERE tenant IS NOT NULL`;
 }
 
 /**
@@ -137,7 +141,7 @@ export interface Claimed<Q extends QueueName = QueueName> {
   readonly row: QueueRows[Q];
 }
 
-export interface PutOff {
+interface PutOff {
   readonly claimed: Claimed;
   readonly waitMs: number;
   /** It may not be due then or later, by the database's clock. */

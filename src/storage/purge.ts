@@ -34,6 +34,10 @@ const dayMs = 24 * hourMs;
 /** Replay sets outlive what they guard by more than any clock of ours may be off, because `exp` is judged by process clocks. */
 const replayMs = 2 * hourMs;
 
+/** Clients that nobody registered and nobody has tokens of. */
+const idleStrangers = `origin IN ('document', 'open')
+  AND NOT EXISTS (SELECT 1 FROM grants g WHERE g.tenant_id = clients.tenant_id AND g.client_id = clients.client_id)`;
+
 // biome-ignore format: a table, one row a line
 export const expiring: readonly Expiring[] = [
   { table: 'refresh_tokens', column: 'expires_at', key: 'token_hash', keptMs: dayMs },
@@ -52,6 +56,9 @@ export const expiring: readonly Expiring[] = [
   { table: 'approvals', column: 'expires_at', key: 'id', keptMs: dayMs }, // polls still hear expired_token
   { table: 'pins', column: 'expires_at', key: 'id', keptMs: hourMs },
   { table: 'pin_mailboxes', column: 'expires_at', key: 'mail_key', keptMs: 0 },
+  { table: 'pin_failures', column: 'expires_at', key: 'mail_key', keptMs: 0 },
+  { table: 'sign_in_tries', column: 'expires_at', key: 'id', keptMs: 0 }, // with its lines
+  { table: 'sign_in_openings', column: 'expires_at', key: 'user_id', keptMs: 0 },
   { table: 'device_requests', column: 'expires_at', key: 'digest', keptMs: replayMs },
   { table: 'device_registrations', column: 'purge_at', key: 'id', keptMs: 0 },
   { table: 'attestation_challenges', column: 'expires_at', key: 'challenge', keptMs: hourMs },
@@ -65,6 +72,7 @@ export const expiring: readonly Expiring[] = [
   { table: 'saml_request_ids', column: 'expires_at', key: 'request_hash', keptMs: replayMs },
   { table: 'audit_events', column: 'created_at', key: 'id', keptMs: 30 * dayMs, where: refusalTypes },
   { table: 'audit_events', column: 'created_at', key: 'id', keptMs: 400 * dayMs },
+  { table: 'clients', column: 'expires_at', key: 'client_id', keptMs: 0, where: idleStrangers },
   { table: 'webhook_deliveries', column: 'expires_at', key: 'id', keptMs: 0 },
   { table: 'email_changes', column: 'created_at', key: 'user_id', keptMs: 30 * dayMs },
   { table: 'activity_counts', column: 'hour_at', key: 'id', keptMs: 40 * dayMs },

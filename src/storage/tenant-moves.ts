@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { TenantId } from '../domain/ids.ts';
 import { deliveryQueues } from './deliveries.ts';
-import { bumpConfigEpoch } from './engine/config-changes.ts';
+import { bumpConfigEpoch } from './engine/config/config-changes.ts';
 import type { Database, Queries } from './engine/database.ts';
 import { findInstanceValue, insertInstanceValue } from './engine/instance.ts';
 import { lockTenant } from './engine/tenant-closed.ts';

@@ -2,7 +2,7 @@
 import { builtInTexts, type LoginStep, type LoginTexts, loginSteps } from '../domain/appearance/login-texts.ts';
 import type { Language } from '../domain/language.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
-import { type PageTexts, pageTextsOf } from './page-texts.ts';
+import { type PageTexts, pageTextsOf } from './pages/page-texts.ts';
 
 /** What a step says in place of the built-in texts, by their names. */
 function replaced(step: LoginStep, own: LoginTexts): readonly (readonly [string, string])[] {

@@ -1,7 +1,7 @@
 // The one sentence a push shows. It is the same for everybody: nothing of the person, the client or the request is in a push.
 import type { Language } from '../domain/language.ts';
 
-export interface PushTexts {
+interface PushTexts {
   readonly approval: string;
   /** Somebody made a link that replaces the phones of the account. */
   readonly recovery: string;

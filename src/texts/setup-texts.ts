@@ -3,6 +3,7 @@ import type { Language } from '../domain/language.ts';
 
 export interface SetupTexts {
   readonly title: string;
+  readonly recoveryTitle: string;
   readonly email: string;
   readonly name: string;
   readonly code: string;
@@ -17,6 +18,7 @@ export interface SetupTexts {
 export const setupCatalogs: Readonly<Record<Language, SetupTexts>> = {
   en: {
     title: 'Set up the administrator',
+    recoveryTitle: 'Get back into your account',
     email: 'Email',
     name: 'Name',
     code: 'Code of the link, after the #',
@@ -29,6 +31,7 @@ export const setupCatalogs: Readonly<Record<Language, SetupTexts>> = {
   },
   de: {
     title: 'Administration einrichten',
+    recoveryTitle: 'Zurück in Ihr Konto',
     email: 'E-Mail',
     name: 'Name',
     code: 'Code des Links, hinter dem #',
@@ -41,6 +44,7 @@ export const setupCatalogs: Readonly<Record<Language, SetupTexts>> = {
   },
   fr: {
     title: 'Configurer l’administrateur',
+    recoveryTitle: 'Retrouver l’accès à votre compte',
     email: 'E-mail',
     name: 'Nom',
     code: 'Code du lien, après le #',
@@ -53,6 +57,7 @@ export const setupCatalogs: Readonly<Record<Language, SetupTexts>> = {
   },
   ja: {
     title: '管理者の設定',
+    recoveryTitle: 'アカウントへのアクセスを回復',
     email: 'メールアドレス',
     name: '名前',
     code: 'リンクの # 以降のコード',

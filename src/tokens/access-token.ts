@@ -1,12 +1,19 @@
 // Access tokens: RFC 9068 JWTs, minted without a row and verified against the tenant's keys. Revocation is looked up by
 // those who must see it (UserInfo, introspection, bearer APIs), because it is the database's business, not the token's.
-import { type Claims, parseJwt, signJwt, verifyJwt } from '../crypto/jwt.ts';
+
 import type { KeyRing } from '../crypto/key-ring.ts';
+import { type Claims, parseJwt, signJwt, verifyJwt } from '../crypto/signing/jwt.ts';
 import type { SigningAlg } from '../domain/client/client.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type Clock, nowSeconds } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
+
+/** Who acts, and for whom it acted before (RFC 8693 4.1). */
+export interface Actor {
+  readonly sub: string;
+  readonly act?: Actor;
+}
 
 export interface AccessTokenInput {
   /** Else the tenant's choice. */
@@ -26,9 +33,12 @@ export interface AccessTokenInput {
   readonly mappedClaims?: Readonly<Record<string, unknown>>;
   /** Confirmation claim of a sender-constrained token (RFC 7800). */
   readonly cnf?: Readonly<Record<string, string>>;
+  readonly act?: Actor | undefined;
+  /** Seconds since the epoch that it does not outlive, whatever its lifetime. */
+  readonly notAfterSeconds?: number | undefined;
 }
 
-export interface MintedToken {
+interface MintedToken {
   readonly token: string;
   readonly jti: string;
   readonly expiresAtSeconds: number;
@@ -41,7 +51,7 @@ export async function mintAccessToken(tenant: Tenant, keys: KeyRing, clock: Cloc
   if (key === undefined) throw new Error(`tenant ${tenant.slug} has no current ${alg} key`);
   const iat = nowSeconds(clock);
   const jti = randomId();
-  const exp = iat + input.lifetimeSeconds;
+  const exp = Math.min(iat + input.lifetimeSeconds, input.notAfterSeconds ?? Number.POSITIVE_INFINITY);
   const token = await signJwt(key, 'at+jwt', {
     ...input.mappedClaims,
     iss: tenant.baseUrl,
@@ -58,6 +68,7 @@ export async function mintAccessToken(tenant: Tenant, keys: KeyRing, clock: Cloc
     acr: input.acr,
     amr: input.amr,
     cnf: input.cnf,
+    act: input.act,
   });
   return { token, jti, expiresAtSeconds: exp };
 }
@@ -71,6 +82,15 @@ export interface AccessToken {
   readonly scopes: readonly string[];
   readonly sid: string | undefined;
   readonly expiresAtSeconds: number;
+}
+
+/** The clients a token has passed through: whose it is, who acts, and who got the one it began with, by the grant where there is one. */
+export function clientsOf({ clientId, sub, claims }: AccessToken, ofGrant: string | undefined): ReadonlySet<string> {
+  const ids = new Set([clientId]);
+  const { act } = claims as { act?: Actor }; // mintAccessToken writes it
+  if (act !== undefined) ids.add(ofGrant ?? sub);
+  for (let actor = act; actor !== undefined; actor = actor.act) ids.add(actor.sub);
+  return ids;
 }
 
 export type AccessTokenFailure = 'malformed' | 'wrong_token_use' | 'unknown_key' | 'bad_signature' | 'wrong_issuer' | 'expired';

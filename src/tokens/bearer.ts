@@ -3,13 +3,15 @@
 import type { Client } from '../domain/client/client.ts';
 import type { UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
+import { isByKey } from '../domain/sign-in/sign-in-strength.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { findTokenState } from '../storage/oidc/revoked-tokens.ts';
+import { hasOwnKey } from '../storage/people/own-keys.ts';
 import { findCapabilities } from '../storage/people/user-roles.ts';
-import { findCachedClient } from '../storage/registry/clients.ts';
+import { findCachedClient } from '../storage/registry/clients/clients.ts';
 import { type AccessToken, type AccessTokenFailure, verifyAccessToken } from './access-token.ts';
 import type { KeyRings } from './key-rings.ts';
 
@@ -37,7 +39,9 @@ export type BearerFailure =
   | 'token_revoked'
   | 'client_disabled'
   | 'user_inactive'
-  | 'not_an_administrator';
+  | 'not_an_administrator'
+  /** Of somebody who administers and has a passkey or phone, but signed in by less. */
+  | 'sign_in_too_weak';
 
 const scheme = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
@@ -64,15 +68,21 @@ export async function verifyBearer(
   if (token.claims['cnf'] !== undefined) return fail('sender_constrained');
   const client = await findCachedClient(cache, tenant.id, token.clientId);
   if (client?.enabled !== true) return fail('client_disabled');
-  const { state, held } = await database.read(tenant.id, async (queries) => ({
-    state: await findTokenState(queries, tenant.id, token),
-    held: token.sid === undefined ? undefined : await findCapabilities(queries, tenant.id, token.sub as UserId), // the id we put there
-  }));
+  const { state, held, hasBetter } = await database.read(tenant.id, async (queries) => {
+    const found = await findTokenState(queries, tenant.id, token);
+    const person = token.sid === undefined ? undefined : (token.sub as UserId); // the id we put there
+    return {
+      state: found,
+      held: person && (await findCapabilities(queries, tenant.id, person)),
+      hasBetter: person !== undefined && !isByKey(found.amr) && (await hasOwnKey(queries, tenant.id, person)),
+    };
+  });
   if (token.sid !== undefined && state.userState !== undefined && state.userState !== 'active') return fail('user_inactive');
   if (state.isRevoked) return fail('token_revoked');
   // A client may hold capabilities for the people who use it; only administrators may use them.
   if (held === undefined) return { ok: true, token, client, scopes: token.scopes, actor: `client:${token.clientId}` };
   if (state.userRole !== 'admin') return fail('not_an_administrator');
+  if (hasBetter) return fail('sign_in_too_weak');
   const allowed: ReadonlySet<string> = new Set(held);
   return { ok: true, token, client, scopes: token.scopes.filter((scope) => allowed.has(scope)), actor: `user:${token.sub}` };
 }

@@ -1,14 +1,14 @@
 // ID tokens (OpenID Connect Core 2) and the half-hashes that tie other tokens to them.
 import { hash } from 'node:crypto';
-import { type ParsedJwt, parseJwt, signJwt, verifyJwt } from '../crypto/jwt.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
-import { signingAlgorithms } from '../crypto/signing.ts';
+import { type ParsedJwt, parseJwt, signJwt, verifyJwt } from '../crypto/signing/jwt.ts';
+import { signingAlgorithms } from '../crypto/signing/signing.ts';
 import type { SigningAlg } from '../domain/client/client.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type Clock, nowSeconds } from '../platform/clock.ts';
 
-export interface IdTokenInput {
+interface IdTokenInput {
   /** The algorithm the client registered. */
   readonly alg: SigningAlg;
   readonly clientId: string;
@@ -62,7 +62,7 @@ export interface IdTokenHint {
   readonly sid: string;
 }
 
-export type IdTokenHintFailure = 'malformed' | 'unknown_key' | 'bad_signature' | 'wrong_issuer' | 'not_an_id_token';
+type IdTokenHintFailure = 'malformed' | 'unknown_key' | 'bad_signature' | 'wrong_issuer' | 'not_an_id_token';
 
 /** Verifies an id_token_hint: one of our ID tokens, signature and issuer checked, expired ones accepted. */
 export function verifyIdTokenHint(

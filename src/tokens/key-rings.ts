@@ -4,8 +4,8 @@ import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { generateSigningKey, type KeyRing, openKeyRing } from '../crypto/key-ring.ts';
 import type { SigningAlg } from '../domain/client/client.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
-import { publishedAgeMsMax } from '../storage/engine/config-pulse.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
+import { publishedAgeMsMax } from '../storage/engine/config/config-pulse.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertSigningKey, listSigningKeys } from '../storage/registry/signing-keys.ts';
 

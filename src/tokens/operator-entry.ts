@@ -14,7 +14,7 @@ const prefix = 'operator';
 const form = /^operator\.([0-9a-f-]{36})\.([A-Za-z0-9_-]{43})$/;
 
 /** What only an operator who may enter tenants holds. */
-export const enteringCapability = 'tenants:write';
+const enteringCapability = 'tenants:write';
 
 /** A new secret of an entry, as it travels. */
 export function makeEntrySecret(id: string): { readonly text: string; readonly hash: string } {

@@ -3,7 +3,7 @@
 import { openSamlKey, type SamlKey } from '../crypto/saml-key.ts';
 import { ownUse, type ServiceProvider } from '../domain/saml/service-provider.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
-import { publishedAgeMsMax } from '../storage/engine/config-pulse.ts';
+import { publishedAgeMsMax } from '../storage/engine/config/config-pulse.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { findSigningKey, listOwnKeys } from '../storage/registry/signing-keys.ts';
 import {

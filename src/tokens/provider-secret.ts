@@ -1,15 +1,7 @@
-// What we keep secret about other providers, under the master key (R7): their client secrets, and what a sign-in that went there
-// must find again. Written by whoever registers providers or sends people there.
+// What a sign-in that went to another provider must find again, under the master key (R7). Written by whoever sends people there.
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
-import { externalAnswerPurpose, externalLoginPurpose, providerSecretPurpose } from '../crypto/sealed-columns.ts';
+import { externalAnswerPurpose, externalLoginPurpose } from '../crypto/sealed-columns.ts';
 import type { GrantId, TenantId, UserId } from '../domain/ids.ts';
-
-export const sealProviderSecret = (encryption: KeyEncryption, tenant: TenantId, providerId: string, secret: string): string =>
-  encryption.encrypt(secret, providerSecretPurpose(tenant, providerId));
-
-/** The secret as it was given; throws when it was not sealed for this provider. */
-export const openProviderSecret = (encryption: KeyEncryption, tenant: TenantId, providerId: string, sealed: string): string =>
-  encryption.decrypt(sealed, providerSecretPurpose(tenant, providerId)).toString();
 
 /** What a person was sent away with. */
 export interface SentWith {

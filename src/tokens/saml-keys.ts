@@ -8,8 +8,8 @@ import { generateSamlKey, openSamlKey, type SamlKey } from '../crypto/saml-key.t
 import type { TenantId } from '../domain/ids.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
-import { publishedAgeMsMax } from '../storage/engine/config-pulse.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
+import { publishedAgeMsMax } from '../storage/engine/config/config-pulse.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import {
@@ -20,7 +20,7 @@ import {
   type StoredSigningKey,
 } from '../storage/registry/signing-keys.ts';
 
-export interface SamlKeyRing {
+interface SamlKeyRing {
   readonly current: SamlKey;
   readonly next: SamlKey;
   readonly nextMadeAtMs: number;
@@ -44,7 +44,7 @@ export const retiredCertificateServedMs = 30 * dayMs;
 /** How long a provider that holds metadata from before a rotation may still get answers it verifies by the former key. */
 export const formerPublishedMs = dayMs;
 /** How long a key made by a rotation is in the metadata before it may sign. */
-export const nextKeyWaitMs = 30 * dayMs;
+const nextKeyWaitMs = 30 * dayMs;
 const cacheKey = 'saml-keys';
 const making = new Map<string, Promise<void>>();
 
@@ -93,7 +93,7 @@ export async function rotateSamlKeys(services: SamlKeyServices, tenant: Tenant, 
   return promoteNext(services, tenant, { use: 'saml', from: ring.current.kid, to: ring.next.kid, told: {} }, order);
 }
 
-export interface Promotion {
+interface Promotion {
   readonly use: string;
   /** Undefined for a ring that has not signed yet. */
   readonly from: string | undefined;

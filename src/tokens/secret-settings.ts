@@ -10,7 +10,7 @@ import type { FieldFault } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { parseApnsAccount } from '../platform/push/apns.ts';
 import { parseFcmAccount } from '../platform/push/fcm.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { replaceTenantSettings, type StoredTenant } from '../storage/registry/tenants.ts';
 
@@ -50,6 +50,9 @@ const secretSettings: readonly SecretSetting[] = [playIntegrity, pushAccounts.ap
 
 /** The settings with a secret in them, by their dotted names. */
 export const secretSettingNames: readonly string[] = secretSettings.map(({ group, name }) => `${group}.${name}`);
+
+/** The secrets in them. */
+export const secretSettingPaths: readonly string[] = secretSettings.map(({ group, name, secret }) => `${group}.${name}.${secret}`);
 
 /** The settings with every secret encrypted where it stood clear. */
 export function sealSettings(encryption: KeyEncryption, tenant: TenantId, settings: Json): Json {

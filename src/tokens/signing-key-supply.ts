@@ -3,8 +3,8 @@ import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
 import type { SigningAlg } from '../domain/client/client.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
-import { bumpConfigEpoch } from '../storage/engine/config-changes.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
+import { bumpConfigEpoch } from '../storage/engine/config/config-changes.ts';
 import { listSigningKeys } from '../storage/registry/signing-keys.ts';
 import { generateKeyPairs, insertKeyPairs, type KeyRings } from './key-rings.ts';
 

@@ -9,18 +9,18 @@ import type { ClientId, TenantId } from '../domain/ids.ts';
 import { machineGrantType } from '../domain/oidc/grant-types.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import { capabilities } from '../domain/people/capabilities.ts';
-import { type Tenant, tenantFields } from '../domain/tenant/tenant.ts';
+import { isPublicHost, type Tenant, tenantFields } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomSecret, takeRandom, uuidV7 } from '../platform/random.ts';
-import { bumpConfigEpoch } from '../storage/engine/config-changes.ts';
+import { bumpConfigEpoch } from '../storage/engine/config/config-changes.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
-import { insertClient } from '../storage/registry/clients.ts';
+import { insertClient } from '../storage/registry/clients/clients.ts';
 import { type Deployment, tenantFromRow } from '../storage/registry/tenant-directory.ts';
 import { findTenantById, insertTenant } from '../storage/registry/tenants.ts';
 import { generateKeyPairs, initialAlgs, insertKeyPairs } from './key-rings.ts';
 
-export interface NewTenantInput {
+interface NewTenantInput {
   readonly slug: string;
   readonly name: string;
   /** Found right by the table of fields. */
@@ -31,17 +31,18 @@ export interface NewTenantInput {
   readonly requestId?: string;
 }
 
-export interface CreatedTenant {
+interface CreatedTenant {
   readonly tenant: Tenant;
   readonly adminClient: { readonly clientId: ClientId; readonly clientSecret: string };
 }
 
-/** Creates the tenant in one transaction; `taken` when slug or domain exist. The secret is shown only here. */
+/** Creates the tenant in one transaction; `taken` when slug or domain exist, `own` when the domain is the deployment's. The secret is shown only here. */
 export async function createTenant(
   deps: Deployment & { readonly database: Database; readonly encryption: KeyEncryption; readonly clock: Clock },
   input: NewTenantInput,
-): Promise<Outcome<CreatedTenant, 'taken'>> {
+): Promise<Outcome<CreatedTenant, 'taken' | 'own'>> {
   const { database, encryption, clock } = deps;
+  if (input.domain && isPublicHost(input.domain, deps.publicUrl)) return fail('own');
   const id = uuidV7(clock.nowMs()) as TenantId; // made here
   const pairs = await generateKeyPairs(id, initialAlgs, encryption);
   const secretEncrypted = encryption.encrypt(takeRandom(32), tenantSecretPurpose(id));

@@ -3,7 +3,7 @@ import { hkdfSync } from 'node:crypto';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import { tenantSecretPurpose } from '../crypto/sealed-columns.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
 import { findTenantById } from '../storage/registry/tenants.ts';
 
 /** A 256-bit key of the tenant for one purpose, e.g. `scim-cursor`. The same on every node. */

@@ -1,16 +1,16 @@
 // Delivers an event to a webhook: one signed POST, judged by its status alone, whose outcome is kept for the administrator. An endpoint that
 // says it is gone, or takes nothing for five days, is disabled. When an attempt is made again is the row of deliveries/kinds.ts.
-import type { MailDeps } from '../approvals/mail-delivery.ts';
+import type { MailDeps } from '../approvals/mailed/mail-delivery.ts';
 import { webhookAnswerBytesMax } from '../contract/limits.ts';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
 import type { Attempted, Carrier, Made } from '../deliveries/carrier.ts';
 import { deliveryKinds } from '../deliveries/kinds.ts';
+import { enabledOr, type Registry, recipientTenant } from '../deliveries/recipients.ts';
 import type { DisabledReason, Webhook } from '../domain/extending/webhook.ts';
 import type { TenantId } from '../domain/ids.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
-import type { Outbound, OutboundResult } from '../platform/outbound.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
-import type { Database, Queries } from '../storage/engine/database.ts';
+import type { Outbound, OutboundResult } from '../platform/net/outbound.ts';
+import type { Queries } from '../storage/engine/database.ts';
 import {
   type AttemptMade,
   findDeliveries,
@@ -18,17 +18,14 @@ import {
   recordAttempts,
   type WebhookDelivery,
 } from '../storage/records/webhook-deliveries.ts';
-import type { TenantDirectory } from '../storage/registry/tenant-directory.ts';
-import { listCachedWebhooks, noteWebhookFailure, noteWebhookSuccess } from '../storage/registry/webhooks.ts';
+import { findWebhook, listCachedWebhooks, noteWebhookFailure, noteWebhookSuccess } from '../storage/registry/extending/webhooks.ts';
 import { turnOff } from './disabling.ts';
 import { signedHeaders } from './message.ts';
 
-export interface WebhookParts extends MailDeps {
-  readonly database: Database;
-  readonly cache: ConfigCache;
+interface WebhookParts extends MailDeps, Registry {
+  readonly database: Registry['database'];
   readonly encryption: KeyEncryption;
   readonly outbound: Outbound;
-  readonly tenants: TenantDirectory;
 }
 
 const responseBytesMax = 64 * 1024;
@@ -53,7 +50,7 @@ export const createWebhookCarrier =
     return {
       prepare: async ({ id, lane }) => {
         const delivery = (await loading).get(id);
-        const [tenant, webhook] = [await parts.tenants.byId(tenantId), await webhookOf(parts, tenantId, lane)];
+        const [tenant, webhook] = [await recipientTenant(parts, tenantId), await webhookOf(parts, tenantId, lane)];
         if (tenant === undefined || webhook === undefined || delivery === undefined) return undefined;
         if (!tenant.enabled) return { notBeforeMs: parts.clock.nowMs() + closedRestMs };
         if (!webhook.enabled) return { notBeforeMs: parts.clock.nowMs() + disabledRestMs };
@@ -69,8 +66,11 @@ export const createWebhookCarrier =
     };
   };
 
-const webhookOf = async ({ cache }: WebhookParts, tenant: TenantId, id: string): Promise<Webhook | undefined> =>
-  (await listCachedWebhooks(cache, tenant)).find((webhook) => webhook.id === id);
+const webhookOf = ({ cache, database }: WebhookParts, tenant: TenantId, id: string): Promise<Webhook | undefined> =>
+  enabledOr(
+    listCachedWebhooks(cache, tenant).then((all) => all.find((webhook) => webhook.id === id)),
+    () => database.read(tenant, (queries) => findWebhook(queries, tenant, id)),
+  );
 
 /** Notes what attempts, in their order, came to: at their deliveries, and at the webhook, which may have to be turned off. */
 async function note(
@@ -113,6 +113,7 @@ async function post(
   const { attemptMs: timeoutMs } = deliveryKinds.webhook;
   const answer = await outbound.fetch({
     url: webhook.url,
+    share: tenant.id,
     method: 'POST',
     headers,
     body,

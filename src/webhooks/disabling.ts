@@ -1,18 +1,18 @@
 // A webhook that we disable: it says it is gone, or nothing arrives there. The administrators are mailed; what waits goes on waiting.
-import type { MailDeps } from '../approvals/mail-delivery.ts';
-import { mailUser } from '../approvals/user-mail.ts';
+import type { MailDeps } from '../approvals/mailed/mail-delivery.ts';
+import { mailUser } from '../approvals/mailed/user-mail.ts';
 import { administratorsMailedMax } from '../contract/limits.ts';
-import type { DisabledReason, Webhook } from '../domain/extending/webhook.ts';
+import { type DisabledReason, toldUrl, type Webhook } from '../domain/extending/webhook.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { mails } from '../mails/registry.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
 import { listAdministrators } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
-import { disableWebhook } from '../storage/registry/webhooks.ts';
+import { disableWebhook } from '../storage/registry/extending/webhooks.ts';
 
 /** Disables a webhook and mails the administrators, once. */
 export async function turnOff(
-  { cache, clock, mail }: MailDeps & { readonly cache: ConfigCache },
+  { cache, clock, mail, encryption }: MailDeps & { readonly cache: ConfigCache },
   tenant: Tenant,
   { id, url }: Webhook,
   reason: DisabledReason,
@@ -24,10 +24,10 @@ export async function turnOff(
       actor: 'system',
       target: `webhook:${id}`,
       reason,
-      data: { url },
+      data: { url: toldUrl(url) },
     });
     for (const userId of await listAdministrators(queries, tenant.id, administratorsMailedMax))
-      await mailUser(queries, { clock, mail }, tenant, { userId, asked: undefined }, (to, language) =>
+      await mailUser(queries, { clock, mail, encryption }, tenant, { userId, asked: undefined }, (to, language) =>
         mails.webhookDisabled.make({ tenantName: tenant.name, language, url, reason }, to),
       );
   });

@@ -6,14 +6,14 @@ import { type Webhook, wants } from '../domain/extending/webhook.ts';
 import type { TenantId } from '../domain/ids.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import type { ConfigCache } from '../storage/engine/config-cache.ts';
+import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { type NumberedEvent, readFeed } from '../storage/records/event-feed.ts';
 import { countWaiting, queueDeliveries } from '../storage/records/webhook-deliveries.ts';
-import { findWebhookPosition, listCachedWebhooks, listTenantsWithWebhooks, moveWebhook } from '../storage/registry/webhooks.ts';
+import { findWebhookPosition, listCachedWebhooks, listTenantsWithWebhooks, moveWebhook } from '../storage/registry/extending/webhooks.ts';
 import { deliveryOf } from './message.ts';
 
-export interface FeederDeps {
+interface FeederDeps {
   readonly database: Database;
   readonly cache: ConfigCache;
   readonly clock: Clock;

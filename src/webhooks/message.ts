@@ -8,7 +8,7 @@ import type { TenantId } from '../domain/ids.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { NumberedEvent } from '../storage/records/event-feed.ts';
 import type { NewDelivery } from '../storage/records/webhook-deliveries.ts';
-import { openWebhookSecret } from '../tokens/webhook-secret.ts';
+import { openSecret } from '../tokens/kind-secret.ts';
 
 /** The delivery of an event. The same event has the same body, however often it is sent. */
 export function deliveryOf(row: NumberedEvent, nowMs: number): NewDelivery {
@@ -27,7 +27,7 @@ const signers = new WeakMap<Webhook, Signers>();
 async function openSigners(encryption: KeyEncryption, tenant: TenantId, webhook: Webhook): Promise<Signers> {
   const { id, secret = '', previousSecret } = webhook; // one that is stored has a secret
   const { Webhook: Loaded } = await import('standardwebhooks'); // with the first webhook
-  const open = (sealed: string): Signer => new Loaded(openWebhookSecret(encryption, tenant, id, sealed));
+  const open = (sealed: string): Signer => new Loaded(openSecret(encryption, { table: 'webhooks', tenant, id }, sealed));
   const opened = { current: open(secret), previous: previousSecret === undefined ? undefined : open(previousSecret) };
   signers.set(webhook, opened);
   return opened;

@@ -8,7 +8,7 @@ import { createConsoleTenant } from '../support/console.ts';
 import { fillTenant } from '../support/console-pages.ts';
 import { pinOf } from '../support/mailbox.ts';
 import type { Managed } from '../support/management.ts';
-import { assertAccessible, inViews, keepScreenshot, openWatched } from '../support/page-check.ts';
+import { assertAccessible, inViews, keepScreenshot, narrowView, openWatched } from '../support/page-check.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 if (hasChromium)
@@ -42,7 +42,7 @@ if (hasChromium)
         await assertAccessible(page, `${name}, ${view}`);
         await keepScreenshot(page, `console-${name}-${view}`);
       });
-      await page.setViewportSize({ width: 320, height: 700 });
+      await page.setViewportSize(narrowView);
       await assertAccessible(page, `${name}, 320 px`);
       await page.setViewportSize({ width: 1280, height: 900 });
     };

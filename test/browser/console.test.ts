@@ -9,10 +9,21 @@ import { createConsoleTenant } from '../support/console.ts';
 import { type ConsoleIds, fillTenant, pagesOf, plainPages } from '../support/console-pages.ts';
 import { pinOf } from '../support/mailbox.ts';
 import { createTestUser, type Managed } from '../support/management.ts';
-import { assertAccessible, inViews, keepScreenshot, keepScreenshots, openWatched, phoneView } from '../support/page-check.ts';
+import {
+  assertAccessible,
+  assertFits,
+  inViews,
+  keepScreenshot,
+  keepScreenshots,
+  narrowView,
+  openWatched,
+  phoneView,
+} from '../support/page-check.ts';
 import { manageRootTenant } from '../support/root-tenant.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { xssCorpus } from '../support/xss.ts';
+
+const pageBytesMax = 60_000;
 
 /** A page by what it is of, the same in every run. */
 const nameOf = (path: string, ids: ConsoleIds): string =>
@@ -60,6 +71,18 @@ if (hasChromium)
         });
       }
       assert.deepEqual(seen, []);
+      await page.context().close();
+    });
+
+    it('no page is wider than a screen of 320 px, or longer than 60 kB', async () => {
+      const { page, tenant } = await open({ viewport: narrowView });
+      const ids = await fillTenant(server, tenant, 'Engineers');
+      for (const path of [...plainPages, ...pagesOf(ids)]) {
+        const answer = await page.goto(`${tenant.baseUrl}/console${path}`);
+        const bytes = (await answer!.body()).length;
+        assert.ok(bytes <= pageBytesMax, `${path} has ${bytes} bytes`);
+        await assertFits(page, `${path} at 320 px`);
+      }
       await page.context().close();
     });
 

@@ -9,6 +9,7 @@ import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { pinOf } from '../support/mailbox.ts';
 import { createTestClient, createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
 import { challenge } from '../support/oidc.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const email = 'ada@cross-site.example';
@@ -39,7 +40,7 @@ if (hasChromium)
     before(async () => {
       server = await startTestServer('sqlite');
       other = await startOtherSite();
-      const rates = { login_starts_per_ip: null, pin_attempts_per_ip: null };
+      const rates = { login_starts_per_ip: roomyRate, pin_attempts_per_ip: roomyRate };
       tenant = await createTestTenant(server, { settings: { login_methods: ['email_pin'], sso_session: 'browser', rate_limits: rates } });
       assert.notEqual(new URL(tenant.baseUrl).hostname, new URL(other.url).hostname);
       await createTestUser(tenant, email, { role: 'admin' });

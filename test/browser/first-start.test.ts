@@ -53,7 +53,7 @@ if (hasChromium)
       await mailbox.close();
       await page.fill('#pin', pin!);
       await page.click('#verify');
-      await page.waitForURL('**/try/callback?**');
+      await page.waitForURL('**/try/result');
       assert.equal(await page.textContent('h1'), 'Signed in as Ada Lovelace');
       await page.click('summary >> nth=0');
       await check(page, 'claims');

@@ -67,7 +67,7 @@ if (hasChromium)
     };
     const linkOn = async (page: Page): Promise<string> => (await page.getAttribute('#open-app', 'href')) ?? '';
     const claim = async (link: string) => {
-      const response = await phone.post('/approvals/claim', { code: link.split('c=')[1] });
+      const response = await phone.post('/approvals/claim', { code: link.split('c=')[1], scanned: true });
       assert.equal(response.status, 200, await response.clone().text());
       return (await response.json()) as { id: string; context_sha256: string };
     };

@@ -10,9 +10,9 @@ import { resolveApproval } from '../../src/approvals/resolve-approval.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
+import { freePort } from '../support/free-port.ts';
 import { beginLogin, type TestLogin } from '../support/login.ts';
 import { otherPin, pinOf } from '../support/mailbox.ts';
-import { freePort } from '../support/private-postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { textsOf } from '../../src/web/phone/app/texts.ts';
+import { textsOf } from '../../src/phone-page/app/texts.ts';
 import { createPerson } from '../support/account.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { databases } from '../support/databases.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { languages } from '../../src/domain/language.ts';
-import { textsOf } from '../../src/web/phone/app/texts.ts';
+import { textsOf } from '../../src/phone-page/app/texts.ts';
 import { createAccountTenant, createPerson } from '../support/account.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { databases } from '../support/databases.ts';

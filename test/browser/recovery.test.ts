@@ -7,6 +7,7 @@ import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { mailsTo, pinOf } from '../support/mailbox.ts';
 import { createTestTenant, createTestUser, type Managed } from '../support/management.ts';
 import { assertAccessible, inViews, keepScreenshot, openWatched } from '../support/page-check.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 if (hasChromium)
@@ -16,7 +17,7 @@ if (hasChromium)
     let browser: Browser;
     before(async () => {
       server = await startTestServer('sqlite');
-      const rates = { login_starts_per_ip: null, pin_attempts_per_ip: null };
+      const rates = { login_starts_per_ip: roomyRate, pin_attempts_per_ip: roomyRate };
       tenant = await createTestTenant(server, { settings: { login_methods: ['passkey', 'phone', 'email_pin'], rate_limits: rates } });
       browser = await launchChromium();
     });

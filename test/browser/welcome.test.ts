@@ -9,6 +9,7 @@ import { mailsTo } from '../support/mailbox.ts';
 import { createTestTenant, createTestUser, jsonOf, type Managed } from '../support/management.ts';
 import { assertAccessible, inViews, keepScreenshot, openWatched } from '../support/page-check.ts';
 import { createPhone } from '../support/phone.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 if (hasChromium)
@@ -18,7 +19,7 @@ if (hasChromium)
     let browser: Browser;
     before(async () => {
       server = await startTestServer('sqlite');
-      tenant = await createTestTenant(server, { settings: { rate_limits: { login_starts_per_ip: null } } });
+      tenant = await createTestTenant(server, { settings: { rate_limits: { login_starts_per_ip: roomyRate } } });
       browser = await launchChromium();
     });
     after(async () => {

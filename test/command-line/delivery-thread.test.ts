@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { createTestDatabase, databases } from '../support/databases.ts';
+import { freePort } from '../support/free-port.ts';
 import { serveEmbedded } from '../support/gatehouse-process.ts';
 import { callJson, clientCredentialsToken, jsonOf } from '../support/management.ts';
-import { freePort } from '../support/private-postgres.ts';
 import { operatorToken } from '../support/server.ts';
 import { loopbackAllowed, startWebhookReceiver } from '../support/webhooks.ts';
 

@@ -29,7 +29,8 @@ settings:
   pin: { length: 8 }
   rate_limits:
     token_requests_per_client: { limit: 5000, period_seconds: 60 }
-    login_starts_per_ip: null
+    login_starts_per_ip: { limit: 500, period_seconds: 60 }
+    par_requests_per_ip: null
 custom_attributes:
   - { name: cost_code, label: Cost code, unique: true, claim: cost_code }
   - { name: skills, list: true, edit: person }
@@ -115,7 +116,7 @@ for (const name of databases) {
       assert.equal(code, 0, stderr);
       assert.match(
         stdout,
-        /^~ settings \S+ main\n {4}pin\.length: 6 -> 8\n {4}(?:login_methods: .*\n {4})?rate_limits\.login_starts_per_ip: \{.*\} -> null\n/,
+        /^~ settings \S+ main\n {4}pin\.length: 6 -> 8\n {4}(?:login_methods: .*\n {4})?rate_limits\.login_starts_per_ip: \{.*60.*\} -> \{.*500.*\}\n {4}rate_limits\.par_requests_per_ip: \{.*\} -> null\n/,
       );
       assert.match(stdout, /^\+ client robot Robot$/m);
       assert.match(stdout, /^\+ user [0-9a-f-]{36} ada$/m);

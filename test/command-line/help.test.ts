@@ -1,10 +1,13 @@
 // Design 02, command line: every command says what it does with an example, refuses unknown flags with exit 2, and stands in the
 // completion of every shell.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createDataFolder, type Ended, runGatehouse } from '../support/gatehouse-process.ts';
+import { runCommand } from '../support/commands.ts';
+import { createDataFolder, type Ended } from '../support/gatehouse-process.ts';
 
 interface Entry {
   readonly words: readonly string[];
@@ -22,13 +25,26 @@ const required: Readonly<Record<string, readonly string[]>> = {
 
 describe('command line: help and completion', () => {
   const folder = createDataFolder();
-  const command = (...args: readonly string[]): Promise<Ended> => runGatehouse(folder.path, { args }).ended;
+  const command = (...args: readonly string[]): Promise<Ended> => runCommand(folder.path, args, {});
   let entries: readonly Entry[];
   before(async () => {
     entries = JSON.parse((await command('completion', 'bash', '--json')).stdout);
   });
   after(() => folder.remove());
   const leaves = (): readonly Entry[] => entries.filter(({ words, subcommands }) => words.length > 0 && subcommands.length === 0);
+
+  it('help ends quietly with whoever reads it, of serve too', async () => {
+    for (const name of ['serve', 'client']) {
+      const program = spawn(join(import.meta.dirname, '..', '..', 'bin', 'gatehouse'), [name, '--help'], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      program.stdout.destroy();
+      let said = '';
+      program.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+      const [code] = (await once(program, 'close')) as [number];
+      assert.deepEqual([name, code, said], [name, 0, '']);
+    }
+  });
 
   it('design 02 names them all', () => {
     const names = entries.map(({ words }) => words.join(' '));

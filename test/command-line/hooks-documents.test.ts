@@ -8,6 +8,8 @@ import { type Running, startBesideCommands } from '../support/command-line.ts';
 import { databases } from '../support/databases.ts';
 
 const document = `gatehouse: 1
+clients:
+  - { client_id: robot, name: Robot, token_endpoint_auth_method: client_secret_post, grant_types: [client_credentials] }
 hooks:
   - { point: token, url: "https://hooks.example/token", on_failure: refuse, deadline_ms: 250, clients: [robot] }
   - { point: sign_in, url: "https://hooks.example/sign-in", on_failure: continue, enabled: false }
@@ -38,7 +40,7 @@ for (const name of databases) {
     };
 
     it('are made, then found unchanged, then changed', async () => {
-      assert.deepEqual(await counts(source, file(document)), [2, 0, 0]);
+      assert.deepEqual(await counts(source, file(document)), [3, 0, 0]);
       assert.deepEqual(await counts(source, file(document)), [0, 0, 0]);
       assert.deepEqual(await counts(source, file(document.replace('250', '300'))), [0, 1, 0]);
     });
@@ -47,6 +49,23 @@ for (const name of databases) {
       const { code, stderr } = await source.command('plan', '-f', file(document.replace('https://hooks.example/token', 'ftp://x')));
       assert.notEqual(code, 0);
       assert.match(stderr, /hooks.*url/s);
+    });
+
+    it('a client or service provider that nobody knows is told with its place; one that has gone since stays', async () => {
+      const named = (ids: string): string => file(document.replace('[robot]', ids));
+      for (const command of ['plan', 'apply']) {
+        const { code, stderr } = await source.command(command, '-f', named('[robot, https://sp.example]'));
+        assert.notEqual(code, 0);
+        assert.match(stderr, /hooks\[0\]\.clients\[1\].*https:\/\/sp\.example/);
+      }
+      const provider = (name: string): string =>
+        `service_providers:\n  - { entity_id: "https://${name}.example", acs: [{ url: "https://${name}.example/acs" }] }\n`;
+      const both = document.replace('[robot]', '[robot, "https://sp.example"]');
+      assert.deepEqual(await counts(source, file(both.replace('hooks:', `${provider('sp')}hooks:`))), [1, 1, 0]);
+      const pruned = await source.command('apply', '--prune', '-f', file(`gatehouse: 1\n${provider('other')}`));
+      assert.equal(pruned.code, 0, pruned.stderr);
+      assert.deepEqual(await counts(source, file(both)), [0, 0, 0]);
+      assert.deepEqual(await counts(source, file(document)), [0, 1, 0]);
     });
 
     it('their secrets are exported only when asked for, and then go with them', async () => {

@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Verdict } from '../../src/cli/conformance/report.ts';
+import { startBrowserHost } from '../support/browser-host.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { runGatehouse } from '../support/conformance.ts';
 
 const node = `exec "${process.execPath}" --disable-warning=ExperimentalWarning`;
-const run = async (driver: string, ...options: readonly string[]) => {
-  const { code, out, error } = await runGatehouse(['phone', 'conformance', '--json', '--driver', `${node} ${driver}`, ...options]);
+const run = async (driver: string, { only, ...environment }: Readonly<Record<string, string>> = {}) => {
+  const args = ['phone', 'conformance', '--json', '--driver', `${node} ${driver}`, ...(only === undefined ? [] : ['--only', only])];
+  const { code, out, error } = await runGatehouse(args, environment);
   const verdicts = (JSON.parse(out === '' ? '{"verdicts":[]}' : out) as { readonly verdicts: readonly Verdict[] }).verdicts;
   return { code, error, verdicts, failed: verdicts.filter(({ passed }) => !passed) };
 };
@@ -22,8 +24,13 @@ describe('phone conformance of an SDK', () => {
 
   if (hasChromium)
     it('the browser adapter holds every rule', async () => {
-      const { code, error, verdicts, failed } = await run('test/support/browser-driver.ts');
-      assert.deepEqual([code, failed, verdicts.length], [0, [], rules], error);
+      const host = await startBrowserHost();
+      try {
+        const { code, error, verdicts, failed } = await run('test/support/browser-driver.ts', { GATEHOUSE_TEST_BROWSER: host.url });
+        assert.deepEqual([code, failed, verdicts.length], [0, [], rules], error);
+      } finally {
+        await host.close();
+      }
     });
 
   it('a driver that says yes to everything holds none', async () => {
@@ -32,7 +39,7 @@ describe('phone conformance of an SDK', () => {
   });
 
   it('a phone that forgets when it dies fails the rules about that, and those alone', async () => {
-    const { code, verdicts, failed } = await run('test/support/broken-drivers.ts forgetful', '--only', 'enroll');
+    const { code, verdicts, failed } = await run('test/support/broken-drivers.ts forgetful', { only: 'enroll' });
     assert.equal(verdicts.length > 5, true);
     assert.deepEqual(
       [code, failed.map(({ rule }) => rule)],

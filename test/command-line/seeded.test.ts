@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { runCommand } from '../support/commands.ts';
 import { createTestDatabase, databases, type TestDatabase } from '../support/databases.ts';
 import { type Ended, type GatehouseProcess, runGatehouse } from '../support/gatehouse-process.ts';
 
@@ -30,7 +31,7 @@ for (const name of databases)
         args: ['serve', '--listen', '127.0.0.1:0'],
         environment: { ...environment, GATEHOUSE_APPLY: file },
       });
-    const command = (...args: readonly string[]): Promise<Ended> => runGatehouse(database.dataFolder, { args, environment }).ended;
+    const command = (...args: readonly string[]): Promise<Ended> => runCommand(database.dataFolder, args, environment);
     before(async () => {
       database = await createTestDatabase(name);
       file = join(database.dataFolder, 'seed.yaml');

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { untilStatus } from '../support/command-line.ts';
 import { databases } from '../support/databases.ts';
 import { beginLogin } from '../support/login.ts';
+import { mailsTo } from '../support/mailbox.ts';
 import { callJson, clientCredentialsToken, createTestTenant, createTestUser, jsonOf, managedWith } from '../support/management.ts';
 import { decodeJwt, exchange, postAs, redirectUri, refresh, tokensOf } from '../support/oidc.ts';
 import { signInByPasskey } from '../support/passkeys.ts';
@@ -92,6 +93,7 @@ for (const { from, to } of ways) {
             table,
           );
         else assert.deepEqual(is.get(table), table === 'held_deliveries' ? [] : rows, table);
+      assert.deepEqual(await mailsTo(target.server, filled.mail.to), [filled.mail], 'a mail that waits opens under the other key');
       const full = [...was].filter(([, rows]) => rows.length > 0).map(([table]) => table);
       for (const table of [
         'signing_keys',

@@ -4,11 +4,12 @@ import { describe, it } from 'node:test';
 import { assertionForm, makeKeyPair, postForm, signAssertion } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, rootTenant } from '../support/fixtures.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const uses = 500;
 const keys = makeKeyPair('ES256');
-const settings = JSON.stringify({ rate_limits: { client_auth_failures_per_ip: null } });
+const settings = JSON.stringify({ rate_limits: { client_auth_failures_per_ip: roomyRate } });
 
 async function prepare(server: TestServer): Promise<string> {
   const { services } = server.gatehouse;

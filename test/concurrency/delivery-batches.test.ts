@@ -12,8 +12,8 @@ import { type Claimed, claimDeliveries } from '../../src/storage/deliveries.ts';
 import { queueDeliveries } from '../../src/storage/records/webhook-deliveries.ts';
 import { databases } from '../support/databases.ts';
 import { until } from '../support/deliveries.ts';
+import { freePort } from '../support/free-port.ts';
 import { createTestTenant, type Managed } from '../support/management.ts';
-import { freePort } from '../support/private-postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { loopbackAllowed, makeHook } from '../support/webhooks.ts';
 

@@ -1,10 +1,18 @@
 // Deliveries go to each endpoint in a lane of its own: a few at a time, one at a time to an endpoint that timed out three times in a
-// row, and 64 of all together; an endpoint that hangs delays no other. The endpoints are real and answer when the test says so.
+// row, a share for each tenant and 64 of all together; an endpoint that hangs delays no other. The endpoints are real and answer when the test says so.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { deliveryLanesMax } from '../../src/contract/limits.ts';
-import { absencesMax, deliveryKinds, inHandMax, timeoutsMax } from '../../src/deliveries/kinds.ts';
+import {
+  absencesMax,
+  deliveryKinds,
+  inHandMax,
+  tenantAloneMax,
+  tenantShareMax,
+  timedOutMax,
+  timeoutsMax,
+} from '../../src/deliveries/kinds.ts';
 import { createLanes, notePace, type OpenLane } from '../../src/deliveries/lanes.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { reachesLoopback } from '../support/ciba.ts';
@@ -90,16 +98,16 @@ for (const name of databases) {
       await until(() => receiver.held('/silent') === laneMax);
     });
 
-    it(`${inHandMax} of all endpoints together, and one more when one has ended`, { timeout }, async () => {
-      const many = await clients(...Array.from({ length: inHandMax / laneMax + 1 }, (_, index) => `/lane-${index}`));
+    it(`${tenantAloneMax} of all endpoints of a tenant together, and one more when one has ended`, { timeout }, async () => {
+      const many = await clients(...Array.from({ length: tenantAloneMax / laneMax + 1 }, (_, index) => `/lane-${index}`));
       await queue(many, laneMax);
-      await until(() => receiver.held() === inHandMax);
+      await until(() => receiver.held() === tenantAloneMax);
       server.gatehouse.services.jobs.wake();
-      assert.equal(await claims(), inHandMax);
+      assert.equal(await claims(), tenantAloneMax);
       receiver.answer(receiver.arrived[0]!.path, 1);
-      await until(() => receiver.arrived.length === inHandMax + 1);
+      await until(() => receiver.arrived.length === tenantAloneMax + 1);
       receiver.open();
-      await until(() => new Set(receiver.arrived.map(({ id }) => id)).size === (inHandMax / laneMax + 1) * laneMax);
+      await until(() => new Set(receiver.arrived.map(({ id }) => id)).size === (tenantAloneMax / laneMax + 1) * laneMax);
       assert.deepEqual(receiver.doubled, []);
     });
 
@@ -165,11 +173,11 @@ for (const name of databases) {
 }
 
 describe('lanes', () => {
-  const due = (lane: string) => ({ kind: 'logout', lane }) as const;
+  const due = (lane: string, tenant = 'acme') => ({ kind: 'logout', lane, tenant }) as const;
 
   it('room is given in turns, so that many endpoints each get some', () => {
     const lanes = createLanes(6);
-    const open = lanes.reserve(['a', 'b', 'c', 'd'].map(due));
+    const open = lanes.reserve(['a', 'b', 'c', 'd'].map((lane) => due(lane)));
     assert.deepEqual(open.map(({ lane, room }) => `${lane}${room}`).sort(), ['a2', 'b2', 'c1', 'd1']);
     assert.deepEqual(lanes.reserve([due('e')]), []);
     assert.equal(lanes.release(open[0]!.state, 1), true);
@@ -178,14 +186,56 @@ describe('lanes', () => {
       [1],
     );
   });
+  const roomBy = (open: readonly OpenLane[]): Readonly<Record<string, number>> =>
+    Object.fromEntries(
+      [...Map.groupBy(open, ({ tenant }) => tenant)].map(([tenant, all]) => [tenant, all.reduce((sum, { room }) => sum + room, 0)]),
+    );
+  const many = (tenant: string, count = 20) => Array.from({ length: count }, (_, at) => due(`${tenant}-${at}`, tenant));
+
+  it('tenantShareMax: tenantAloneMax: so much for a tenant while another waits or has some in hand, more when it is alone', () => {
+    const lanes = createLanes(inHandMax);
+    const tenants = ['a', 'b', 'c', 'd'];
+    assert.deepEqual(
+      roomBy(lanes.reserve(tenants.flatMap((tenant) => many(tenant)))),
+      Object.fromEntries(tenants.map((tenant) => [tenant, tenantShareMax])),
+    );
+    assert.deepEqual(roomBy(lanes.reserve([...many('a'), ...many('e', 1)])), { e: laneMax });
+    const alone = createLanes(inHandMax);
+    assert.deepEqual(roomBy(alone.reserve(many('a'))), { a: tenantAloneMax });
+    assert.deepEqual(roomBy(alone.reserve(many('a'))), {});
+    assert.deepEqual(roomBy(alone.reserve([...many('a'), ...many('b')])), { b: tenantShareMax });
+    const crowded = createLanes(inHandMax);
+    const crowd = Array.from({ length: 2 * tenantShareMax }, (_, at) => `t${at}`);
+    const each = roomBy(crowded.reserve(crowd.flatMap((tenant) => many(tenant))));
+    assert.deepEqual(each, Object.fromEntries(crowd.map((tenant) => [tenant, inHandMax / crowd.length])), 'in turns');
+  });
+  it('timedOutMax: so much for all that time out, in turns; the others have the rest', () => {
+    const lanes = createLanes(inHandMax);
+    const slow = ['a', 'b', 'c', 'd'].flatMap((tenant) => many(tenant, tenantShareMax));
+    for (const { state, room } of lanes.reserve(slow)) {
+      notePace(state, { result: 'timeout' }, 10_000);
+      lanes.release(state, room);
+    }
+    const first = lanes.reserve(slow);
+    assert.deepEqual(roomBy(first), { a: 4, b: 4, c: 4, d: 4 });
+    assert.equal(first.length, timedOutMax);
+    for (const { state, room } of first) lanes.release(state, room);
+    const second = lanes.reserve(slow);
+    assert.deepEqual(
+      second.filter(({ lane }) => first.some((before) => before.lane === lane)),
+      [],
+      'those that waited',
+    );
+    assert.deepEqual(roomBy(lanes.reserve([...slow, ...many('a'), ...many('e')])), { a: 4, e: tenantShareMax });
+  });
   it('absencesMax: an endpoint where nobody was there so often is left alone for a while, then gets one attempt', async () => {
     const lanes = createLanes(inHandMax);
     const roomOf = (): readonly number[] => {
-      const open = lanes.reserve([{ kind: 'webhook', lane: 'away' }]);
+      const open = lanes.reserve([{ kind: 'webhook', lane: 'away', tenant: 'acme' }]);
       for (const { state, room } of open) lanes.release(state, room);
       return open.map(({ limit }) => limit);
     };
-    const [{ state }] = lanes.reserve([{ kind: 'webhook', lane: 'away' }]) as [OpenLane];
+    const [{ state }] = lanes.reserve([{ kind: 'webhook', lane: 'away', tenant: 'acme' }]) as [OpenLane];
     lanes.release(state, state.inHand);
     const absent = { result: 'failed', reason: 'network' } as const;
     for (let attempt = 1; attempt < absencesMax; attempt += 1) notePace(state, absent, 1);

@@ -2,9 +2,9 @@
 // under way a second time under the id of the first: Message-ID, jti and auth_req_id.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { queueMessage } from '../../src/approvals/mailed/mail-delivery.ts';
 import { deliveryKinds, leaseMs } from '../../src/deliveries/kinds.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
-import { insertOutboxMessage } from '../../src/storage/records/outbox-messages.ts';
 import { cibaGrantType, decide } from '../support/ciba.ts';
 import { basic, postForm } from '../support/client-credentials.ts';
 import { databases, onServer } from '../support/databases.ts';
@@ -37,17 +37,17 @@ async function queuePings(one: TestServer, tenant: Tenant, endpoint: string): Pr
 }
 
 async function queueMails(one: TestServer, tenant: Tenant): Promise<void> {
-  const { clock, database } = one.gatehouse.services;
+  const { database } = one.gatehouse.services;
   await database.write(tenant.id, async (queries) => {
     for (let made = 0; made < perLane; made += 1) {
       const mail = { to: `person${made}@people.example`, subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
-      await insertOutboxMessage(queries, tenant.id, clock.nowMs(), mail, 'waiting');
+      await queueMessage(queries, { ...one.gatehouse.services, mail: { transport: 'smtp' } }, tenant, mail);
     }
   });
 }
 
 const inLease = `SELECT max(due_at) - gatehouse_now_ms() AS ms FROM (
-  SELECT due_at FROM ciba_deliveries UNION ALL SELECT due_at FROM logout_notices UNION ALL SELECT next_attempt_at FROM outbox_messages WHERE state = 'waiting') AS q`;
+  SELECT due_at FROM ciba_deliveries UNION ALL SELECT due_at FROM logout_notices UNION ALL SELECT next_attempt_at FROM outbox_messages WHERE waits = 1) AS q`;
 
 /** How often each arrived. */
 function timesOf(receiver: HoldingReceiver): ReadonlyMap<string, number> {

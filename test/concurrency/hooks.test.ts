@@ -2,9 +2,10 @@
 // and targets that are not to be reached. On both databases.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { hookCallsPerTenantMax } from '../../src/contract/limits.ts';
+import { connectionsAtOnceMax } from '../../src/contract/limits.ts';
 import { reachesLoopback } from '../support/ciba.ts';
 import { databases } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { claims, type HookReceiver, silent, startHookReceiver } from '../support/hook-receiver.ts';
 import { createTestTenant, type Json, type Managed } from '../support/management.ts';
 import { decodeJwt } from '../support/oidc.ts';
@@ -50,27 +51,36 @@ for (const database of databases) {
       return (await Promise.all(callers)).flat();
     };
 
-    it('1,000 by 200 callers: every one is answered, and the hook never has more than its share', async () => {
-      // The first calls are held until as many are there as may be: then no other has come.
-      const { promise: full, resolve: isFull } = Promise.withResolvers<void>();
-      receiver.reply = async () => {
-        if (receiver.calls.length >= hookCallsPerTenantMax) isFull();
-        await full;
-        return claims({ access_token: { tier: 'gold' } });
-      };
-      const responses = await askAll();
-      const tokens = await Promise.all(
-        responses.map(async (response) => {
-          assert.equal(response.status, 200);
-          return decodeJwt(((await response.json()) as { access_token: string }).access_token).claims['tier'];
-        }),
-      );
-      assert.ok(tokens.includes('gold'));
-      assert.equal(receiver.atOnce(), hookCallsPerTenantMax);
-      assert.ok(
-        receiver.connections() <= 2 * hookCallsPerTenantMax,
-        `connections: ${receiver.connections()} for ${receiver.calls.length} calls`,
-      );
+    it('1,000 by 200 callers: every one is answered, and the hook gets its share and never more', async () => {
+      // The first calls are held until as many are there as may be: then no other has come. A machine too busy to bring them within the
+      // deadline of a call shows nothing; the breaker's pause over and one call answered, it is tried again.
+      await eventually(async () => {
+        const [called, connected] = [receiver.calls.length, receiver.connections()];
+        const { promise: full, resolve: isFull } = Promise.withResolvers<void>();
+        receiver.reply = async () => {
+          if (receiver.calls.length - called >= connectionsAtOnceMax) isFull();
+          await full;
+          return claims({ access_token: { tier: 'gold' } });
+        };
+        const responses = await askAll();
+        isFull();
+        const tiers = await Promise.all(
+          responses.map(async (response) => {
+            assert.equal(response.status, 200);
+            return decodeJwt(((await response.json()) as { access_token: string }).access_token).claims['tier'];
+          }),
+        );
+        assert.ok(receiver.atOnce() <= connectionsAtOnceMax, `at once: ${receiver.atOnce()}`);
+        if (receiver.atOnce() === connectionsAtOnceMax && tiers.includes('gold')) {
+          const connections = receiver.connections() - connected;
+          assert.ok(connections <= 2 * connectionsAtOnceMax, `connections: ${connections} for ${receiver.calls.length - called} calls`);
+          return true;
+        }
+        await server.clock.advance(10_000);
+        receiver.reply = () => silent;
+        assert.equal((await ask()).status, 200);
+        return false;
+      });
     });
 
     it('1,000 by 200 callers against one that fails: one answer, byte for byte, and the breaker spares it', async () => {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { queueMessage } from '../../src/approvals/mailed/mail-delivery.ts';
 import { deliveryKinds } from '../../src/deliveries/kinds.ts';
-import { insertOutboxMessage } from '../../src/storage/records/outbox-messages.ts';
 import { databases } from '../support/databases.ts';
 import { until } from '../support/deliveries.ts';
 import { rootTenant } from '../support/fixtures.ts';
@@ -19,13 +19,13 @@ const togetherMax = nodesCount * deliveryKinds.mail.laneMax;
 
 /** @param from number of the first recipient */
 async function queueMails(one: TestServer, from = 0): Promise<readonly string[]> {
-  const { clock, database } = one.gatehouse.services;
+  const { database } = one.gatehouse.services;
   const tenant = await rootTenant(one.gatehouse.services);
   const recipients = Array.from({ length: count }, (_, index) => `person${from + index}@people.example`);
   await database.write(tenant.id, async (queries) => {
     for (const to of recipients) {
       const mail = { to, subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
-      await insertOutboxMessage(queries, tenant.id, clock.nowMs(), mail, 'waiting');
+      await queueMessage(queries, { ...one.gatehouse.services, mail: { transport: 'smtp' } }, tenant, mail);
     }
   });
   return recipients.toSorted();

@@ -7,6 +7,7 @@ import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { challenge, exchange, formBody, issueCode, postAs, redirectUri, refresh, type Tokens, tokensOf } from '../support/oidc.ts';
 import { askUntilServed } from '../support/overload.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 for (const database of databases) {
@@ -25,7 +26,7 @@ for (const database of databases) {
           ? await startTestServer(database, { database: server.database, clock: server.clock, flags: { public_url: server.url } })
           : server;
       services = server.gatehouse.services;
-      tenant = await createOtherTenant(services, 'racing', { rate_limits: { login_starts_per_ip: null } });
+      tenant = await createOtherTenant(services, 'racing', { rate_limits: { login_starts_per_ip: roomyRate } });
       client = await createClient(services, tenant);
       user = await createUser(services, tenant);
     });

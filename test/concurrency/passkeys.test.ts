@@ -9,6 +9,7 @@ import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, type TestClient } from '../support/fixtures.ts';
 import { beginLogin } from '../support/login.ts';
 import { askForPasskey, givePasskey, insertTestPasskey } from '../support/passkeys.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const copies = 50;
@@ -20,7 +21,7 @@ for (const database of databases) {
     let client: TestClient;
     before(async () => {
       server = await startTestServer(database);
-      const rates = { login_starts_per_ip: null, pin_attempts_per_ip: null };
+      const rates = { login_starts_per_ip: roomyRate, pin_attempts_per_ip: roomyRate };
       tenant = await createOtherTenant(server.gatehouse.services, 'acme', { rate_limits: rates });
       client = await createClient(server.gatehouse.services, tenant);
     });

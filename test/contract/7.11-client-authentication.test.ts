@@ -19,6 +19,7 @@ import {
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, rootTenant, type TestClient } from '../support/fixtures.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 /** The endpoints of contract 5, each with parameters that are complete but for the client. */
@@ -47,7 +48,7 @@ for (const database of databases) {
     let disabled: TestClient;
     let foreign: TestClient;
     let keys: KeyPair;
-    const noLimit = { rate_limits: { client_auth_failures_per_ip: null } };
+    const noLimit = { rate_limits: { client_auth_failures_per_ip: roomyRate } };
 
     before(async () => {
       server = await startTestServer(database);

@@ -215,6 +215,19 @@ for (const database of databases) {
       post((xml) => xml.replace(signatureOf(xml), `<ds:Signature ${dsNamespace}/>`)),
     );
 
+    test('the audit record of a signature inside a Redirect request says where the signature belongs', async () => {
+      await server.clock.advance(60_000); // of one kind a few are stored whole, and more after a while
+      for (const options of [{}, { privateKey: keys.privateKey }]) {
+        const response = await idp.redirect(good(), options);
+        const requestId = response.headers.get('x-request-id') ?? assert.fail('no request id');
+        await server.gatehouse.services.refusals.flush();
+        const events = await server.gatehouse.services.database.read(idp.tenant.id, (queries) =>
+          listAuditEventsOfRequest(queries, idp.tenant.id, requestId),
+        );
+        const event = events.find(({ reason }) => reason === 'embedded_signature_in_redirect');
+        assert.match(String(event?.expected), /^no signature inside the XML/);
+      }
+    });
     test('the audit record of a refused algorithm holds what was received and what is accepted', async () => {
       await server.clock.advance(60_000); // of one kind a few are stored whole, and more after a while
       const sha1 = 'http://www.w3.org/2000/09/xmldsig#';

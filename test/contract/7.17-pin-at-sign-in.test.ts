@@ -8,12 +8,13 @@ import { createClient, createUser, rootTenant, type TestClient, type TestUser } 
 import { beginLogin, type TestLogin } from '../support/login.ts';
 import { mailsTo, otherPin, pinOf } from '../support/mailbox.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const roomy = {
   login_methods: ['email_pin'],
   login_lifetime_seconds: 86_400 * 3,
-  rate_limits: { pin_attempts_per_ip: null, login_starts_per_ip: null },
+  rate_limits: { pin_attempts_per_ip: roomyRate, login_starts_per_ip: roomyRate },
 };
 
 for (const database of databases) {

@@ -9,9 +9,15 @@ import { createClient, createOtherTenant, createUser, rootTenant, type TestClien
 import { beginLogin, type TestLogin } from '../support/login.ts';
 import { askForPasskey } from '../support/passkeys.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-const off = { login_starts_per_ip: null, pin_attempts_per_ip: null, approvals_per_user: null, approvals_pending_per_user: null };
+const off = {
+  login_starts_per_ip: roomyRate,
+  pin_attempts_per_ip: roomyRate,
+  approvals_per_user: roomyRate,
+  approvals_pending_per_user: roomyRate,
+};
 
 for (const database of databases) {
   describe(`contract 7.19 at sign-in on ${database}`, () => {

@@ -5,7 +5,7 @@ import type { UserId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { revokeGrantsOfUser } from '../../src/storage/oidc/grants.ts';
-import { updateClient } from '../../src/storage/registry/clients.ts';
+import { updateClient } from '../../src/storage/registry/clients/clients.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { decodeJwt, exchange, issueCode, postAs, redirectUri, refresh, tokensOf, verifier } from '../support/oidc.ts';
@@ -247,7 +247,7 @@ for (const database of databases) {
       two.append('resource', 'https://other.example');
       await assertRefusal(await postAs(tenant, client, 'token', two), 'token.invalid_target', { text });
       const { access_token: token } = await tokensOf(await exchange(tenant, client, bound, { resource: 'https://api.example' }));
-      assert.deepEqual(decodeJwt(token).claims['aud'], ['https://api.example', tenant.baseUrl]);
+      assert.equal(decodeJwt(token).claims['aud'], 'https://api.example');
     });
 
     const refreshTriggers: readonly (readonly [string, () => Promise<Response>])[] = [

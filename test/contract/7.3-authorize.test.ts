@@ -242,19 +242,26 @@ for (const database of databases) {
       await assertRedirectRefusal(response, 'authorize.unauthorized_client', { redirectUri, iss: tenant.baseUrl });
     });
     it('the loopback port is flexible for public clients only (RFC 8252 7.3)', async () => {
-      const uris = { redirectUris: ['http://127.0.0.1/cb', 'http://[::1]:9/cb'] };
+      const uris = { redirectUris: ['http://127.0.0.1/cb', 'http://[::1]:9/cb', 'http://localhost/cb'] };
       const native = await createClient(services, tenant, { type: 'public', ...uris });
       const web = await createClient(services, tenant, uris);
       await startsLogin(await get({ client_id: native.clientId, redirect_uri: 'http://127.0.0.1:51234/cb' }));
       await startsLogin(await get({ client_id: native.clientId, redirect_uri: 'http://[::1]:51234/cb' }));
+      await startsLogin(await get({ client_id: native.clientId, redirect_uri: 'http://localhost:51234/cb' }));
       for (const uri of [
         'http://127.0.0.1:51234/other',
-        'http://localhost:51234/cb',
+        'http://localhost:51234/other',
+        'http://localhost:0/cb',
+        'http://localhost.evil.example:51234/cb',
+        'http://localhost:1@evil.example/cb',
+        'https://localhost:51234/cb',
         'https://127.0.0.1:51234/cb',
         'http://127.0.0.1:1@evil.example/cb',
       ])
         await assertRefusal(await get({ client_id: native.clientId, redirect_uri: uri }), 'authorize.unauthorized');
       await assertRefusal(await get({ client_id: web.clientId, redirect_uri: 'http://127.0.0.1:51234/cb' }), 'authorize.unauthorized');
+      const numeric = await createClient(services, tenant, { type: 'public', redirectUris: ['http://127.0.0.1/cb'] });
+      await assertRefusal(await get({ client_id: numeric.clientId, redirect_uri: 'http://localhost:51234/cb' }), 'authorize.unauthorized');
     });
 
     it('errors are a page only when Accept ranks HTML above JSON', async () => {

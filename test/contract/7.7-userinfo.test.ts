@@ -6,7 +6,7 @@ import type { Services } from '../../src/http/services.ts';
 import { insertRevokedToken } from '../../src/storage/oidc/revoked-tokens.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
-import { decodeJwt, exchange, issueCode, postAs, type Tokens, tokensOf } from '../support/oidc.ts';
+import { decodeJwt, exchange, issueCode, postAs, refresh, type Tokens, tokensOf } from '../support/oidc.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -69,9 +69,30 @@ for (const database of databases) {
       });
       assert.deepEqual(await inForm.json(), claims);
     });
-    it('openid alone shows the sub alone; a resource beside the issuer changes nothing', async () => {
+    it('openid alone shows the sub alone', async () => {
       assert.deepEqual(await (await ask(`Bearer ${(await signIn('openid')).access_token}`)).json(), { sub: user.id });
-      const { access_token: token } = await signIn('openid', { resource: 'https://api.example' });
+    });
+    it('audience: a token for a resource is no token for UserInfo, unless the tenant says so', async () => {
+      const options = { resource: 'https://api.example' };
+      const { access_token: token, id_token: idToken, refresh_token: refreshToken } = await signIn('openid offline_access', options);
+      assert.equal(decodeJwt(token).claims['aud'], 'https://api.example');
+      assert.equal(decodeJwt(idToken!).claims['aud'], client.clientId);
+      await refused(await ask(`Bearer ${token}`), 'audience');
+      const { access_token: renewed } = await tokensOf(await refresh(tenant, client, refreshToken));
+      await refused(await ask(`Bearer ${renewed}`), 'audience');
+      const lenient = await createOtherTenant(services, `lenient-${database}`, { userinfo_with_resource: true });
+      const theirs = await createClient(services, lenient, { resources: [options.resource] });
+      const somebody = await createUser(services, lenient);
+      const code = await issueCode(server, lenient, theirs, somebody, { scope: 'openid', ...options });
+      const { access_token: both } = await tokensOf(await exchange(lenient, theirs, code));
+      assert.deepEqual(decodeJwt(both).claims['aud'], ['https://api.example', lenient.baseUrl]);
+      assert.deepEqual(await (await ask(`Bearer ${both}`, lenient)).json(), { sub: somebody.id });
+    });
+    it('a token of openid for the Management API, which is ours, opens UserInfo', async () => {
+      const own = await createClient(services, tenant, { resources: [tenant.managementApi] });
+      const code = await issueCode(server, tenant, own, user, { scope: 'openid', resource: tenant.managementApi });
+      const { access_token: token } = await tokensOf(await exchange(tenant, own, code));
+      assert.deepEqual(decodeJwt(token).claims['aud'], [tenant.managementApi, tenant.baseUrl]);
       assert.deepEqual(await (await ask(`Bearer ${token}`)).json(), { sub: user.id });
     });
     it('the scheme is case-insensitive', async () => {

@@ -12,6 +12,7 @@ import { assertionForm, basic, makeKeyPair, postForm, signAssertion } from '../s
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const api = 'https://api.example/';
@@ -40,7 +41,7 @@ for (const database of databases) {
     before(async () => {
       server = await startTestServer(database);
       tenant = await rootTenant(server.gatehouse.services);
-      const rate_limits = { approvals_pending_per_user: null, approvals_per_user: null, ciba_starts_per_client: null };
+      const rate_limits = { approvals_pending_per_user: roomyRate, approvals_per_user: roomyRate, ciba_starts_per_client: roomyRate };
       const settings = JSON.stringify({ login_methods: ['email_pin'], rate_limits });
       await server.gatehouse.services.cache.write(tenant.id, (queries) =>
         queries.updateTable('tenants').set({ settings }).where('tenant_id', '=', tenant.id).execute(),

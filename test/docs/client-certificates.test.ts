@@ -5,13 +5,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { connect } from 'node:tls';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { type Identity, makeIdentity, sendHttps } from '../support/certificates.ts';
 import { blocksOf } from '../support/documents.ts';
 import { createClient, rootTenant, type TestClient } from '../support/fixtures.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Nginx, nginx, startNginx } from '../support/nginx.ts';
 import { formBody } from '../support/oidc.ts';
-import { freePort } from '../support/private-postgres.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -95,6 +96,26 @@ if (nginx !== undefined)
       await assertRefusal(await introspect(withCertificates, byAuthority, selfSigned), 'client.invalid_client');
       await assertRefusal(await introspect(withCertificates, bySelf, own), 'client.invalid_client');
       assert.equal((await introspect(withCertificates, byAuthority, stranger)).status, 400);
+    });
+    it('FAPI 2.0 5.2.2: neither site agrees to CBC or to a key exchange without forward secrecy', async () => {
+      const agrees = (at: string, ciphers: string): Promise<boolean> =>
+        new Promise((resolve) => {
+          const port = Number(new URL(at).port);
+          const socket = connect({ host: '127.0.0.1', port, ciphers, maxVersion: 'TLSv1.2', rejectUnauthorized: false }, () => {
+            resolve(true);
+            socket.destroy();
+          });
+          socket.on('error', () => resolve(false));
+        });
+      for (const at of [withCertificates, withoutCertificates]) {
+        assert.ok(await agrees(at, 'ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256'));
+        for (const ciphers of [
+          'AES128-GCM-SHA256',
+          'ECDHE-RSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA256',
+          'ECDHE-RSA-AES256-SHA:ECDHE-ECDSA-AES256-SHA',
+        ])
+          assert.equal(await agrees(at, ciphers), false, ciphers);
+      }
     });
     it('the headers brought along from outside are worth nothing at either site', async () => {
       const forged = { 'x-ssl-client-cert': encodeURIComponent(own.cert), 'x-ssl-client-verify': 'SUCCESS' };

@@ -13,8 +13,8 @@ import type { Browser, Page } from 'playwright-core';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { blocksOf, fileBlockOf, root } from '../support/documents.ts';
 import { createUser } from '../support/fixtures.ts';
+import { freePort } from '../support/free-port.ts';
 import { findJudge } from '../support/judge-binaries.ts';
-import { freePort } from '../support/private-postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { startWebProgram, type WebProgram } from '../support/web-program.ts';
 

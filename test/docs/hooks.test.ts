@@ -1,13 +1,12 @@
 // docs/how-to/hooks.md does what it says: its program runs, is asked by a server, and what it is sent has the members shown.
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { reachesLoopback } from '../support/ciba.ts';
 import { blocksOf, fileBlockOf, root } from '../support/documents.ts';
 import { createClient, createUser, rootTenant } from '../support/fixtures.ts';
+import { freePort } from '../support/free-port.ts';
 import { startHookReceiver } from '../support/hook-receiver.ts';
 import type { Json, Managed } from '../support/management.ts';
 import { decodeJwt, exchange, issueCode, tokensOf } from '../support/oidc.ts';
@@ -27,14 +26,6 @@ const membersOf = (json: Json): unknown =>
       typeof value === 'object' && value !== null && !Array.isArray(value) ? membersOf(value as Json) : 'a value',
     ]),
   );
-
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // listening on TCP
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-};
 
 describe('the how-to of hooks', () => {
   let server: TestServer;

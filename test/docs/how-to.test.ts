@@ -2,8 +2,9 @@
 // person signs in. What is changed is what a reader changes: addresses.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,11 +12,14 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import * as oidc from 'openid-client';
 import { mintAccessToken } from '../../src/tokens/access-token.ts';
+import { runCommand } from '../support/commands.ts';
 import { blocksOf, fileBlockOf, root } from '../support/documents.ts';
 import { openApp } from '../support/first-party-app.ts';
-import { runGatehouse } from '../support/gatehouse-process.ts';
+import { createClient, createUser } from '../support/fixtures.ts';
+import { freePort } from '../support/free-port.ts';
 import { loginAt, signInByPin } from '../support/login.ts';
 import { createTestClient, createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
+import { decodeJwt, exchange, issueCode, tokensOf } from '../support/oidc.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 /** The flags of the command in a document that registers the client so named, without the file it writes. */
@@ -28,15 +32,6 @@ function registrationIn(document: string, name: string): readonly string[] {
     .replace(/--env \S+/, '')
     .trim()
     .split(/\s+/);
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // listening on TCP
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A browser without pages: keeps cookies of one site. */
@@ -98,7 +93,7 @@ describe('how-tos', () => {
       '--json',
       ...registrationIn(document, name).map(change),
     ];
-    const { code, stdout, stderr } = await runGatehouse(path, { args }).ended;
+    const { code, stdout, stderr } = await runCommand(path, args, {});
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout);
   };
@@ -194,6 +189,78 @@ describe('how-tos', () => {
     });
     assert.equal((await allowed)?.status, 200);
     assert.equal(tokens.scope, 'openid email offline_access');
+  });
+
+  it('machines.md: its program gets a token of the API by its own key', async () => {
+    const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+    await tenant.make('PATCH', '/settings', { extra_grants: [grantType] });
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const program = await createTestClient(tenant, {
+      ...{ name: 'Nightly count', grant_types: [grantType], token_endpoint_auth_method: 'private_key_jwt', redirect_uris: [] },
+      ...{ resources: ['https://stock.example.com'], scopes: ['stock:read'] },
+      jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'job-1' }] },
+    });
+    const { jobToken } = await load(extract('docs/how-to/machines.md', 'job-token.ts'));
+    const { claims } = decodeJwt(await jobToken(tenant.baseUrl, program.client_id, privateKey.export({ format: 'jwk' })));
+    const { sub, aud, scope } = claims;
+    assert.deepEqual([sub, aud, scope], [program.client_id, 'https://stock.example.com', 'stock:read']);
+    const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
+    await assert.rejects(jobToken(tenant.baseUrl, program.client_id, other), /invalid_grant/);
+  });
+
+  it('mcp-server.md: its server sends programs here, and takes tokens for itself alone', async () => {
+    const { protectedServer } = await load(extract('docs/how-to/mcp-server.md', 'mcp-server.ts'));
+    const resource = 'http://127.0.0.1:3333/mcp';
+    const tools: Server = protectedServer(tenant.baseUrl, resource);
+    await new Promise<void>((done) => tools.listen(0, '127.0.0.1', done));
+    try {
+      const at = `http://127.0.0.1:${(tools.address() as AddressInfo).port}`;
+      const call = (token: string): Promise<Response> =>
+        fetch(`${at}/mcp`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}` },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call' }),
+        });
+      const refused = await call('x');
+      const metadata = 'http://127.0.0.1:3333/.well-known/oauth-protected-resource/mcp';
+      assert.deepEqual([refused.status, refused.headers.get('www-authenticate')], [401, `Bearer resource_metadata="${metadata}"`]);
+      const said = (await (await fetch(`${at}${new URL(metadata).pathname}`)).json()) as Json;
+      assert.deepEqual(said, { resource, authorization_servers: [tenant.baseUrl], scopes_supported: ['tools', 'offline_access'] });
+      const { services } = server.gatehouse;
+      const found = (await services.tenants.bySlug(tenant.slug))!;
+      const agent = await createClient(services, found, { scopes: ['tools'], resources: [resource, 'https://other.example'] });
+      const person = await createUser(services, found);
+      const tokenFor = async (audience: string): Promise<string> => {
+        const code = await issueCode(server, found, agent, person, { scope: 'tools', resource: audience });
+        return (await tokensOf(await exchange(found, agent, code))).access_token;
+      };
+      const answer = (await (await call(await tokenFor(resource))).json()) as { result: { content: readonly Json[] } };
+      assert.deepEqual(answer.result.content, [{ type: 'text', text: person.id }]);
+      assert.equal((await call(await tokenFor('https://other.example'))).status, 401);
+    } finally {
+      tools.closeAllConnections();
+      tools.close();
+    }
+  });
+
+  it('service-to-service.md: its program gets a token of the next API for the person', async () => {
+    const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
+    await tenant.make('PATCH', '/settings', { extra_grants: [grantType] });
+    const api = await createTestClient(tenant, {
+      ...{ name: 'Orders', grant_types: [grantType], serves: ['https://orders.example.com'] },
+      exchange: [{ resource: 'https://stock.example.com', scopes: ['stock:read'], needs: ['orders:read'] }],
+    });
+    const { services } = server.gatehouse;
+    const found = (await services.tenants.bySlug(tenant.slug))!;
+    const shop = await createClient(services, found, { scopes: ['orders:read'], resources: ['https://orders.example.com'] });
+    const person = await createUser(services, found);
+    const code = await issueCode(server, found, shop, person, { scope: 'orders:read', resource: 'https://orders.example.com' });
+    const { access_token: token } = await tokensOf(await exchange(found, shop, code));
+    const { stockToken } = await load(extract('docs/how-to/service-to-service.md', 'stock-token.ts'));
+    const { claims } = decodeJwt(await stockToken(tenant.baseUrl, api.client_id, api['client_secret'], token));
+    const { sub, aud, scope, act } = claims;
+    assert.deepEqual([sub, aud, scope, act], [person.id, 'https://stock.example.com', 'stock:read', { sub: api.client_id }]);
+    await assert.rejects(stockToken(tenant.baseUrl, api.client_id, api['client_secret'], 'x'), { error: 'invalid_request' });
   });
 
   it('oidc-nextjs.md: its route handlers sign a person in and keep the session in a cookie nobody can read or change', async () => {

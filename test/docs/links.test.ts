@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { it } from 'node:test';
-import { anchorOf, renderDocument } from '../../src/web/docs/markdown.ts';
+import { anchorOf, renderDocument } from '../../src/docs-site/markdown.ts';
 import { documents, readDocument, root } from '../support/documents.ts';
 
 const parsed = new Map(documents.map((document) => [document, renderDocument(readDocument(document), () => undefined)]));

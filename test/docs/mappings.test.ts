@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
 import type { ClientId, UserId } from '../../src/domain/ids.ts';
 import { rulesFault } from '../../src/domain/mappings/rule-faults.ts';
-import { findClient } from '../../src/storage/registry/clients.ts';
+import { findClient } from '../../src/storage/registry/clients/clients.ts';
 import { blocksOf } from '../support/documents.ts';
 import { rootTenant } from '../support/fixtures.ts';
 import type { Json, Managed } from '../support/management.ts';

@@ -10,7 +10,7 @@ import { blocksOf, documents, root } from '../support/documents.ts';
 /** Whose each name is. */
 const reviewed: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   npm: {
-    './gatehouse-0.1.0.tgz': 'ours, packed from the checkout',
+    './gatehouse-0.2.0.tgz': 'ours, packed from the checkout',
     './sdk': 'ours, in the checkout',
     express: 'the OpenJS Foundation',
     'gatehouse-device-sdk': 'ours, installed from the tarball of npm pack ./sdk, never from a registry',
@@ -30,7 +30,7 @@ const reviewed: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   image: {
     'gatehouse:local': 'ours, built from the checkout; a tag no registry gives out',
     'registry.example.com/gatehouse': "the reader's own registry",
-    'registry.example.com/gatehouse:0.1.0': "the reader's own registry",
+    'registry.example.com/gatehouse:0.2.0': "the reader's own registry",
     'node:24.21.0-bookworm-slim': 'the official Node image',
     'postgres:17-bookworm': 'the official PostgreSQL image',
     'redis:7-bookworm': 'the official Redis image',

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startDns } from '../support/dns-server.ts';
 import { blocksOf } from '../support/documents.ts';
+import { freePort } from '../support/free-port.ts';
 import { findJudge } from '../support/judge-binaries.ts';
 import { createTestTenant, type Json } from '../support/management.ts';
 import { takesConnections } from '../support/nginx.ts';
-import { freePort } from '../support/private-postgres.ts';
 import { startTestServer } from '../support/server.ts';
 
 const caddy = findJudge('caddy');

@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { blocksOf } from '../support/documents.ts';
+import { freePort } from '../support/free-port.ts';
 import { findJudge } from '../support/judge-binaries.ts';
 import { callSystem, createTestTenant, type Managed } from '../support/management.ts';
 import { nginx, spawnNginx, takesConnections } from '../support/nginx.ts';
-import { freePort } from '../support/private-postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const document = 'docs/how-to/reverse-proxy.md';

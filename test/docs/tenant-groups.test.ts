@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { blocksOf } from '../support/documents.ts';
+import { freePort } from '../support/free-port.ts';
 import { callJson, clientCredentialsToken, createTestTenant, type Managed } from '../support/management.ts';
 import { type Nginx, nginx, startNginx } from '../support/nginx.ts';
-import { freePort } from '../support/private-postgres.ts';
 import { operatorToken } from '../support/server.ts';
 import { type Deployment, type MoveWorld, openMoveWorld } from '../support/tenant-moves.ts';
 

@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { createTestDatabase, databases, onServer, type TestDatabase } from '../support/databases.ts';
 import { until } from '../support/deliveries.ts';
+import { freePort } from '../support/free-port.ts';
 import { type GatehouseProcess, serveEmbedded } from '../support/gatehouse-process.ts';
 import { startLaxScimService } from '../support/lax-scim-service.ts';
 import { callJson, clientCredentialsToken, type Json, jsonOf } from '../support/management.ts';
-import { freePort } from '../support/private-postgres.ts';
 import { operatorToken } from '../support/server.ts';
 
 const people = 300;

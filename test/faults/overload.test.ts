@@ -1,5 +1,5 @@
-// An overloaded server, for real: its event loop held up turn by turn, and its connections to PostgreSQL all taken. What begins work
-// is refused first and says when to come back, what is under way goes on, health always answers, and it ends when the load does.
+// An overloaded server, for real: its event loop held up turn by turn, and its connections to PostgreSQL all taken. What programs do in bulk
+// is refused first and says when to come back, people sign in, health always answers, explain knows of it, and it ends when the load does.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -7,23 +7,24 @@ import type { RowId } from '../../src/contract/catalogue.ts';
 import { connectionWaitMsMax, loopLagFirstMsMax, loopLagMsMax, overloadRetrySeconds } from '../../src/contract/limits.ts';
 import { findOverload } from '../../src/http/load-shedding.ts';
 import { databases } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { createDataFolder, serveEmbedded } from '../support/gatehouse-process.ts';
 import { createTestTenant, type Managed } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/** What begins work, with the row that refuses it. */
-const beginnings: readonly (readonly [method: string, path: string, row: RowId])[] = [
-  ['GET', '/v1/idp/oidc/authorize?client_id=x', 'oauth.unavailable'],
-  ['POST', '/v1/idp/oidc/authorize', 'oauth.unavailable'],
-  ['POST', '/v1/idp/oidc/par', 'oauth.unavailable'],
-  ['POST', '/v1/idp/oidc/bc-authorize', 'oauth.unavailable'],
-  ['GET', '/v1/idp/saml/sso', 'oauth.unavailable'],
+/** What programs do in bulk, with the row that refuses it. */
+const bulk: readonly (readonly [method: string, path: string, row: RowId])[] = [
   ['GET', '/scim/v2/Users', 'scim.unavailable'],
   ['GET', '/v1/management/users', 'management.unavailable'],
   ['GET', '/v1/system/tenants', 'management.unavailable'],
 ];
-/** What people are in the middle of, with the status it has by itself. */
-const middles: readonly (readonly [method: string, path: string, status: number, row: RowId])[] = [
+/** What people and their applications do, with the status it has by itself. */
+const signIns: readonly (readonly [method: string, path: string, status: number, row: RowId])[] = [
+  ['GET', '/v1/idp/oidc/authorize?client_id=x', 401, 'oauth.unavailable'],
+  ['POST', '/v1/idp/oidc/par', 401, 'oauth.unavailable'],
+  ['POST', '/v1/idp/oidc/bc-authorize', 401, 'oauth.unavailable'],
+  ['GET', '/v1/idp/saml/sso', 400, 'oauth.unavailable'],
   ['POST', '/v1/idp/oidc/token', 400, 'oauth.unavailable'],
   ['GET', '/v1/idp/oidc/userinfo', 401, 'management.unavailable'],
   ['GET', '/v1/idp/oidc/jwks', 200, 'oauth.unavailable'],
@@ -55,7 +56,8 @@ for (const database of databases) {
       return Number(new RegExp(`^gatehouse_shed_total\\{reason="${reason}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
     };
 
-    it('a late event loop refuses beginnings, a very late one all but health, and after it everything is answered', async () => {
+    it('a late event loop refuses bulk, a very late one all but health, and after it everything is answered and explained', async () => {
+      const explained: (readonly [RowId, string])[] = [];
       let turnMs = 400;
       const sleeper = new Int32Array(new SharedArrayBuffer(4));
       const turn = (): void => {
@@ -72,14 +74,18 @@ for (const database of databases) {
         await until(() => lagMs() > loopLagFirstMsMax);
         assert.ok(lagMs() < loopLagMsMax);
         await Promise.all([
-          ...beginnings.map(async ([method, path, row]) => assertShed(await send(tenant.baseUrl, method, path), row)),
-          ...middles.map(async ([method, path, status]) => assert.equal((await send(tenant.baseUrl, method, path)).status, status, path)),
+          ...bulk.map(async ([method, path, row]) => assertShed(await send(tenant.baseUrl, method, path), row)),
+          ...signIns.map(async ([method, path, status]) => assert.equal((await send(tenant.baseUrl, method, path)).status, status, path)),
           ...healths.map(async (path) => assert.equal((await fetch(`${server.url}${path}`)).status, 200)),
         ]);
+        const early = await send(tenant.baseUrl, 'GET', '/scim/v2/Users');
+        explained.push(['scim.unavailable', early.headers.get('x-request-id')!]);
         turnMs = 1500;
         await until(() => lagMs() > loopLagMsMax);
+        const late = await send(tenant.baseUrl, 'POST', '/v1/idp/oidc/token');
+        explained.push(['oauth.unavailable', late.headers.get('x-request-id')!]);
         await Promise.all([
-          ...[...beginnings, ...middles.map(([method, path, , row]) => [method, path, row] as const)].map(async ([method, path, row]) =>
+          ...[...bulk, ...signIns.map(([method, path, , row]) => [method, path, row] as const)].map(async ([method, path, row]) =>
             assertShed(await send(tenant.baseUrl, method, path), row),
           ),
           ...healths.map(async (path) => assert.equal((await fetch(`${server.url}${path}`)).status, 200)),
@@ -88,8 +94,16 @@ for (const database of databases) {
         turnMs = 0;
       }
       await until(() => lagMs() < loopLagFirstMsMax);
-      for (const [method, path] of beginnings) assert.notEqual((await send(tenant.baseUrl, method, path)).status, 503, path);
-      assert.ok((await shedBy('loop_lag')) >= 2 * beginnings.length + middles.length);
+      for (const [method, path] of bulk) assert.notEqual((await send(tenant.baseUrl, method, path)).status, 503, path);
+      for (const [row, id] of explained) {
+        const found = await eventually(async () => {
+          const response = await tenant.call('GET', `/events/${id}`); // 404 until it is written
+          const { items = [] } = (await response.json()) as { readonly items?: readonly { row: string; reason: string }[] };
+          return items.find((item) => item.row === row);
+        });
+        assert.equal(found!.reason, 'loop_lag');
+      }
+      assert.ok((await shedBy('loop_lag')) >= 2 * bulk.length + signIns.length);
     });
 
     if (database === 'postgres')
@@ -106,8 +120,8 @@ for (const database of databases) {
         const waiting = store.ping();
         try {
           while (store.waitingMs() <= connectionWaitMsMax) await wait(10);
-          for (const [method, path, row] of beginnings) await shed(method, path, row);
-          for (const [method, path, status, row] of middles) {
+          for (const [method, path, row] of bulk) await shed(method, path, row);
+          for (const [method, path, status, row] of signIns) {
             if (path.endsWith('/jwks')) assert.equal((await send(tenant.baseUrl, method, path)).status, status);
             else await shed(method, path, row);
           }
@@ -115,7 +129,7 @@ for (const database of databases) {
           // A refusal asks for the next pulse; the server's own turn of the job may be the one that makes it.
           let isPulsed = false;
           for (let turn = 0; turn < 5 && !isPulsed; turn += 1) {
-            await shed(...beginnings[0]!);
+            await shed(...bulk[0]!);
             const fromMs = performance.now();
             await jobs.runNow(cache.pulseJob.name);
             isPulsed = cache.ageMs() <= performance.now() - fromMs + 2;
@@ -127,10 +141,42 @@ for (const database of databases) {
         }
         while (store.waitingMs() > connectionWaitMsMax) await wait(10); // what the server itself does in the background
         assert.equal((await send(tenant.baseUrl, 'GET', '/v1/management/users')).status, 401);
-        assert.ok((await shedBy('connections')) >= beginnings.length);
+        assert.ok((await shedBy('connections')) >= bulk.length);
       });
   });
 }
+
+describe('a machine that is slow for others', () => {
+  it('a process with little to do that is stopped most of the time refuses nobody', async () => {
+    const folder = createDataFolder();
+    const served = serveEmbedded(folder.path);
+    const url = await served.ready;
+    let goesOn = true;
+    const stopping = (async () => {
+      while (goesOn) {
+        served.signal('SIGSTOP');
+        await wait(360);
+        served.signal('SIGCONT');
+        await wait(40);
+      }
+    })();
+    try {
+      const statuses = new Set<number>();
+      for (let turn = 0; turn < 40; turn += 1) {
+        const response = await fetch(`${url}/v1/management/users`);
+        statuses.add(response.status);
+        await response.arrayBuffer();
+      }
+      assert.deepEqual([...statuses], [401]);
+    } finally {
+      goesOn = false;
+      await stopping;
+      served.signal('SIGTERM');
+      await served.ended;
+      folder.remove();
+    }
+  });
+});
 
 describe('where shedding begins', () => {
   it('loopLagFirstMsMax, loopLagMsMax and connectionWaitMsMax, at n and n+1', () => {

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createTestDatabase, databases, onServer, type TestDatabase } from '../support/databases.ts';
+import { freePort } from '../support/free-port.ts';
 import { callSystem } from '../support/management.ts';
-import { freePort } from '../support/private-postgres.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 

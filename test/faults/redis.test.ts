@@ -1,7 +1,10 @@
 // Rate limits over Redis: shared between nodes; when Redis stalls, dies or forgets, each process counts by itself, soon.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { Redis } from 'ioredis';
 import { databases, isRequired } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { createTestTenant, type Managed } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -17,13 +20,16 @@ for (const database of redisUrl === undefined ? [] : databases) {
   describe(`Redis on ${database}`, () => {
     let proxy: TcpProxy;
     let server: TestServer;
+    let redis: Redis;
     before(async () => {
+      redis = new Redis(redisUrl!);
       proxy = await startTcpProxy(targetOf(redisUrl!, 6379));
       server = await startTestServer(database, { flags: { redis_url: throughProxy(redisUrl!, proxy) } });
     });
     after(async () => {
       await server.close();
       await proxy.close();
+      redis.disconnect();
     });
     const newTenant = (): Promise<Managed> =>
       createTestTenant(server, { settings: { rate_limits: { client_auth_failures_per_ip: { limit, period_seconds: 60 } } } });
@@ -68,6 +74,12 @@ for (const database of redisUrl === undefined ? [] : databases) {
       proxy.refuse();
       await exhaust(during.baseUrl);
       proxy.accept();
+      // What is counted before the connection is back is the process's; the limit would be reached later.
+      await eventually(async () => {
+        const name = `back-${randomUUID()}`;
+        await server.gatehouse.services.rateLimiter.take(name, database, { limit, periodSeconds: 60 });
+        return (await redis.keys(`*${name}*`)).length === 1;
+      }, 'Redis counts again');
       await exhaust(afterwards.baseUrl);
     });
     it('away when a server starts: it starts, and counts by itself', async () => {

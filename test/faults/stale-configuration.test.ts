@@ -6,10 +6,11 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClientId, TenantId } from '../../src/domain/ids.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { createConfigCache } from '../../src/storage/engine/config-cache.ts';
+import { createConfigCache } from '../../src/storage/engine/config/config-cache.ts';
 import { openSqlite } from '../../src/storage/engine/dialects/sqlite.ts';
+import { runCommand } from '../support/commands.ts';
 import { createTestDatabase, databases, onServer, type TestDatabase } from '../support/databases.ts';
-import { type GatehouseProcess, runGatehouse, serveEmbedded } from '../support/gatehouse-process.ts';
+import { type GatehouseProcess, serveEmbedded } from '../support/gatehouse-process.ts';
 import { callSystem, createTestClient, createTestTenant, type Managed } from '../support/management.ts';
 import { hasPrivatePostgres, startPrivatePostgres } from '../support/private-postgres.ts';
 import { assertRefusal } from '../support/refusal.ts';
@@ -254,7 +255,7 @@ describe('a node that could not know', { concurrency: true }, () => {
           ['client', 'rotate-secret', rotated.client_id, '--tenant', tenant.slug],
           ['tenant', 'disable', disabledTenant.slug],
         ]) {
-          const { code, stderr } = await runGatehouse(own.dataFolder, { args: [...args, '--data', own.dataFolder] }).ended;
+          const { code, stderr } = await runCommand(own.dataFolder, [...args, '--data', own.dataFolder], {});
           assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
         }
         await disableClient(own, registered);

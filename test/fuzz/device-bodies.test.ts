@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { catalogue } from '../../src/contract/catalogue.ts';
+import { anyCharacter } from '../support/any-character.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, createUser, enrolledPhone, redeemedPhone, unlimited } from '../support/enrolled-phone.ts';
 import { createPhone, type Phone } from '../support/phone.ts';
@@ -77,14 +78,14 @@ const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
       'play-integrity',
       '🦊',
     ),
-    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.string({ unit: anyCharacter, maxLength: 60 }),
     fc.array(tie('node'), { maxLength: 4 }),
     fc.dictionary(fc.constantFrom(...members), tie('node'), { maxKeys: 6 }),
   ),
 })).node;
 const body = fc.oneof(
   { weight: 6, arbitrary: fc.dictionary(fc.constantFrom(...members), value, { maxKeys: 10 }).map((object) => JSON.stringify(object)) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 200 }) },
   { weight: 1, arbitrary: fc.constantFrom('null', '[]', '{"a":', '{"a":1,"a":2}', '"x"', '['.repeat(500)) },
 );
 const statuses = new Set(Object.values(catalogue).map((row) => `${row.status} ${row.code}`));

@@ -5,9 +5,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { hourMs, type RecordingProxy, type Resource, runConnectors, startRecordingProxy } from '../support/connectors.ts';
 import { until } from '../support/deliveries.ts';
+import { freePort } from '../support/free-port.ts';
 import { findJudge } from '../support/judge-binaries.ts';
 import { createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
-import { freePort } from '../support/private-postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { loopbackAllowed } from '../support/webhooks.ts';
 

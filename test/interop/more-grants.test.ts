@@ -6,16 +6,22 @@ import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { createAccountTenant, openAccount, textOf } from '../support/account.ts';
+import { makeKeyPair, signAssertion } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';
 import type { TestUser } from '../support/enrolled-phone.ts';
 import { fapiRedirectUri, insecure } from '../support/fapi2.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';
-import { createUser } from '../support/fixtures.ts';
+import { createClient, createUser } from '../support/fixtures.ts';
 import { createTestClient, type Managed } from '../support/management.ts';
+import { exchange, issueCode, tokensOf } from '../support/oidc.ts';
 import { visit } from '../support/relying-party.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
+const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const jwtBearerGrant = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token';
 const openidInsecure = { execute: [openid.allowInsecureRequests] };
 
 for (const database of databases) {
@@ -28,8 +34,11 @@ for (const database of databases) {
     let person: TestUser;
     before(async () => {
       server = await startTestServer(database);
-      const rate_limits = { login_starts_per_ip: null };
-      managed = await createAccountTenant(server, { extra_grants: [deviceGrant, 'registration'], rate_limits });
+      const rate_limits = { login_starts_per_ip: roomyRate };
+      managed = await createAccountTenant(server, {
+        extra_grants: [deviceGrant, exchangeGrant, jwtBearerGrant, 'registration'],
+        rate_limits,
+      });
       tenant = (await server.gatehouse.services.tenants.bySlug(managed.slug))!;
       issuer = new URL(tenant.baseUrl);
       ({ visitor, person } = await openAccount(server, managed));
@@ -94,6 +103,50 @@ for (const database of databases) {
       const denied = await begin();
       await decide(denied.user_code, 'deny');
       await assert.rejects(poll(denied), { error: 'access_denied' });
+    });
+    it('openid-client and oauth4webapi: token exchange of an API that was called, and of a program of its own', async () => {
+      const [orders, stock] = ['https://orders.example', 'https://stock.example'];
+      const shop = await createClient(server.gatehouse.services, tenant, { resources: [orders], scopes: ['orders:read'] });
+      const code = await issueCode(server, tenant, shop, person, { scope: 'orders:read', resource: orders });
+      const { access_token: subject } = await tokensOf(await exchange(tenant, shop, code));
+      const made = await createTestClient(managed, {
+        ...{ name: 'Orders', grant_types: [exchangeGrant, 'client_credentials'], serves: [orders] },
+        exchange: [{ resource: stock, scopes: ['stock:read'] }],
+      });
+      const [id, secret] = [made.client_id, String(made['client_secret'])];
+      const config = await openid.discovery(issuer, id, undefined, openid.ClientSecretBasic(secret), openidInsecure);
+      const of = (token: string) => ({ subject_token: token, subject_token_type: accessTokenType, resource: stock });
+      const delegated = await openid.genericGrantRequest(config, exchangeGrant, of(subject));
+      assert.deepEqual([delegated.scope, delegated['issued_token_type']], ['stock:read', accessTokenType]);
+      const own = await openid.genericGrantRequest(config, exchangeGrant, of((await openid.clientCredentialsGrant(config)).access_token));
+      assert.equal(own.refresh_token, undefined);
+      await assert.rejects(openid.genericGrantRequest(config, exchangeGrant, of('x')), { error: 'invalid_request' });
+
+      const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
+      const client: oauth.Client = { client_id: id };
+      const auth = oauth.ClientSecretBasic(secret);
+      const answer = await oauth.genericTokenEndpointRequest(as, client, auth, exchangeGrant, of(subject), insecure);
+      const { access_token: token } = await oauth.processGenericTokenEndpointResponse(as, client, answer);
+      const request = new Request(stock, { headers: { authorization: `Bearer ${token}` } });
+      const checked = await oauth.validateJwtAccessToken(as, request, stock, insecure);
+      assert.deepEqual([checked.sub, checked['act']], [person.id, { sub: id }]);
+    });
+    it('openid-client and oauth4webapi: a program speaks for itself by its key, without other authentication', async () => {
+      const key = makeKeyPair('ES256');
+      const { client_id: id } = await createTestClient(managed, {
+        ...{ name: 'Job', grant_types: [jwtBearerGrant], token_endpoint_auth_method: 'private_key_jwt', redirect_uris: [] },
+        ...{ resources: ['https://stock.example'], scopes: ['stock:read'], jwks: { keys: [key.publicJwk] } },
+      });
+      const assertion = (): Promise<string> => signAssertion(key, id, tenant.baseUrl, server.clock.nowMs());
+      const config = await openid.discovery(issuer, id, undefined, openid.None(), openidInsecure);
+      assert.equal((await openid.genericGrantRequest(config, jwtBearerGrant, { assertion: await assertion() })).scope, 'stock:read');
+      await assert.rejects(openid.genericGrantRequest(config, jwtBearerGrant, { assertion: 'x' }), { error: 'invalid_grant' });
+      const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
+      const client: oauth.Client = { client_id: id };
+      const form = { assertion: await assertion() };
+      const answer = await oauth.genericTokenEndpointRequest(as, client, oauth.None(), jwtBearerGrant, form, insecure);
+      const tokens = await oauth.processGenericTokenEndpointResponse(as, client, answer);
+      assert.equal(tokens.token_type, 'bearer');
     });
     it('openid-client: registers itself, and signs a person in with what it was given', async () => {
       // The library sends the secret in the body unless told otherwise.

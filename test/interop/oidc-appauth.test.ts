@@ -174,7 +174,7 @@ for (const database of databases) {
     });
     /** With an initial access token, which iOS can send; Android has no place for one. */
     const register = async (body: Json): Promise<Json> => {
-      const policy = { hosts: [scheme], grant_types: ['authorization_code', 'refresh_token'], scopes: scope.split(' ') };
+      const policy = { hosts: [`${scheme}:`], grant_types: ['authorization_code', 'refresh_token'], scopes: scope.split(' ') };
       const { token } = await managed.make<{ token: string }>('POST', '/initial-access-tokens', {
         count: 1,
         expires_in_seconds: 60,

@@ -12,6 +12,7 @@ import { createClient, createOtherTenant, createUser, type TestClient } from '..
 import { openLogin, signInByPin } from '../support/login.ts';
 import { decodeJwt, redirectUri } from '../support/oidc.ts';
 import { visit } from '../support/relying-party.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const insecure = { [oauth.allowInsecureRequests]: true } as const;
@@ -28,7 +29,7 @@ for (const database of databases) {
     before(async () => {
       const flags = { mtls_listen: '127.0.0.1:0', mtls_tls: files.setting, mtls_url: 'https://mtls.id.example' };
       server = await startTestServer(database, { flags });
-      const settings = { login_methods: ['email_pin'], rate_limits: { login_starts_per_ip: null } };
+      const settings = { login_methods: ['email_pin'], rate_limits: { login_starts_per_ip: roomyRate } };
       tenant = await createOtherTenant(server.gatehouse.services, `high-${database}`, settings);
     });
     after(async () => {

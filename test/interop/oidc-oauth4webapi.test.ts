@@ -7,6 +7,7 @@ import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { redirectUri } from '../support/oidc.ts';
 import { visit } from '../support/relying-party.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const insecure = { [oauth.allowInsecureRequests]: true } as const;
@@ -24,7 +25,11 @@ for (const database of databases) {
     before(async () => {
       server = await startTestServer(database);
       const { services } = server.gatehouse;
-      tenant = await createOtherTenant(services, 'strict', { login_methods: ['email_pin'], rate_limits: { login_starts_per_ip: null } });
+      tenant = await createOtherTenant(services, 'strict', {
+        login_methods: ['email_pin'],
+        userinfo_with_resource: true,
+        rate_limits: { login_starts_per_ip: roomyRate },
+      });
       registered = await createClient(services, tenant, { resources: [api] });
       user = await createUser(services, tenant);
       const issuer = new URL(tenant.baseUrl);

@@ -13,6 +13,7 @@ import { mailsTo } from '../support/mailbox.ts';
 import { createTestTenant, type Json, type Managed } from '../support/management.ts';
 import { decodeJwt, formBody, tokensOf } from '../support/oidc.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 type Fields = Readonly<Record<string, string | undefined>>;
@@ -48,7 +49,7 @@ for (const database of databases) {
       const flags = { ...reachesLoopback, mtls_listen: '127.0.0.1:0', mtls_tls: files.setting, mtls_url: 'https://mtls.id.example' };
       server = await startTestServer(database, { flags });
       receiver = await startReceiver();
-      const rate_limits = { approvals_pending_per_user: null, approvals_per_user: null, ciba_starts_per_client: null };
+      const rate_limits = { approvals_pending_per_user: roomyRate, approvals_per_user: roomyRate, ciba_starts_per_client: roomyRate };
       managed = await createTestTenant(server, { settings: { login_methods: ['email_pin'], rate_limits } });
       tenant = (await server.gatehouse.services.tenants.bySlug(managed.slug))!;
       const issuer = new URL(tenant.baseUrl);
@@ -315,7 +316,11 @@ for (const database of databases) {
           const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
           await assertRefusal(await send('token', form, { as: second }), 'token.refresh_invalid');
           await assertRefusal(await send('token', form, { identity: null }), 'client.invalid_client');
-          const response = await oauth.refreshTokenGrantRequest(as, client, auth, tokens.refresh_token!, options());
+          const byEndpoint = await send('token', form, { audience: `${tenant.baseUrl}/v1/idp/oidc/token` });
+          const renewed = await tokensOf(byEndpoint);
+          const other = { ...form, refresh_token: renewed.refresh_token };
+          await assertRefusal(await send('token', other, { audience: 'https://other.example' }), 'client.invalid_client');
+          const response = await oauth.refreshTokenGrantRequest(as, client, auth, renewed.refresh_token!, options());
           const next = await oauth.processRefreshTokenResponse(as, client, response);
           assert.equal(oauth.getValidatedIdTokenClaims(next)?.sub, ada.id);
           assert.notEqual(next.access_token, tokens.access_token);

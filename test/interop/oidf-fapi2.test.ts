@@ -15,6 +15,7 @@ import { createTestTenant, type Managed } from '../support/management.ts';
 import { decodeJwt, type Tokens, tokensOf } from '../support/oidc.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { visit } from '../support/relying-party.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 for (const database of databases) {
@@ -26,7 +27,9 @@ for (const database of databases) {
     let second: FapiClient;
     before(async () => {
       server = await startTestServer(database);
-      managed = await createTestTenant(server, { settings: { login_methods: ['email_pin'], rate_limits: { login_starts_per_ip: null } } });
+      managed = await createTestTenant(server, {
+        settings: { login_methods: ['email_pin'], rate_limits: { login_starts_per_ip: roomyRate } },
+      });
       tenant = (await server.gatehouse.services.tenants.bySlug(managed.slug))!;
       first = await createFapiClient(server, managed, tenant);
       second = await createFapiClient(server, managed, tenant);

@@ -12,7 +12,7 @@ import {
 } from '../../src/contract/limits.ts';
 import { reachesLoopback } from '../support/ciba.ts';
 import { claims, deny, type HookReceiver, type HookReply, startHookReceiver } from '../support/hook-receiver.ts';
-import { createTestTenant, type Json, type Managed } from '../support/management.ts';
+import { createTestClient, createTestTenant, type Json, type Managed } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -50,7 +50,8 @@ describe('limits of hooks', () => {
   });
 
   it('clientsPerHookMax', async () => {
-    const clients = Array.from({ length: clientsPerHookMax + 1 }, (_, at) => `client-${at}`);
+    const clients: string[] = [];
+    for (let made = 0; made <= clientsPerHookMax; made += 1) clients.push((await createTestClient(managed)).client_id);
     await taken({ clients: clients.slice(1) });
     await refused('clients', { clients });
   });

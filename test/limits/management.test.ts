@@ -7,12 +7,17 @@ import {
   countMax,
   emailCharsMax,
   emailsPerUserMax,
+  exchangeRowsMax,
   jwksKeysMax,
   lifetimeSecondsMax,
   listedNamesMax,
   listLimitDefault,
   listLimitMax,
   nameCharsMax,
+  pinAttemptsMax,
+  pinDigitsMax,
+  pinFailuresPerDayMax,
+  pinLifetimeSecondsMax,
   profileCharsMax,
   pushKeyCharsMax,
   requestIdCharsMax,
@@ -27,6 +32,7 @@ import {
   samlSigningKeysPerProviderMax,
   scopeNameCharsMax,
   scopesPerListMax,
+  servedResourcesMax,
   statisticsCountMax,
   textCharsMax,
   urisPerListMax,
@@ -36,6 +42,7 @@ import { databases } from '../support/databases.ts';
 import { callJson, createTestTenant, type Managed } from '../support/management.ts';
 import { pushAccounts } from '../support/push-vendors.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { rsaKeys } from '../support/rsa-keys.ts';
 import { operatorToken, startTestServer, type TestServer } from '../support/server.ts';
 
@@ -104,6 +111,8 @@ const limits: readonly Limit[] = [
   post('/resources', 'urlCharsMax', urlCharsMax, 'identifier', (size) => resource({ identifier: upTo(size, 'https://api.example/') })),
   post('/service-providers', 'urlCharsMax', urlCharsMax, 'acs', (size) => provider({ acs: [{ url: upTo(size, 'https://sp.example/') }] })),
   post('/clients', 'urisPerListMax', urisPerListMax, 'redirect_uris', (size) => client({ redirect_uris: times(size, (at) => `https://client.example/${at}`) })),
+  post('/clients', 'servedResourcesMax', servedResourcesMax, 'serves', (size) => client({ serves: times(size, (at) => `https://api.example/${at}`) })),
+  post('/clients', 'exchangeRowsMax', exchangeRowsMax, 'exchange', (size) => client({ exchange: times(size, (at) => ({ resource: `https://api.example/${at}`, scopes: ['a'] })) })),
   post('/clients', 'jwksKeysMax', jwksKeysMax, 'jwks.keys', (size) => client({ token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: times(size, (at) => ({ ...jwk, kid: `k${at}` })) } })),
   post('/resources', 'scopesPerListMax', scopesPerListMax, 'scopes', (size) => resource({ scopes: times(size, (at) => ({ name: `scope:${at}` })) })),
   post('/resources', 'scopeNameCharsMax', scopeNameCharsMax, 'scopes', (size) => resource({ scopes: [{ name: 's'.repeat(size) }] })),
@@ -114,7 +123,11 @@ const limits: readonly Limit[] = [
   post('/users', 'emailCharsMax', emailCharsMax, 'emails', (size) => user({ emails: [{ value: longEmail(size), primary: true }] })),
   post('/users', 'emailsPerUserMax', emailsPerUserMax, 'emails', (size) => { const person = fresh(); return user({ emails: times(size, (at) => ({ value: `${person}-${at}@example.com`, primary: at === 0 })) }); }),
   settings('lifetimeSecondsMax', lifetimeSecondsMax, 'par_lifetime_seconds', (size) => ({ par_lifetime_seconds: size })),
-  settings('countMax', countMax, 'pin.attempts_max', (size) => ({ pin: { attempts_max: size } })),
+  settings('countMax', countMax, 'pin.sends_per_hour_max', (size) => ({ pin: { sends_per_hour_max: size } })),
+  settings('pinDigitsMax', pinDigitsMax, 'pin.length', (size) => ({ pin: { length: size } })),
+  settings('pinAttemptsMax', pinAttemptsMax, 'pin.attempts_max', (size) => ({ pin: { attempts_max: size } })),
+  settings('pinFailuresPerDayMax', pinFailuresPerDayMax, 'pin.failures_per_day_max', (size) => ({ pin: { failures_per_day_max: size } })),
+  settings('pinLifetimeSecondsMax', pinLifetimeSecondsMax, 'pin.lifetime_seconds', (size) => ({ pin: { lifetime_seconds: size } })),
   settings('listedNamesMax', listedNamesMax, 'attestation.apple.app_ids', (size) => ({ attestation: { apple: { app_ids: times(size, (at) => `TEAM.app${at}`) } } })),
   settings('textCharsMax', textCharsMax, 'attestation.apple.app_ids', (size) => ({ attestation: { apple: { app_ids: ['a'.repeat(size)] } } })),
   settings('pushKeyCharsMax', pushKeyCharsMax, 'push.fcm.private_key', (size) => ({ push: { fcm: { ...fcmAccount, private_key: fcmAccount.private_key.padEnd(size, '\n') } } })),
@@ -135,7 +148,7 @@ for (const database of databases) {
     let tenant: Managed;
     before(async () => {
       server = await startTestServer(database);
-      tenant = await createTestTenant(server, { settings: { rate_limits: { login_starts_per_ip: null } } });
+      tenant = await createTestTenant(server, { settings: { rate_limits: { login_starts_per_ip: roomyRate } } });
     });
     after(() => server.close());
 

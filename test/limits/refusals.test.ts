@@ -17,11 +17,15 @@ import {
 import type { TenantId } from '../../src/domain/ids.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { requestIdAt } from '../../src/platform/random.ts';
+import { type Database, StorageUnavailable } from '../../src/storage/engine/database.ts';
 import { createPurgeJob } from '../../src/storage/purge.ts';
 import { insertAuditEvents } from '../../src/storage/records/audit-events.ts';
+import { assembleJwt, assertionForm, makeKeyPair } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';
 import { createTestTenant, type Managed } from '../support/management.ts';
 import { startTestServer, type TestClock, type TestServer } from '../support/server.ts';
+
+const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 interface Explained {
   readonly items: readonly { readonly type: string; readonly received: string | null; readonly data: Readonly<Record<string, unknown>> }[];
@@ -140,6 +144,56 @@ for (const database of databases) {
       );
       const large = storedOf(refusalQueueRowsMax, (index) => ({ tenant: tenantOf(index), path: `/${'p'.repeat(300)}` }));
       assert.ok(large < refusalQueueRowsMax && large * 1200 < refusalQueueBytesMax && large * 3000 > refusalQueueBytesMax, String(large));
+    });
+
+    it('U+0000 in what was sent stops no audit: it is kept as U+FFFD, and so are later refusals', async () => {
+      const extra = await createTestTenant(server, { settings: { extra_grants: [jwtBearer] } });
+      const { client_id: known } = await extra.make<{ client_id: string }>('POST', '/clients', {
+        name: 'Keys',
+        token_endpoint_auth_method: 'private_key_jwt',
+        jwks: { keys: [makeKeyPair('ES256').publicJwk] },
+        redirect_uris: ['https://app.example/cb'],
+      });
+      const hostile = (header: object, sub: string): string => assembleJwt(header, { sub }, Buffer.alloc(64));
+      const forms: readonly Readonly<Record<string, string>>[] = [
+        { grant_type: jwtBearer, client_id: 'x', assertion: hostile({ alg: 'ES256' }, 'a\u0000') },
+        assertionForm(hostile({ alg: '\u0000' }, known)),
+        assertionForm(hostile({ alg: 'ES256', typ: 'b\u0000' }, known)),
+      ];
+      for (const form of forms) {
+        const body = new URLSearchParams({ grant_type: 'authorization_code', code: 'x', ...form });
+        const response = await fetch(`${extra.baseUrl}/v1/idp/oidc/token`, { method: 'POST', body });
+        const id = response.headers.get('x-request-id')!;
+        assert.ok([400, 401].includes(response.status), await response.text());
+        assert.equal((await extra.call('GET', '/events')).status, 200);
+        if ('client_assertion' in form) assert.match((await explain(id, extra)).items[0]!.received!, /^b?\u{fffd}$/u);
+        assert.deepEqual(await typesOf([id], extra), ['refusal']);
+        assert.deepEqual(await typesOf([await refuse('nothing', extra)], extra), ['refusal']);
+      }
+    });
+    it('what the database refuses is lost alone, what it cannot take now waits', async () => {
+      const { database: store } = server.gatehouse.services;
+      const [first, second] = [await createTestTenant(server), await createTestTenant(server)];
+      let failure: Error = new StorageUnavailable('away');
+      const failing: Database = {
+        ...store,
+        write: (id, work) => (id === first.id ? Promise.reject(failure) : store.write(id, work)),
+      };
+      const lines: string[] = [];
+      const recorder = createRefusalRecorder(failing, clock, createLog('error', { write: (line) => void lines.push(line) }));
+      const error = reject('oauth.not_found', 'no_such_path');
+      const at = { error, method: 'GET', path: '/', ip: '192.0.2.1', addressBlock: '192.0.2.1' };
+      const [lost, kept] = [requestIdAt(nowMs), requestIdAt(nowMs)];
+      recorder.record({ ...at, tenant: first.id as TenantId, requestId: lost });
+      recorder.record({ ...at, tenant: second.id as TenantId, requestId: kept });
+      await assert.rejects(recorder.flush(), StorageUnavailable);
+      assert.deepEqual([(await second.call('GET', `/events/${kept}`)).status, lines.length], [404, 0]);
+      failure = new Error('refused');
+      await recorder.flush();
+      assert.deepEqual(await typesOf([kept], second), ['refusal']);
+      assert.match(lines.join(''), new RegExp(`"tenant":"${first.id}","lost":1`));
+      await recorder.flush();
+      assert.equal(lines.length, 1);
     });
 
     it('refusalRowsPerTenantMax: the newest are kept, and audit records of other types are no refusals', async () => {

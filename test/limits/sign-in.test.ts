@@ -10,13 +10,22 @@ import {
   loginEventStreamsMax,
   pinCharsMax,
   requestTimeoutMs,
+  signInLinesPerTryMax,
+  signInTriesPerAddressMax,
+  signInTriesPerPersonMax,
+  signInTryDetailCharsMax,
+  unknownSignInTriesMax,
 } from '../../src/contract/limits.ts';
+import type { TransactionId, UserId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
+import type { Queries } from '../../src/storage/engine/database.ts';
+import { listLines, listTries, noteOnTry, noteTry, type TryFilter, trimTries } from '../../src/storage/sign-in/sign-in-tries.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, unlimited } from '../support/enrolled-phone.ts';
 import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { beginLogin, type TestLogin } from '../support/login.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 for (const database of databases) {
@@ -28,7 +37,7 @@ for (const database of databases) {
     before(async () => {
       server = await startTestServer(database);
       await changeSettings(server, {
-        rate_limits: { ...unlimited.rate_limits, login_starts_per_ip: null },
+        rate_limits: { ...unlimited.rate_limits, login_starts_per_ip: roomyRate },
         login_methods: ['phone', 'email_pin'],
       });
       tenant = await rootTenant(server.gatehouse.services);
@@ -43,6 +52,79 @@ for (const database of databases) {
       assert.equal((await login.post('identify', { identifier: 'i'.repeat(identifierCharsMax) })).status, 200);
       const field = { kind: 'identifier', text: /./ };
       await assertRefusal(await login.post('identify', { identifier: 'i'.repeat(identifierCharsMax + 1) }), 'login.invalid_request', field);
+    });
+
+    it('signInTriesPerPersonMax, unknownSignInTriesMax and signInTriesPerAddressMax: the oldest go', async () => {
+      const { database } = server.gatehouse.services;
+      const login = {
+        kind: 'oidc',
+        client_id: client.clientId,
+        service_provider_id: null,
+        initiated_ip: null,
+        initiated_user_agent: null,
+      } as const;
+      const other = (await createUser(server.gatehouse.services, tenant)).id as UserId;
+      const note = (queries: Queries, id: string, userId: UserId | undefined, addressBlock: string) => {
+        const tried = { login: { ...login, id: id as TransactionId }, addressBlock };
+        return noteTry(queries, tenant.id, tried, { type: 'login.started', requestId: undefined }, { userId, typed: id });
+      };
+      const add = async (id: string, userId: UserId | undefined, addressBlock: string): Promise<void> => {
+        const grown = await database.write(tenant.id, (queries) => note(queries, id, userId, addressBlock));
+        await database.write(tenant.id, (queries) => trimTries(queries, tenant.id, grown!));
+      };
+      const kept = async (of: Pick<TryFilter, 'userId' | 'typed'>): Promise<readonly string[]> => {
+        const tries = await database.read(tenant.id, (queries) => listTries(queries, tenant.id, { ...of, limit: 2000 }));
+        return tries.map(({ id }) => id).toSorted();
+      };
+      const named = (prefix: string, from: number, to: number): readonly string[] =>
+        Array.from({ length: to - from + 1 }, (_none, index) => `${prefix}${String(from + index).padStart(5, '0')}`);
+      for (const [of, userId, max] of [
+        [{ userId: other }, other, signInTriesPerPersonMax],
+        [{ typed: 'limit' }, undefined, unknownSignInTriesMax],
+      ] as const) {
+        const prefix = userId === undefined ? 'limit-u' : 'limit-p';
+        await database.write(tenant.id, async (queries) => {
+          for (const [index, id] of named(prefix, 1, max - 1).entries())
+            await note(queries, id, userId, `block ${Math.floor(index / signInTriesPerAddressMax)}`);
+        });
+        await server.clock.advance(1);
+        await add(named(prefix, max, max)[0]!, userId, 'another block');
+        await server.clock.advance(1);
+        assert.deepEqual(await kept(of), named(prefix, 1, max));
+        await add(named(prefix, max + 1, max + 1)[0]!, userId, 'block of nobody else');
+        assert.deepEqual(await kept(of), named(prefix, 2, max + 1));
+      }
+      const flooded = (await createUser(server.gatehouse.services, tenant)).id as UserId;
+      await add('limit-a-own', flooded, 'own');
+      for (const id of named('limit-a', 1, signInTriesPerAddressMax)) {
+        await server.clock.advance(1);
+        await add(id, flooded, 'flood');
+      }
+      assert.equal((await kept({ userId: flooded })).length, signInTriesPerAddressMax + 1);
+      await server.clock.advance(1);
+      await add('limit-a-last', flooded, 'flood');
+      assert.deepEqual(
+        await kept({ userId: flooded }),
+        ['limit-a-last', 'limit-a-own', ...named('limit-a', 2, signInTriesPerAddressMax)].toSorted(),
+      );
+    });
+
+    it('signInLinesPerTryMax and signInTryDetailCharsMax', async () => {
+      const { database } = server.gatehouse.services;
+      const login = await begin();
+      await login.post('identify', { identifier: user.email });
+      const id = login.location.split('/').at(-1)!;
+      const note = (detail: string): Promise<void> =>
+        database.write(tenant.id, (queries) => noteOnTry(queries, tenant.id, id, { type: 'mail.failed', detail, requestId: undefined }));
+      const lines = () => database.read(tenant.id, (queries) => listLines(queries, tenant.id, [id]));
+      await note('d'.repeat(signInTryDetailCharsMax));
+      await note('e'.repeat(signInTryDetailCharsMax + 1));
+      const details = (await lines()).slice(-2).map(({ detail }) => detail);
+      assert.deepEqual(details, ['d'.repeat(signInTryDetailCharsMax), 'e'.repeat(signInTryDetailCharsMax)]);
+      while ((await lines()).length < signInLinesPerTryMax) await note('more');
+      const full = await lines();
+      await note('one too many');
+      assert.deepEqual(await lines(), full);
     });
 
     it('pinCharsMax', async () => {

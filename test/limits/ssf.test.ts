@@ -23,7 +23,7 @@ import { securityEvents } from '../../src/domain/extending/ssf-stream.ts';
 import type { ClientId, SsfStreamId, TenantId, UserId } from '../../src/domain/ids.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import { addSsfEvents, countWaitingSets } from '../../src/storage/records/ssf-events.ts';
-import { insertStream } from '../../src/storage/registry/ssf-streams.ts';
+import { insertStream } from '../../src/storage/registry/extending/ssf-streams.ts';
 import { databases } from '../support/databases.ts';
 import { createClient } from '../support/fixtures.ts';
 import { createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';

@@ -1,26 +1,32 @@
-// R9, E11: the schema every migration makes, as text per database under test/vectors/schema/. A change of the schema shows as a
-// change of the file; a released file never changes. GATEHOUSE_TEST_WRITE_SCHEMA=1 writes the file of the current history.
+// R9, E11: a new database, made of the snapshot on file, has the schema that the migrations make, in every detail of its catalogue; and a
+// change of the schema shows as a change of that file (src/storage/engine/migrations/snapshot). A released migration never changes.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import type { Database } from '../../src/storage/engine/database.ts';
+import { openPostgres } from '../../src/storage/engine/dialects/postgres.ts';
 import { openSqlite } from '../../src/storage/engine/dialects/sqlite.ts';
-import { migrationState } from '../../src/storage/engine/migrations/ledger.ts';
+import { findSchemaFault, migrationState, readLedger } from '../../src/storage/engine/migrations/ledger.ts';
 import { migrate } from '../../src/storage/engine/migrations/migrator.ts';
-import { migrations } from '../../src/storage/engine/migrations/registry.ts';
-import { createTestDatabase, databases, onServer, type TestDatabase } from '../support/databases.ts';
+import { type Migration, migrations } from '../../src/storage/engine/migrations/registry.ts';
+import { schemaLevel } from '../../src/storage/engine/migrations/schema-level.ts';
+import { snapshotFile } from '../../src/storage/engine/migrations/snapshot.ts';
+import { addColumn } from '../../src/storage/engine/migrations/table.ts';
+import { createTestDatabase, databases, onServer, type TestDatabase, type TestPlace } from '../support/databases.ts';
+import { migratedSchema, migrateStepwise } from '../support/migrated-schema.ts';
 import { startTestServer } from '../support/server.ts';
 
-const folder = join(import.meta.dirname, '..', 'vectors', 'schema');
-const writing = process.env['GATEHOUSE_TEST_WRITE_SCHEMA'] === '1';
+const all = migrations.map(({ number }) => number);
 
 describe('migrations', () => {
   it('are numbered upwards without repeats', () => {
-    const numbers = migrations.map((migration) => migration.number);
     assert.deepEqual(
-      numbers,
-      [...new Set(numbers)].toSorted((left, right) => left - right),
+      all,
+      [...new Set(all)].toSorted((left, right) => left - right),
     );
     assert.equal(new Set(migrations.map((migration) => migration.name)).size, migrations.length);
   });
@@ -28,94 +34,199 @@ describe('migrations', () => {
 
 for (const name of databases) {
   describe(`schema on ${name}`, () => {
-    it('is the one on file, and migrating again changes nothing', async () => {
+    it('the snapshot is the one of these migrations', async () => {
+      assert.ok(
+        (await migratedSchema(name)) === readFileSync(snapshotFile(name), 'utf8'),
+        'run npm run migration when the change is wanted',
+      );
+    });
+
+    it('a new database has the catalogue that the migrations make', async () => {
+      const [fresh, stepwise] = [await createTestDatabase(name), await createTestDatabase(name, migrateStepwise)];
+      try {
+        assert.equal(catalogueOf(fresh), catalogueOf(stepwise));
+        assert.deepEqual(await ledgerOf(fresh), await ledgerOf(stepwise));
+      } finally {
+        await Promise.all([fresh.drop(), stepwise.drop()]);
+      }
+    });
+
+    it('migrating again changes nothing', async () => {
       const database = await createTestDatabase(name);
       try {
-        const server = await startTestServer(name, { database });
-        const { services } = server.gatehouse;
-        const dump = await dumpOf(database);
-        assert.deepEqual(await migrationState(services.database), { pending: [], unknown: [] });
-        await server.close();
-        const again = await startTestServer(name, { database });
-        await again.close();
-        assert.equal(await dumpOf(database), dump);
-        const file = join(folder, `${name}.sql`);
-        if (writing) {
-          mkdirSync(folder, { recursive: true });
-          writeFileSync(file, dump);
+        const before = catalogueOf(database);
+        for (let turn = 0; turn < 2; turn += 1) {
+          const server = await startTestServer(name, { database });
+          assert.deepEqual(await migrationState(server.gatehouse.services.database), { pending: [], unknown: [] });
+          await server.close();
         }
-        assert.ok(existsSync(file), 'run with GATEHOUSE_TEST_WRITE_SCHEMA=1 once');
-        assert.equal(dump, readFileSync(file, 'utf8'), `${file}: run with GATEHOUSE_TEST_WRITE_SCHEMA=1 when the change is wanted`);
+        assert.equal(catalogueOf(database), before);
       } finally {
         await database.drop();
       }
     });
+
+    it('a migration that the snapshot does not know comes after it', async () => {
+      const later: Migration = { number: 9001, name: 'later', apply: (context) => addColumn(context, 'clients', 'later', 'integer=7') };
+      let applied: readonly number[] = [];
+      const database = await createTestDatabase(name, async (place) => {
+        await onOwner(place, async (owner) => {
+          applied = await migrate(owner, [...migrations, later]);
+        });
+      });
+      assert.deepEqual(applied, [...all, 9001]);
+      assert.match(catalogueOf(database), /"?later"? (?:INTEGER|bigint)/);
+      await database.drop();
+    });
+
+    it('a migrate that breaks off leaves the schema with its level', async () => {
+      const database = await createTestDatabase(name, (place) =>
+        onOwner(place, async (owner) => {
+          const breakOff = (): void => {
+            throw new Error('broken off');
+          };
+          await assert.rejects(migrate(owner, migrations, { onStep: breakOff }), /^Error: broken off$/);
+          const { level } = await owner.systemRead((queries) => readLedger(queries, owner.dialect));
+          assert.equal(level, schemaLevel);
+          assert.equal(await findSchemaFault(owner), undefined);
+        }),
+      );
+      await database.drop();
+    });
+
+    it('two that migrate a new database at once make it once', async () => {
+      let applied: readonly (readonly number[])[] = [];
+      const database = await createTestDatabase(name, (place) =>
+        onOwner(place, (one) =>
+          onOwner(place, async (other) => {
+            applied = await Promise.all([migrate(one), migrate(other)]);
+          }),
+        ),
+      );
+      assert.deepEqual(
+        applied.flat().toSorted((left, right) => left - right),
+        all,
+      );
+      await database.drop();
+    });
   });
 }
 
-describe('an upgrade on the embedded database', () => {
-  it('each prefix of the history, with a row in it, becomes the whole', async () => {
-    const whole = await createTestDatabase('sqlite');
-    const clock = { nowMs: () => 1_800_000_000_000 };
+if (databases.includes('postgres'))
+  it('an owner without any other right makes a new database, and it serves', async () => {
+    const login = `gatehouse_test_${randomUUID().slice(0, 8)}`;
+    const server = new URL(process.env['GATEHOUSE_TEST_POSTGRES_URL']!);
+    await onServer(server.href, async (client) => {
+      await client.query(`CREATE ROLE ${login} LOGIN`);
+      await client.query(`GRANT gatehouse_service TO ${login}`);
+      await client.query(`CREATE DATABASE ${login} OWNER ${login} TEMPLATE template0`);
+    });
+    const own = new URL(server);
+    own.pathname = `/${login}`;
+    own.username = login;
     try {
-      for (let count = 1; count < migrations.length; count += 1) {
-        const file = join(whole.dataFolder, `upgrade-${count}.db`);
-        const first = openSqlite({ file, clock });
-        await migrate(first, migrations.slice(0, count));
-        await first.system((queries) =>
-          queries
-            .insertInto('instance')
-            .values({ key: 'kept', value: String(count) })
-            .execute(),
-        );
-        await first.close();
-        const second = openSqlite({ file, clock });
-        assert.deepEqual(
-          await migrate(second),
-          migrations.slice(count).map((migration) => migration.number),
-        );
-        const kept = await second.systemRead((queries) =>
-          queries.selectFrom('instance').select('value').where('key', '=', 'kept').execute(),
-        );
-        assert.equal(kept[0]?.value, String(count));
-        await second.close();
-        assert.equal(dumpSqlite(file), readFileSync(join(folder, 'sqlite.sql'), 'utf8'), `from ${count} migrations`);
-      }
+      await onOwner({ dataFolder: '', databaseUrl: own.href }, async (owner) => {
+        assert.deepEqual(await migrate(owner), all);
+        assert.equal(await findSchemaFault(owner), undefined);
+      });
     } finally {
-      await whole.drop();
+      await onServer(server.href, async (client) => {
+        await client.query(`DROP DATABASE ${login} WITH (FORCE)`);
+        await client.query(`DROP ROLE ${login}`);
+      });
     }
+  });
+
+describe('an upgrade on the embedded database', () => {
+  /** Migrates up to a migration, after which somebody writes a row. */
+  const upTo = (place: TestPlace, count: number): Promise<void> =>
+    onOwner(place, async (database) => {
+      const before = await migrationState(database);
+      const applied = await migrate(database, migrations.slice(0, count), { isStepwise: true });
+      assert.deepEqual(applied, all.slice(all.length - before.pending.length, count));
+      await database.system((queries) =>
+        queries
+          .insertInto('instance')
+          .values({ key: `kept-${count}`, value: 'yes' })
+          .execute(),
+      );
+    });
+  /** What a new database has, with as many kept rows. */
+  const assertWhole = async (place: TestDatabase, kept: number): Promise<void> => {
+    const whole = await createTestDatabase('sqlite');
+    assert.equal(sqliteTables(place), sqliteTables(whole));
+    assert.deepEqual(await ledgerOf(place), await ledgerOf(whole));
+    await whole.drop();
+    const file = new DatabaseSync(join(place.dataFolder, 'gatehouse.db'), { readOnly: true });
+    assert.equal(file.prepare("SELECT count(*) AS n FROM instance WHERE key LIKE 'kept-%'").get()!['n'], kept);
+    file.close();
+  };
+
+  it('that ends after each migration, with a row in it, and goes on from there becomes the whole', async () => {
+    const place = await createTestDatabase('sqlite', async (empty) => {
+      for (let count = 1; count <= migrations.length; count += 1) await upTo(empty, count);
+    });
+    await assertWhole(place, migrations.length);
+    await place.drop();
+  });
+
+  it('from the first release at once becomes the whole', async () => {
+    const place = await createTestDatabase('sqlite', async (empty) => {
+      await upTo(empty, migrations.findIndex(({ number }) => number === 60) + 1);
+      await upTo(empty, migrations.length);
+    });
+    await assertWhole(place, 2);
+    await place.drop();
   });
 });
 
-async function dumpOf(database: TestDatabase): Promise<string> {
-  return database.databaseUrl === undefined ? dumpSqlite(join(database.dataFolder, 'gatehouse.db')) : dumpPostgres(database.databaseUrl);
+async function onOwner({ dataFolder, databaseUrl }: TestPlace, work: (owner: Database) => Promise<void>): Promise<void> {
+  const owner =
+    databaseUrl === undefined
+      ? openSqlite({ file: join(dataFolder, 'gatehouse.db'), clock: { nowMs: () => 1_800_000_000_000 } })
+      : openPostgres({ url: databaseUrl, poolMax: 1, timeoutMs: 20_000, asService: false });
+  try {
+    await work(owner);
+  } finally {
+    await owner.close();
+  }
 }
 
-function dumpSqlite(file: string): string {
-  const database = new DatabaseSync(file, { readOnly: true });
-  const rows = database
-    .prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type DESC, name")
-    .all() as { sql: string }[];
-  database.close();
-  return `${rows.map((row) => row.sql).join(';\n')};\n`;
-}
-
-const postgresDump = `
-  SELECT c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END
-    || coalesce(' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid), '') || coalesce(' COLLATE ' || l.collname, '') AS line
-  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum LEFT JOIN pg_collation l ON l.oid = a.attcollation
-  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> 'test_clock'
-  UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
-  UNION ALL SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
-    WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f')
-  UNION ALL SELECT tablename || ' POLICY ' || policyname || ' ' || cmd || ' ' || qual || ' ' || with_check FROM pg_policies WHERE schemaname = 'public'`;
-
-async function dumpPostgres(url: string): Promise<string> {
-  let text = '';
-  await onServer(url, async (client) => {
-    const { rows } = await client.query(`SELECT line FROM (${postgresDump}) lines ORDER BY line COLLATE "C"`);
-    text = rows.map((row) => row.line).join('\n');
+/** All that the database says of itself: as pg_dump prints it, or every statement and figure of SQLite's planner. */
+function catalogueOf(place: TestDatabase): string {
+  if (place.databaseUrl === undefined)
+    return `${sqliteTables(place)}\n${sqliteLines(place, 'SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY tbl, idx')}`;
+  const dump = execFileSync('pg_dump', ['--schema-only', '--no-owner', place.databaseUrl], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
   });
-  return `${text}\n`;
+  assert.match(dump, /CREATE POLICY tenant_rows ON public\.users/);
+  assert.match(dump, /GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public\.users TO gatehouse_service/);
+  return dump.replaceAll(/^\\(?:un)?restrict .*\n/gm, ''); // a new word each time
+}
+
+const sqliteTables = (place: TestPlace): string =>
+  sqliteLines(place, 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name');
+
+function sqliteLines({ dataFolder }: TestPlace, query: string): string {
+  const file = new DatabaseSync(join(dataFolder, 'gatehouse.db'), { readOnly: true });
+  const rows = file.prepare(query).all();
+  file.close();
+  assert.ok(rows.length > 100);
+  return rows.map((row) => Object.values(row).join(' | ')).join('\n');
+}
+
+/** Numbers and names of the migrations on record, of both ledgers. */
+async function ledgerOf(place: TestDatabase): Promise<readonly unknown[]> {
+  let rows: readonly unknown[] = [];
+  const query =
+    "SELECT 'schema_migrations' AS ledger, number, name FROM schema_migrations UNION ALL SELECT 'schema_steps', number, name FROM schema_steps ORDER BY 2";
+  if (place.databaseUrl !== undefined) await onServer(place.databaseUrl, async (client) => ({ rows } = await client.query(query)));
+  else {
+    const file = new DatabaseSync(join(place.dataFolder, 'gatehouse.db'), { readOnly: true });
+    rows = file.prepare(query).all();
+    file.close();
+  }
+  assert.equal(rows.length, migrations.length);
+  return rows;
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { migrationState } from '../../src/storage/engine/migrations/ledger.ts';
 import { databases } from '../support/databases.ts';
+import { createOtherTenant } from '../support/fixtures.ts';
 import { askGolden, goldenIssuer, goldenReleases, readGoldenAnswers, readGoldenDocument } from '../support/golden.ts';
 import { type GoldenServer, startGoldenServer } from '../support/golden-server.ts';
 import { jsonOf } from '../support/management.ts';
@@ -21,6 +22,8 @@ const newest = [
   'ssf.manage',
   'connectors:read',
   'connectors:write',
+  'sign-in:read',
+  'sign-in:write',
 ];
 
 for (const release of goldenReleases)
@@ -35,6 +38,14 @@ for (const release of goldenReleases)
 
       it('is migrated to the end', async () => {
         assert.deepEqual(await migrationState(golden.server.gatehouse.services.database), { pending: [], unknown: [] });
+      });
+
+      it('its tokens for resources open UserInfo as before; those of a new tenant do not', async () => {
+        const { services } = golden.server.gatehouse;
+        const before = await services.tenants.bySlug(golden.secrets.tenant);
+        assert.equal(before?.settings.userinfo_with_resource, true);
+        const since = await createOtherTenant(services, 'since-then');
+        assert.equal(since.settings.userinfo_with_resource, false);
       });
 
       it('refresh tokens refresh; one shown again ends its family', async () => {
@@ -90,10 +101,12 @@ for (const release of goldenReleases)
         const file = join(golden.server.config.dataFolder, 'document.yaml');
         const { code, stderr } = await golden.command('export', '--tenant', golden.secrets.tenant, '--with-secrets', '--out', file);
         assert.equal(code, 0, stderr);
-        // The flag of 0.1.0 did nothing and reads as the default now, and what it took as branding nobody read; who had every capability
-        // has the new ones too (migrations 222, 281, 322 and 331); its administrators are owners.
+        // The flag of 0.1.0 did nothing and reads as the default now, and what it took as branding nobody read; a limit that protects people is on; who had every capability
+        // has the new ones too (migrations 222, 281, 322, 331 and 500); its administrators are owners; its tokens for resources open UserInfo (550).
         const expected = readGoldenDocument(release, name)
           .replace('  sso_session: true\n', '')
+          .replace('  login_methods:\n', '  userinfo_with_resource: true\n  login_methods:\n')
+          .replace('    approvals_per_user: null\n', '')
           .replace('    role: admin\n', '    admin_roles:\n      - owner\n')
           .replace('  branding:\n    display_name: Golden\n    color: "#806000"\n', '')
           .replace(

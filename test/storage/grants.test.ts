@@ -158,13 +158,17 @@ for (const database of databases) {
         isRevoked: false,
         userState: 'active',
         userRole: 'user',
+        clientId: grant.clientId,
         claims: undefined,
+        amr: ['otp'],
       });
       assert.deepEqual(await stateOf('jti-1', undefined, 'client'), {
         isRevoked: false,
         userState: undefined,
         userRole: undefined,
+        clientId: undefined,
         claims: undefined,
+        amr: [],
       });
       const denied = await services.database.write(tenant.id, async (queries) => [
         await insertRevokedToken(queries, tenant.id, 'jti-1', 2_000_000_000),
@@ -180,7 +184,9 @@ for (const database of databases) {
         isRevoked: true,
         userState: undefined,
         userRole: undefined,
+        clientId: undefined,
         claims: undefined,
+        amr: [],
       });
     });
 

@@ -30,6 +30,10 @@ const checked: Readonly<Record<string, string>> = {
   'saml_sessions.state': 'ready',
   'audit_events.type': 'refusal',
   'device_authorizations.state': 'pending',
+  'clients.type': 'public',
+  'clients.access_policy': 'everyone',
+  'clients.authorize_error_delivery': 'direct',
+  'clients.origin': 'open',
 };
 
 interface Column {

@@ -9,7 +9,7 @@ import type { TenantId } from '../../src/domain/ids.ts';
 import type { Database } from '../../src/storage/engine/database.ts';
 import { openPostgres } from '../../src/storage/engine/dialects/postgres.ts';
 import { migrate } from '../../src/storage/engine/migrations/migrator.ts';
-import { crossTenantTables, findRowSecurityFault } from '../../src/storage/engine/row-security.ts';
+import { crossTenantTables, findRowSecurityFault, queueTables } from '../../src/storage/engine/row-security.ts';
 import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';
 import { createTestDatabase, databases, onServer, type TestDatabase } from '../support/databases.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -69,6 +69,55 @@ for (const name of postgres) {
       });
       const rows = await database.read(b, (queries) => queries.selectFrom('audit_events').select('type').execute());
       assert.deepEqual(rows, [{ type: 'user.updated' }]);
+    });
+    it('a tenant has its own deliveries of every queue and no others; who has set none has all', async () => {
+      assert.equal(Object.keys(queued).length, 6);
+      await onServer(server.database.databaseUrl!, async (client) => {
+        await client.query('SET session_replication_role = replica'); // what they deliver is not there
+        for (const [table, row] of Object.entries(queued))
+          for (const tenant of [a, b]) await insertRow(client, table, { [queueTables[table]!]: tenant, [row.key]: tenant, ...row.values });
+      });
+      for (const [table, { key, values }] of Object.entries(queued)) {
+        const of = sql.ref(queueTables[table]!);
+        const seen = (work: Database['system']): Promise<readonly string[]> =>
+          work(async (queries) => {
+            const { rows } = await sql<{ of: string }>`SELECT ${of} AS of FROM ${sql.table(table)} ORDER BY 1`.execute(queries);
+            return rows.map((row) => row.of);
+          });
+        assert.deepEqual(await seen((work) => database.read(a, work)), [a], table);
+        assert.deepEqual(await seen((work) => database.write(b, work)), [b], table);
+        assert.deepEqual(await seen((work) => database.readEach([a], work).then(([found]) => found!)), [a], table);
+        for (const work of [database.system, database.systemRead, database.watch])
+          assert.deepEqual(await seen(work), [a, b].toSorted(), table);
+        const added = { [queueTables[table]!]: b, [key]: randomUUID(), ...values };
+        const [names, given] = [Object.keys(added).map((name) => sql.ref(name)), Object.values(added).map((value) => sql`${value}`)];
+        const foreign = database.write(a, (queries) =>
+          sql`INSERT INTO ${sql.table(table)} (${sql.join(names)}) VALUES (${sql.join(given)})`.execute(queries),
+        );
+        await assert.rejects(foreign, /row-level security/, table);
+        await database.write(a, async (queries) => {
+          const moved = await sql`UPDATE ${sql.table(table)} SET attempts = 9 WHERE ${of} = ${b}`.execute(queries);
+          const gone = await sql`DELETE FROM ${sql.table(table)} WHERE ${of} = ${b}`.execute(queries);
+          assert.deepEqual([moved.numAffectedRows, gone.numAffectedRows], [0n, 0n], table);
+        });
+      }
+    });
+    it('a claim of what is due of all tenants walks an index and sorts nothing', async () => {
+      await onServer(server.database.databaseUrl!, async (client) => {
+        await client.query('SET session_replication_role = replica');
+        await client.query(
+          `INSERT INTO webhook_queue (tenant, id, lane, due_at) SELECT 't' || n % 50, 'id' || n, 'lane' || n % 20, ${later - 50_000} + n FROM generate_series(1, 50000) n`,
+        );
+        await client.query('ANALYZE webhook_queue');
+      });
+      const { rows } = await database.system((queries) =>
+        sql<{ 'QUERY PLAN': string }>`EXPLAIN SELECT tenant, id FROM webhook_queue WHERE due_at <= ${later} AND lane = 'lane3'
+          ORDER BY due_at LIMIT 50 FOR UPDATE SKIP LOCKED`.execute(queries),
+      );
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      assert.match(plan, /Index Scan using webhook_queue_by_lane_due_at/);
+      assert.match(plan, /gatehouse\.tenant/); // the policy is in it
+      assert.doesNotMatch(plan, /Sort/);
     });
     it('the setting of one transaction is gone in the next', async () => {
       await database.read(a, async (queries) => queries.selectFrom('audit_events').select('id').execute());
@@ -130,6 +179,16 @@ for (const name of postgres) {
       await startFails(/found other policies on grants/);
       await migrateAsOwner(database.databaseUrl!);
     });
+    it('a queue of deliveries whose policy says less', async () => {
+      for (const table of ['outbox_messages', 'ssf_queue']) {
+        await alter(`ALTER POLICY tenant_rows ON ${table} USING (true)`);
+        await startFails(new RegExp(`found other policies on ${table}`));
+        await migrateAsOwner(database.databaseUrl!);
+        await alter(`ALTER TABLE ${table} NO FORCE ROW LEVEL SECURITY`);
+        await startFails(new RegExp(`found none on ${table}\\.`));
+        await migrateAsOwner(database.databaseUrl!);
+      }
+    });
     it('the service role owns a table', async () => {
       await alter('ALTER TABLE resources OWNER TO gatehouse_service');
       await startFails(/expected a role that owns no table, found gatehouse_service as an owner of resources/);
@@ -184,6 +243,34 @@ for (const name of postgres) {
   });
 }
 
+const later = 9e15; // nobody claims it meanwhile
+/** What a row of each queue has beside its tenant, and what it is named by. */
+const queued: Readonly<Record<string, { readonly key: string; readonly values: Readonly<Record<string, string | number>> }>> = {
+  outbox_messages: {
+    key: 'id',
+    values: {
+      recipient: 'a@b.example',
+      recipient_key: 'a@b.example',
+      subject: '',
+      text: '',
+      html: '',
+      next_attempt_at: later,
+      created_at: 0,
+      expires_at: later,
+    },
+  },
+  push_messages: { key: 'id', values: { device_id: 'phone', provider: 'fcm', next_attempt_at: later, expires_at: later } },
+  ciba_deliveries: { key: 'request_id', values: { due_at: later } },
+  logout_notices: { key: 'grant_id', values: { due_at: later } },
+  webhook_queue: { key: 'id', values: { lane: 'webhook', due_at: later } },
+  ssf_queue: { key: 'id', values: { due_at: later } },
+};
+
+async function insertRow(client: pg.Client, table: string, row: Readonly<Record<string, string | number>>): Promise<void> {
+  const [names, values] = [Object.keys(row), Object.values(row)];
+  await client.query(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${values.map((_value, at) => `$${at + 1}`).join(', ')})`, values);
+}
+
 async function migrateAsOwner(url: string): Promise<void> {
   const owner = openPostgres({ url, poolMax: 1, timeoutMs: 20_000, asService: false });
   try {
@@ -199,7 +286,7 @@ async function tablesOfTenants(database: TestDatabase): Promise<readonly string[
     const { rows } = await client.query(
       "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'tenant_id' ORDER BY 1",
     );
-    tables = rows.map((row) => row.table_name).filter((table) => !crossTenantTables.includes(table));
+    tables = rows.map((row) => row.table_name).filter((table) => !crossTenantTables.includes(table) && queueTables[table] === undefined);
   });
   return tables;
 }

@@ -79,7 +79,7 @@ describe('migrations 122 to 126', () => {
     const database = await createTestDatabase('sqlite');
     const open = openSqlite({ file: `${database.dataFolder}/old.db`, clock: { nowMs: () => 1_800_000_000_000 } });
     try {
-      await migrate(open, before);
+      await migrate(open, before, { isStepwise: true });
       await open.write(tenant, insertOld);
       await migrate(open);
       await judge((work) => open.read(tenant, work));
@@ -102,7 +102,7 @@ describe('migrations 122 to 126', () => {
       url.username = login;
       const open = openPostgres({ url: url.href, poolMax: 1, timeoutMs: 20_000, asService: false });
       try {
-        await migrate(open, before);
+        await migrate(open, before, { isStepwise: true });
         await open.write(tenant, insertOld);
         await migrate(open);
         await judge((work) => open.read(tenant, work));

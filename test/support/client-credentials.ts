@@ -1,6 +1,7 @@
 // How test clients authenticate: Basic headers, form bodies and signed assertions, right ones and wrong ones.
 import { createSecretKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
+import { freshRsaKeys } from './rsa-keys.ts';
 
 export type Form = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
 
@@ -49,7 +50,7 @@ function generate(alg: string): { privateKey: KeyObject; publicKey: KeyObject } 
   if (alg === 'ES256') return generateKeyPairSync('ec', { namedCurve: 'P-256' });
   if (alg === 'ES384') return generateKeyPairSync('ec', { namedCurve: 'P-384' });
   if (alg === 'EdDSA') return generateKeyPairSync('ed25519');
-  return generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return freshRsaKeys();
 }
 
 export const secretKey = (secret: string, alg = 'HS256'): AssertionKey => ({ alg, key: createSecretKey(Buffer.from(secret)) });

@@ -1,5 +1,6 @@
 // A server as a process with commands run beside it on the same data, as an operator does.
 import assert from 'node:assert/strict';
+import { runCommand } from './commands.ts';
 import { createTestDatabase, type DatabaseName, type TestDatabase } from './databases.ts';
 import { type Ended, type GatehouseProcess, runGatehouse } from './gatehouse-process.ts';
 import { operatorToken } from './server.ts';
@@ -33,7 +34,7 @@ export async function startBesideCommands(name: DatabaseName): Promise<Running> 
     environment: { ...environment, GATEHOUSE_OPERATOR_TOKEN: operatorToken },
   });
   const start = (...args: readonly string[]): GatehouseProcess => runGatehouse(database.dataFolder, { args, environment });
-  const command = (...args: readonly string[]): Promise<Ended> => start(...args).ended;
+  const command = (...args: readonly string[]): Promise<Ended> => runCommand(database.dataFolder, args, environment);
   const json = async <T>(...args: readonly string[]): Promise<T> => {
     const { code, stdout, stderr } = await command(...args, '--json');
     assert.equal(code, 0, stderr);

@@ -6,9 +6,13 @@ const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
 export function runGatehouse(
   args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly code: number | null; readonly out: string; readonly error: string }> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let [out, error] = ['', ''];
     child.stdout.on('data', (chunk) => {
       out += chunk;

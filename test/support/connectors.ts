@@ -14,7 +14,8 @@ export interface Asked {
   readonly body: Json;
 }
 
-type Answer = readonly [status: number, headers?: Readonly<Record<string, string>>, body?: string];
+/** `drop`: the connection ends without an answer. */
+type Instead = readonly [status: number, headers?: Readonly<Record<string, string>>, body?: string] | 'drop';
 
 export interface RecordingProxy {
   readonly url: string;
@@ -22,7 +23,7 @@ export interface RecordingProxy {
   /** What was asked since the last call, as `METHOD /path` without queries; reads of what the target can do aside. */
   readonly take: () => readonly string[];
   /** Answers instead of the service while it gives something; what it gives may come after the service was asked. */
-  intercept: ((asked: Asked, forward: () => Promise<Response>) => Answer | undefined | Promise<Answer | undefined>) | undefined;
+  intercept: ((asked: Asked, forward: () => Promise<Response>) => Instead | undefined | Promise<Instead | undefined>) | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -55,6 +56,10 @@ export async function startRecordingProxy(base: () => string): Promise<Recording
         }),
       );
     const instead = await proxy.intercept?.(one, forward);
+    if (instead === 'drop') {
+      request.socket.destroy();
+      return;
+    }
     if (instead !== undefined) {
       response.writeHead(instead[0], instead[1] ?? {}).end(instead[2] ?? '');
       return;

@@ -1,11 +1,13 @@
 // A tenant with one of everything the console shows, every text of it given by the caller, and the addresses of all pages and
 // forms of the console with the ids in them.
 import { randomUUID } from 'node:crypto';
+import { hookKind } from '../../src/domain/extending/hook.ts';
 import type { ClientId, SsfStreamId, TenantId, UserId } from '../../src/domain/ids.ts';
 import { userNameFault } from '../../src/domain/people/user-name.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
-import { findClient } from '../../src/storage/registry/clients.ts';
-import { insertStream } from '../../src/storage/registry/ssf-streams.ts';
+import { findClient } from '../../src/storage/registry/clients/clients.ts';
+import { insertStream } from '../../src/storage/registry/extending/ssf-streams.ts';
+import { rowsOf } from '../../src/storage/registry/kind-rows.ts';
 import { insertExternalIdentity } from '../../src/storage/sign-in/external-identities.ts';
 import { enrolledPhone } from './enrolled-phone.ts';
 import { issueTokens } from './issued-tokens.ts';
@@ -69,9 +71,12 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
   await tenant.make('PUT', '/mappings/oidc', { rules: [{ to: 'note', value: text, only: { contains: [text] }, default: text }] });
   // A point has one hook: further fillings change it.
   const { items: known } = await tenant.make<{ items: readonly Json[] }>('GET', '/hooks');
-  const fields = { url: 'https://hooks.example', on_failure: 'continue', clients: [text] };
+  const fields = { url: 'https://hooks.example', on_failure: 'continue' };
   const hook = known[0] === undefined ? await id('/hooks', { point: 'token', ...fields }) : String(known[0]['id']);
-  await tenant.make('PATCH', `/hooks/${hook}`, fields);
+  // It names what has gone since.
+  await services.cache.write(tenant.id as TenantId, (queries) =>
+    rowsOf(hookKind).update(queries, tenant.id as TenantId, hook, { clients: [text] }),
+  );
   const { items: webhooks } = await tenant.make<{ items: readonly Json[] }>('GET', '/webhooks'); // a tenant has 20
   const webhook = webhooks[0] === undefined ? await id('/webhooks', { url: 'https://webhooks.example' }) : String(webhooks[0]['id']);
   const stream = await addStream(server, tenant, client, text);
@@ -202,6 +207,8 @@ export const plainPages: readonly string[] = [
   '/search?q=nobody-of-that-name',
   '/events',
   '/events?type=user.*&from=2026-01-01',
+  '/sign-ins',
+  '/sign-ins?name=e&ip=127.0.0.1',
   '/explain',
   '/users?search=nobody-of-that-name',
 ];
@@ -218,8 +225,10 @@ export const pagesOf = (ids: ConsoleIds): readonly string[] => [
   `/clients/${ids.client}/activity`,
   `/resources/${ids.resource}`,
   `/users/${ids.user}`,
+  `/users/${ids.user}/edit`,
   `/users/${ids.user}/devices`,
   `/users/${ids.user}/activity`,
+  `/users/${ids.user}/sign-ins`,
   `/users/${ids.user}/passkeys`,
   `/users/${ids.user}/external-identities`,
   `/users/${ids.user}/sessions`,
@@ -284,7 +293,7 @@ export const actingForms = (ids: ConsoleIds): readonly string[] => [
   `/clients/${ids.client}/logout`,
   `/clients/${ids.client}/access`,
   `/resources/${ids.resource}`,
-  `/users/${ids.user}`,
+  `/users/${ids.user}/edit`,
   `/users/${ids.user}/activate`,
   `/users/${ids.user}/enrollments`,
   `/groups/${ids.group}`,

@@ -1,9 +1,12 @@
 // Which databases the tests run on: the embedded one always, PostgreSQL when GATEHOUSE_TEST_POSTGRES_URL names a server.
+// Each test's own is a copy of one that is migrated once for all runs, by whoever comes first, until the sources of its schema change:
+// on PostgreSQL a template database with a movable clock in it, else a file beside Node's compile cache.
 // GATEHOUSE_TEST_REQUIRE lists components whose absence must fail the run instead of narrowing it.
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { openPostgres } from '../../src/storage/engine/dialects/postgres.ts';
 import { openSqlite } from '../../src/storage/engine/dialects/sqlite.ts';
@@ -11,6 +14,7 @@ import { migrate } from '../../src/storage/engine/migrations/migrator.ts';
 import { watchQueryPlans } from './query-plans.ts';
 
 watchQueryPlans();
+waitForNoDisk();
 
 export type DatabaseName = 'sqlite' | 'postgres';
 
@@ -47,10 +51,14 @@ export async function createTestDatabase(name: DatabaseName, restore?: (place: T
   }
   const url = new URL(postgresUrl!);
   const database = `gatehouse_test_${randomUUID().replaceAll('-', '')}`;
-  await onServer(url.href, (client) => client.query(`CREATE DATABASE ${database} TEMPLATE template0`));
+  const template = restore === undefined ? await migratedTemplate(url.href) : 'template0';
+  // Copying files is quicker here than by the log, as the cluster of with-services waits for no disk.
+  await onServer(url.href, (client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${template} STRATEGY file_copy`));
   url.pathname = `/${database}`;
-  await restore?.({ dataFolder, databaseUrl: url.href });
-  await prepare(url.href);
+  if (restore !== undefined) {
+    await restore({ dataFolder, databaseUrl: url.href });
+    await prepare(url.href);
+  }
   return {
     dataFolder,
     databaseUrl: url.href,
@@ -62,15 +70,27 @@ export async function createTestDatabase(name: DatabaseName, restore?: (place: T
   };
 }
 
-/** The embedded database as migrations leave it, made once for all servers of this process. */
-function migratedFile(): Promise<Buffer> {
-  migrated ??= migrateOnce();
-  return migrated;
+const root = join(import.meta.dirname, '../..');
+const cacheFolder = join(root, 'node_modules/.cache/gatehouse');
+
+/** All that decides what migrations leave behind: what the engine may import (docs/architecture.md), and this file. */
+const sources = ['src/storage/engine/**/*.{ts,sql}', 'src/domain/**/*.ts', 'src/contract/limits.ts', 'test/support/databases.ts'];
+
+let known: string | undefined;
+
+/** Names a schema by its sources. */
+function schemaName(): string {
+  if (known !== undefined) return known;
+  const hash = createHash('sha256');
+  for (const file of globSync(sources, { cwd: root }).sort()) hash.update(file).update(readFileSync(join(root, file)));
+  known = hash.digest('hex').slice(0, 32);
+  return known;
 }
 
-let migrated: Promise<Buffer> | undefined;
-
-async function migrateOnce(): Promise<Buffer> {
+/** The embedded database as migrations leave it. */
+async function migratedFile(): Promise<Buffer> {
+  const kept = join(cacheFolder, `schema-${schemaName()}.db`);
+  if (existsSync(kept)) return readFileSync(kept);
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
   const file = join(folder, 'gatehouse.db');
   const database = openSqlite({ file, clock: { nowMs: Date.now } });
@@ -78,8 +98,37 @@ async function migrateOnce(): Promise<Buffer> {
   await database.close();
   const bytes = readFileSync(file);
   rmSync(folder, { recursive: true });
+  mkdirSync(cacheFolder, { recursive: true });
+  const written = `${kept}.${randomUUID()}`;
+  writeFileSync(written, bytes);
+  renameSync(written, kept); // whole or not there, whoever reads meanwhile
   return bytes;
 }
+
+/** The advisory lock of whoever makes a template: 'gate' in ASCII. */
+const templateLock = 0x67617465;
+
+/** The name of a migrated database on this server, for CREATE DATABASE .. TEMPLATE. Nobody connects to it. */
+async function migratedTemplate(serverUrl: string): Promise<string> {
+  const template = `gatehouse_template_${schemaName()}`;
+  await onServer(serverUrl, async (client) => {
+    if (await isThere(client, template)) return;
+    await client.query('SELECT pg_advisory_lock($1)', [templateLock]); // until the connection ends
+    if (await isThere(client, template)) return;
+    const making = `${template}_made`;
+    await client.query(`DROP DATABASE IF EXISTS ${making} WITH (FORCE)`); // of one that was killed
+    await client.query(`CREATE DATABASE ${making} TEMPLATE template0`);
+    const url = new URL(serverUrl);
+    url.pathname = `/${making}`;
+    await prepare(url.href);
+    await client.query(`ALTER DATABASE ${making} ALLOW_CONNECTIONS false`);
+    await client.query(`ALTER DATABASE ${making} RENAME TO ${template}`);
+  });
+  return template;
+}
+
+const isThere = async (client: pg.Client, database: string): Promise<boolean> =>
+  (await client.query('SELECT FROM pg_database WHERE datname = $1', [database])).rowCount === 1;
 
 /** Migrates and puts a movable clock behind gatehouse_now_ms(). */
 async function prepare(url: string): Promise<void> {
@@ -95,6 +144,17 @@ async function prepare(url: string): Promise<void> {
        'SELECT (extract(epoch from statement_timestamp()) * 1000)::bigint + offset_ms FROM test_clock'`,
     );
   });
+}
+
+/**
+ * The embedded database of this process does not wait for the disk, as the cluster of with-services does not: nothing here outlives the
+ * machine's power. Tests that kill a server start it as a program, which waits.
+ */
+function waitForNoDisk(): void {
+  const exec = DatabaseSync.prototype.exec;
+  DatabaseSync.prototype.exec = function (this: DatabaseSync, sql) {
+    exec.call(this, sql.replace('PRAGMA synchronous=FULL', 'PRAGMA synchronous=OFF'));
+  };
 }
 
 /** One query or a few on a connection of the database's superuser. */

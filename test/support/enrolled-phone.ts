@@ -8,6 +8,7 @@ import { insertEnrollmentToken } from '../../src/storage/device/enrollment-token
 import { findTenantBySlug } from '../../src/storage/registry/tenants.ts';
 import { sealSettings } from '../../src/tokens/secret-settings.ts';
 import { createPhone, type Phone } from './phone.ts';
+import { roomyRate } from './roomy-rate.ts';
 import type { TestServer } from './server.ts';
 
 export interface TestUser {
@@ -68,13 +69,13 @@ export async function changeSettings(server: TestServer, settings: object, tenan
 /** Settings that switch the rate limits of the device plane off, for tests of something else. */
 export const unlimited = {
   rate_limits: {
-    device_requests_per_ip: null,
-    device_requests_per_device: null,
-    registration_starts_per_ip: null,
-    registration_starts_per_email: null,
-    pin_attempts_per_ip: null,
-    approvals_per_user: null,
-    approvals_pending_per_user: null,
+    device_requests_per_ip: roomyRate,
+    device_requests_per_device: roomyRate,
+    registration_starts_per_ip: roomyRate,
+    registration_starts_per_email: roomyRate,
+    pin_attempts_per_ip: roomyRate,
+    approvals_per_user: roomyRate,
+    approvals_pending_per_user: roomyRate,
   },
 } as const;
 

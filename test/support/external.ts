@@ -8,6 +8,7 @@ import type { databases } from './databases.ts';
 import { createClient, type TestClient } from './fixtures.ts';
 import { createTestTenant, type Json, type Managed } from './management.ts';
 import { challenge, decodeJwt, exchange, redirectUri, tokensOf } from './oidc.ts';
+import { roomyRate } from './roomy-rate.ts';
 import { startTestServer } from './server.ts';
 import { type Claims, startUpstream, type TestUpstream } from './upstream.ts';
 
@@ -19,7 +20,7 @@ export async function openExternalWorld(database: (typeof databases)[number], fl
     slug: 'fed',
     settings: {
       login_methods: ['phone', 'passkey', 'email_pin'],
-      rate_limits: { login_starts_per_ip: null, pin_attempts_per_ip: null },
+      rate_limits: { login_starts_per_ip: roomyRate, pin_attempts_per_ip: roomyRate },
       pin: { resend_cooldown_seconds: 1 },
     },
   });

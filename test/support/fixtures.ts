@@ -7,7 +7,7 @@ import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { randomSecret, uuidV7 } from '../../src/platform/random.ts';
 import { databaseNowMs } from '../../src/storage/engine/instance.ts';
-import { insertClient } from '../../src/storage/registry/clients.ts';
+import { insertClient } from '../../src/storage/registry/clients/clients.ts';
 import { createTenant, randomClientId } from '../../src/tokens/tenant-creation.ts';
 
 export type TestClient = Client & { readonly secret: string };

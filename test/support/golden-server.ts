@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { runCommand } from './commands.ts';
 import { createTestDatabase, type DatabaseName, onServer, type TestPlace } from './databases.ts';
-import { type Ended, runGatehouse } from './gatehouse-process.ts';
+import type { Ended } from './gatehouse-process.ts';
 import { type GoldenSecrets, goldenIssuer, readGoldenBackup, readGoldenDump, readGoldenSecrets } from './golden.ts';
 import { startTestServer, type TestServer } from './server.ts';
 
@@ -65,5 +66,5 @@ function runBeside({ dataFolder, databaseUrl }: TestPlace, { masterKey }: Golden
     GATEHOUSE_MASTER_KEY: masterKey,
     ...(databaseUrl === undefined ? {} : { GATEHOUSE_DATABASE_URL: databaseUrl }),
   };
-  return runGatehouse(dataFolder, { args, environment }).ended;
+  return runCommand(dataFolder, args, environment);
 }

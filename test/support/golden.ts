@@ -84,3 +84,11 @@ export async function askGolden(origin: string, request: GoldenRequest, secrets:
     body: await response.text(),
   };
 }
+
+/** The same JSON, members in the order of their names. */
+export const byName = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_key, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : member,
+  );

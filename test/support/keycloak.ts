@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { freePort } from './private-postgres.ts';
+import { freePort } from './free-port.ts';
 import type { Binding, SamlWebsite, Websites } from './saml-website.ts';
 import { orClose, startWebProgram } from './web-program.ts';
 

@@ -1,6 +1,7 @@
 // Mails of a test server: the newest to an address, and the PIN in it.
 import assert from 'node:assert/strict';
 import { foldKey } from '../../src/domain/fold.ts';
+import { openQueuedMail } from '../../src/tokens/queued-mail.ts';
 import type { TestServer } from './server.ts';
 
 export interface TestMail {
@@ -11,15 +12,17 @@ export interface TestMail {
 
 /** The mails to an address, newest first; decoys are not mails. */
 export async function mailsTo(server: TestServer, address: string): Promise<readonly TestMail[]> {
-  return server.gatehouse.services.database.system((queries) =>
+  const { database, encryption } = server.gatehouse.services;
+  const rows = await database.system((queries) =>
     queries
       .selectFrom('outbox_messages')
-      .select(['subject', 'text', 'html'])
+      .selectAll()
       .where('recipient_key', '=', foldKey(address))
       .where('state', '<>', 'discarded')
       .orderBy('id', 'desc')
       .execute(),
   );
+  return rows.map((row) => openQueuedMail(encryption, row));
 }
 
 /** The PIN of the newest mail to an address. */

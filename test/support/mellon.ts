@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasApacheModule, startApache } from './apache.ts';
-import { freePort } from './private-postgres.ts';
+import { freePort } from './free-port.ts';
 import { certificatePem, type RsaKeys } from './rsa-keys.ts';
 import { spMetadata } from './saml-requests.ts';
 import type { WebProgram } from './web-program.ts';

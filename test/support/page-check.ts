@@ -63,6 +63,11 @@ export async function assertAccessible(page: Page, where: string, rules: AxeRule
     [],
   );
   if (rules === 'colours') assert.deepEqual(await page.evaluate(besideColours), [], `${where}: a scheme changes more than colours`);
+  await assertFits(page, where);
+}
+
+/** The page is no wider than its window. */
+export async function assertFits(page: Page, where: string): Promise<void> {
   assert.equal(
     await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
     0,
@@ -70,6 +75,8 @@ export async function assertAccessible(page: Page, where: string, rules: AxeRule
   );
 }
 
+/** The narrowest screen pages are made for. */
+export const narrowView = { width: 320, height: 700 } as const;
 export const phoneView = { width: 390, height: 844 } as const;
 export const desktopView = { width: 1280, height: 800 } as const;
 

@@ -1,5 +1,5 @@
 // Passkeys in the tests: one that a user has, inserted through storage, and a sign-in as far as the browser's prompt.
-import { userHandleOf } from '../../src/approvals/passkeys.ts';
+import { userHandleOf } from '../../src/approvals/passkeys/passkeys.ts';
 import { resolveApproval } from '../../src/approvals/resolve-approval.ts';
 import { passkeysPerUserMax } from '../../src/contract/limits.ts';
 import type { PasskeyId } from '../../src/domain/ids.ts';
@@ -52,7 +52,7 @@ export const stateOf = async (login: TestLogin): Promise<unknown> => (await json
 export async function askForPasskey(login: TestLogin, identifier: string): Promise<RequestOptions> {
   type Asked = { readonly state: string; readonly options: RequestOptions };
   const identified = await jsonOf<Asked>(await login.post('identify', { identifier }), 200);
-  const asked = identified.state === 'choose' ? await jsonOf<Asked>(await login.post('method', { method: 'passkey' }), 200) : identified;
+  const asked = identified.state !== 'passkey' ? await jsonOf<Asked>(await login.post('method', { method: 'passkey' }), 200) : identified;
   if (asked.state !== 'passkey') throw new Error(`expected the state passkey, found ${asked.state}`);
   return asked.options;
 }
@@ -60,7 +60,7 @@ export async function askForPasskey(login: TestLogin, identifier: string): Promi
 /** Signs in with the number on a phone, decided as the device plane would; gives where the browser is sent. */
 export async function signInByPhone(server: TestServer, tenant: Tenant, login: TestLogin, email: string): Promise<URL> {
   const answer = await jsonOf(await login.post('identify', { identifier: email }), 200);
-  if (answer['state'] === 'choose') await jsonOf(await login.post('method', { method: 'phone' }), 200);
+  if (answer['state'] !== 'waiting') await jsonOf(await login.post('method', { method: 'phone' }), 200);
   const context = { nowMs: server.clock.nowMs(), requestId: 'test' };
   const transaction = login.location.split('/').at(-1) ?? '';
   await server.gatehouse.services.database.write(tenant.id, async (queries) => {

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { readDocument } from './documents.ts';
-import { asPostgres, childrenOf, freePort, killAll, killServer, postgresBinaries } from './private-postgres.ts';
+import { freePort } from './free-port.ts';
+import { asPostgres, childrenOf, killAll, killServer, postgresBinaries } from './private-postgres.ts';
 
 const patroni = '/usr/bin/patroni';
 const etcd = '/usr/bin/etcd';

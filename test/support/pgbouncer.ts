@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { freePort } from './private-postgres.ts';
+import { freePort } from './free-port.ts';
 
 const binary = '/usr/sbin/pgbouncer';
 export const hasPgBouncer = existsSync(binary);

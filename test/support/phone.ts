@@ -3,6 +3,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { type SoftwareAlgorithm, signText } from '../../sdk/node.ts';
 import { enrollText, requestText, rotateText } from '../../sdk/signing.ts';
+import { freshRsaKeys } from './rsa-keys.ts';
 
 export interface PhoneKey {
   readonly keyId: string;
@@ -89,7 +90,7 @@ export const spkiSha256 = (key: Pick<PhoneKey, 'publicKey'>): string => sha256He
 function makePair(alg: SoftwareAlgorithm): { readonly privateKey: KeyObject; readonly publicKey: KeyObject } {
   if (alg === 'ES256') return generateKeyPairSync('ec', { namedCurve: 'P-256' });
   if (alg === 'EdDSA') return generateKeyPairSync('ed25519');
-  return generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return freshRsaKeys();
 }
 
 const signWith = (key: PhoneKey, text: string): Buffer => key.sign?.(text) ?? signText(key.privateKey, text);

@@ -2,13 +2,13 @@
 // the server of GATEHOUSE_TEST_POSTGRES_URL; nobody shares this one. Needs the binaries of Debian's or another installation.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { openPostgres } from '../../src/storage/engine/dialects/postgres.ts';
 import { migrate } from '../../src/storage/engine/migrations/migrator.ts';
 import { isRequired } from './databases.ts';
+import { freePort } from './free-port.ts';
 
 export interface PrivatePostgres {
   /** Of a migrated database. */
@@ -139,13 +139,4 @@ function signal(pid: number): void {
   } catch {
     // Gone by itself: the children of a killed server leave on their own.
   }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -4,6 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
+import { freshRsaKeys } from './rsa-keys.ts';
 
 export interface Captured {
   readonly method: string;
@@ -67,7 +68,7 @@ export async function startPushVendors() {
 /** Accounts as an administrator pastes them, and their public keys. */
 export function pushAccounts() {
   const apple = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const google = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const google = freshRsaKeys();
   const pem = { format: 'pem', type: 'pkcs8' } as const;
   return {
     apnsKey: apple.publicKey,

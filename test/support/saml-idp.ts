@@ -2,14 +2,14 @@
 // requests over both bindings, and reads what comes back.
 import assert from 'node:assert/strict';
 import type { KeyObject } from 'node:crypto';
-import type { ServiceProviderId, UserId } from '../../src/domain/ids.ts';
+import { createThing } from '../../src/administration/kinds.ts';
+import { registered } from '../../src/administration/registered.ts';
+import type { UserId } from '../../src/domain/ids.ts';
 import type { ServiceProvider } from '../../src/domain/saml/service-provider.ts';
-import { parseNewProvider } from '../../src/domain/saml/service-provider.ts';
 import type { AuthenticationMethod } from '../../src/domain/sign-in/login-methods.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import type { UserTable } from '../../src/storage/people/user-rows.ts';
-import { insertServiceProvider, updateServiceProvider } from '../../src/storage/registry/service-providers.ts';
 import { readySamlSession } from '../../src/storage/saml/saml-sessions.ts';
 import { type AuthnRequestParts, buildAuthnRequest, buildRedirectQuery, signPostRequest } from './saml-requests.ts';
 import type { TestServer } from './server.ts';
@@ -70,13 +70,21 @@ export async function openSamlIdp(server: TestServer, slug = 'main'): Promise<Sa
     base: tenant.baseUrl,
     ssoUrl,
     register: async (fields) => {
-      const reading = parseNewProvider({ acs: [{ url: acsUrl }], ...fields }, uuidV7(clock.nowMs()) as ServiceProviderId, clock.nowMs());
-      assert.ok(reading.ok, JSON.stringify(reading));
-      assert.ok(await cache.write(tenant.id, (queries) => insertServiceProvider(queries, tenant.id, reading.provider)));
-      return reading.provider;
+      const done = await createThing(
+        registered.service_provider,
+        server.gatehouse.services,
+        { tenant, by: { actor: 'operator' } },
+        {
+          acs: [{ url: acsUrl }],
+          ...fields,
+        },
+      );
+      assert.ok(done.ok, JSON.stringify(done));
+      return done.thing as ServiceProvider;
     },
     change: async (provider) => {
-      assert.equal(await cache.write(tenant.id, (queries) => updateServiceProvider(queries, tenant.id, provider)), 'updated');
+      const { rows } = registered.service_provider;
+      assert.ok(await cache.write(tenant.id, (queries) => rows.update(queries, tenant.id, provider.id, provider)));
     },
     request,
     get,

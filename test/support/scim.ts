@@ -2,7 +2,7 @@
 // requests a provisioning client makes.
 import assert from 'node:assert/strict';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
-import { listClients } from '../../src/storage/registry/clients.ts';
+import { listClients } from '../../src/storage/registry/clients/clients.ts';
 import { mintAccessToken } from '../../src/tokens/access-token.ts';
 import type { DatabaseName } from './databases.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from './server.ts';

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasApacheModule, startApache } from './apache.ts';
-import { freePort } from './private-postgres.ts';
+import { freePort } from './free-port.ts';
 import { certificatePem, type RsaKeys } from './rsa-keys.ts';
 import type { SamlWebsite, Websites } from './saml-website.ts';
 import { orClose, startWebProgram } from './web-program.ts';

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './private-postgres.ts';
+import { freePort } from './free-port.ts';
 import { certificatePem, type RsaKeys } from './rsa-keys.ts';
 import { php, phpConfig, simpleSamlPages } from './simplesamlphp.ts';
 import { startWebProgram } from './web-program.ts';

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './private-postgres.ts';
+import { freePort } from './free-port.ts';
 import { certificatePem, type RsaKeys } from './rsa-keys.ts';
 import type { SamlWebsite, Websites } from './saml-website.ts';
 import { startWebProgram } from './web-program.ts';

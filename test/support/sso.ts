@@ -10,6 +10,7 @@ import { pinOf } from './mailbox.ts';
 import { clientCredentialsToken, createTestTenant, type Managed, managedWith } from './management.ts';
 import { challenge, decodeJwt, exchange, redirectUri, tokensOf } from './oidc.ts';
 import { assertRedirectRefusal } from './refusal.ts';
+import { roomyRate } from './roomy-rate.ts';
 import { startTestServer, type TestServer } from './server.ts';
 
 export const scope = 'openid profile email offline_access';
@@ -28,7 +29,7 @@ export async function openSsoWorld(database: (typeof databases)[number], flags: 
       {
         login_methods: ['phone', 'email_pin'],
         sso_session: 'browser',
-        rate_limits: { login_starts_per_ip: null, pin_attempts_per_ip: null },
+        rate_limits: { login_starts_per_ip: roomyRate, pin_attempts_per_ip: roomyRate },
         ...changes,
       },
       managed.id,

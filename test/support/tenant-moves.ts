@@ -5,14 +5,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { queueMessage } from '../../src/approvals/mailed/mail-delivery.ts';
 import { sealedColumns } from '../../src/crypto/sealed-columns.ts';
 import type { TenantId } from '../../src/domain/ids.ts';
 import { movedTables, readMovedRows } from '../../src/storage/moved-tables.ts';
 import { openSettings } from '../../src/tokens/secret-settings.ts';
+import { runCommand } from './commands.ts';
 import type { DatabaseName } from './databases.ts';
 import { changeSettings, enrolledPhone } from './enrolled-phone.ts';
 import { createClient, createUser } from './fixtures.ts';
-import { type Ended, runGatehouse } from './gatehouse-process.ts';
+import type { Ended } from './gatehouse-process.ts';
 import { beginLogin } from './login.ts';
 import { createTestTenant, jsonOf } from './management.ts';
 import { exchange, issueCode, tokensOf } from './oidc.ts';
@@ -44,7 +46,7 @@ async function startDeployment(name: DatabaseName, router: Router, folder: strin
     GATEHOUSE_DATA: dataFolder,
     ...(databaseUrl === undefined ? {} : { GATEHOUSE_DATABASE_URL: databaseUrl }),
   };
-  const command = (...args: readonly string[]): Promise<Ended> => runGatehouse(folder, { args, environment }).ended;
+  const command = (...args: readonly string[]): Promise<Ended> => runCommand(folder, args, environment);
   return {
     server,
     ownUrl: `http://127.0.0.1:${port}`,
@@ -118,10 +120,12 @@ export async function fillTenant({ source: { server } }: MoveWorld, slug: string
   const samlSignIn = await startSignIn(await saml.redirect(saml.request({ issuer: 'https://sp.example' })));
   const scim = scimCaller({ ...server, url: tenant.baseUrl }, managed.token);
   const group = await scim.newGroup('Staff', [user.id]);
+  const mail = { to: 'waits@example.com', subject: 'Waits', text: 'A mail that moves', html: '<p>A mail that moves</p>' };
+  await services.database.write(tenant.id, (queries) => queueMessage(queries, services, tenant, mail));
   const login = await beginLogin(server, tenant, client);
   await jsonOf(await login.post('identify', { identifier: user.email }), 200);
   const asked = await jsonOf<{ readonly number: string }>(await login.post('method', { method: 'phone' }), 200);
-  return { managed, tenant, user, phone, passkey, client, tokens, saml, samlSignIn, scim, group, login, asked };
+  return { managed, tenant, user, phone, passkey, client, tokens, saml, samlSignIn, scim, group, login, asked, mail };
 }
 
 /** Every row of a tenant by table, as JSON, what is encrypted opened with the keys of the deployment. */

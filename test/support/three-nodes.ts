@@ -3,9 +3,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { blocksOf } from './documents.ts';
+import { freePort } from './free-port.ts';
 import { type GatehouseProcess, serveEmbedded } from './gatehouse-process.ts';
 import { startNginx } from './nginx.ts';
-import { freePort } from './private-postgres.ts';
 import type { TestServer } from './server.ts';
 
 export interface Nodes {

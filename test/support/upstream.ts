@@ -1,9 +1,10 @@
 // An OpenID provider on loopback for tests of sign-in with others: it does what it must, and lies where a test asks it to.
 import assert from 'node:assert/strict';
-import { createHash, createHmac, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, SignJWT } from 'jose';
+import { freshRsaKeys } from './rsa-keys.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -24,8 +25,8 @@ export type TestUpstream = Awaited<ReturnType<typeof startUpstream>>;
 
 /** Starts a provider; `nowMs` is the clock of its tokens. `pathOfIssuer` follows its origin, e.g. `/{tenantid}/v2.0`. */
 export async function startUpstream(nowMs: () => number, pathOfIssuer = '') {
-  const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const foreign = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const keys = freshRsaKeys();
+  const foreign = freshRsaKeys();
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', use: 'sig', alg: 'RS256' };
   const issued = new Map<string, Issued>();
   const people = new Map<string, Claims>();

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
 import { createApproval, subjectKeyOf } from '../../src/approvals/approval.ts';
+import { textsOf } from '../../src/phone-page/app/texts.ts';
 import { findApproval } from '../../src/storage/sign-in/approvals.ts';
-import { textsOf } from '../../src/web/phone/app/texts.ts';
 import { createAccountTenant, domainTenant } from './account.ts';
 import { launchChromium } from './chromium.ts';
 import type { DatabaseName } from './databases.ts';

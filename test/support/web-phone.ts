@@ -3,6 +3,7 @@
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { signText } from '../../sdk/node.ts';
 import { createPhone, type Phone, type PhoneKey } from './phone.ts';
+import { freshRsaKeys } from './rsa-keys.ts';
 
 export interface CredentialLies {
   readonly type?: string;
@@ -59,8 +60,7 @@ export function makeCredential(
   popOf: () => PhoneKey,
   liesOf: () => CredentialLies = () => ({}),
 ): PhoneKey {
-  const pair =
-    alg === 'WebAuthn-ES256' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pair = alg === 'WebAuthn-ES256' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : freshRsaKeys();
   const { origin, hostname } = new URL(baseUrl);
   const assertion = (text: string): Buffer => {
     const lies = liesOf();

@@ -2,8 +2,9 @@
 // database: its supervisor, and its workers by pid.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
+import { freePort } from './free-port.ts';
 import { type GatehouseProcess, serveEmbedded } from './gatehouse-process.ts';
-import { childrenOf, freePort } from './private-postgres.ts';
+import { childrenOf } from './private-postgres.ts';
 import type { TestServer } from './server.ts';
 
 export interface WorkerNode {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { accessLineBytesMax } from '../../src/contract/limits.ts';
-import { type Access, accessLine } from '../../src/http/access-log.ts';
+import { type Access, accessLine } from '../../src/http/operations/access-log.ts';
 import { databases } from '../support/databases.ts';
 import { createDataFolder, serveEmbedded } from '../support/gatehouse-process.ts';
 import { createTestTenant, type Managed } from '../support/management.ts';

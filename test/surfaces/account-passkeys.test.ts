@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { userHandleOf } from '../../src/approvals/passkeys.ts';
+import { userHandleOf } from '../../src/approvals/passkeys/passkeys.ts';
 import { passkeyNameCharsMax } from '../../src/contract/limits.ts';
 import type { UserId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
@@ -15,6 +15,7 @@ import { beginLogin } from '../support/login.ts';
 import { mailsTo } from '../support/mailbox.ts';
 import { createTestTenant, type Managed } from '../support/management.ts';
 import { givePasskey, signInByPasskey, signInByPhone } from '../support/passkeys.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { assertEscaped, xssCorpus } from '../support/xss.ts';
 
@@ -29,7 +30,7 @@ for (const database of databases) {
     let tenant: Tenant;
     before(async () => {
       server = await startTestServer(database);
-      const rates = { login_starts_per_ip: null, pin_attempts_per_ip: null };
+      const rates = { login_starts_per_ip: roomyRate, pin_attempts_per_ip: roomyRate };
       managed = await createTestTenant(server, { settings: { login_methods: ['phone', 'passkey', 'email_pin'], rate_limits: rates } });
       tenant = (await server.gatehouse.services.tenants.bySlug(managed.slug))!;
     });
@@ -186,14 +187,7 @@ for (const database of databases) {
       }
       assert.equal((await person.visitor.submit(`/passkeys/${id}/rename`, { name: '<img src=x onerror=alert(1)>' })).status, 303);
       assert.equal((await person.visitor.submit(`/passkeys/${id}/revoke`, {})).status, 303);
-      const mail = await server.gatehouse.services.database.system((queries) =>
-        queries
-          .selectFrom('outbox_messages')
-          .select('html')
-          .where('recipient_key', '=', person.email)
-          .orderBy('id', 'desc')
-          .executeTakeFirst(),
-      );
+      const [mail] = await mailsTo(server, person.email);
       assert.match(mail?.html ?? '', /&#60;img src=x onerror=alert\(1\)&#62;/);
       assert.doesNotMatch(mail?.html ?? '', /<img/);
     });

@@ -7,9 +7,10 @@ import { basic, postForm } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-const off = { ciba_starts_per_client: null, approvals_per_user: null, approvals_pending_per_user: null };
+const off = { ciba_starts_per_client: roomyRate, approvals_per_user: roomyRate, approvals_pending_per_user: roomyRate };
 
 for (const database of databases) {
   describe(`CIBA limits on ${database}`, () => {
@@ -47,12 +48,15 @@ for (const database of databases) {
       });
       assert.equal((await start(tenant, other, user.email)).status, 200);
     });
-    it('7.19 approvals_per_user: one person is not asked without end', async () => {
+    it('7.19 approvals_per_user: one person is not asked without end, twice as often by a client as from an address', async () => {
       const { tenant, client, user } = await prepare({ approvals_per_user: { limit: 3, period_seconds: 60 } });
-      for (let asked = 0; asked < 3; asked += 1) assert.equal((await start(tenant, client, user.email)).status, 200);
+      for (let asked = 0; asked < 6; asked += 1) assert.equal((await start(tenant, client, user.email)).status, 200);
       await assertLimited(await start(tenant, client, user.email));
       const other = await createUser(server.gatehouse.services, tenant);
       assert.equal((await start(tenant, client, other.email)).status, 200);
+      const settings = { grantTypes: [cibaGrantType], backchannelTokenDeliveryMode: 'poll' } as const;
+      const others = await createClient(server.gatehouse.services, tenant, settings); // what one client asked keeps no other from it
+      assert.equal((await start(tenant, others, user.email)).status, 200);
     });
     it('7.19 approvals_pending_per_user: a decision makes room', async () => {
       const { tenant, client, user } = await prepare({ approvals_pending_per_user: { limit: 3, period_seconds: 300 } });

@@ -9,6 +9,7 @@ import { cibaGrantType, decide, type Receiver, reachesLoopback, runDeliveries, s
 import { basic, postForm } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const token = 'notification-token.of~the-tests+1/2==';
@@ -35,7 +36,7 @@ for (const database of databases) {
       server = await startTestServer(database, { flags: reachesLoopback });
       receiver = await startReceiver();
       tenant = await rootTenant(server.gatehouse.services);
-      const rate_limits = { approvals_pending_per_user: null, approvals_per_user: null, ciba_starts_per_client: null };
+      const rate_limits = { approvals_pending_per_user: roomyRate, approvals_per_user: roomyRate, ciba_starts_per_client: roomyRate };
       const settings = JSON.stringify({ login_methods: ['email_pin'], rate_limits });
       await server.gatehouse.services.cache.write(tenant.id, (queries) =>
         queries.updateTable('tenants').set({ settings }).where('tenant_id', '=', tenant.id).execute(),

@@ -101,7 +101,7 @@ for (const database of databases) {
       assert.equal(await acrOf({ essential: true }), 'otp');
       assert.equal(await acrOf({ value: 'otp' }), 'otp');
       const browser = await world.signedIn(ada);
-      const strong = asking({ id_token: { acr: { values: ['phr'] } } });
+      const strong = asking({ id_token: { acr: { values: ['phone'] } } });
       asksToSignIn(await authorize(browser, strong));
       assert.equal(errorOf(locationOf(await authorize(browser, { ...strong, prompt: 'none' }))), 'interaction_required');
     });

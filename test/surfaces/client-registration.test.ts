@@ -2,6 +2,7 @@
 // within its policy, and managed by the token each registration gives.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { RowId } from '../../src/contract/catalogue.ts';
 import { initialAccessTokenSecondsMax, initialAccessTokenUsesMax, policyHostsMax } from '../../src/contract/limits.ts';
 import { databases } from '../support/databases.ts';
 import { clientCredentialsToken, createTestTenant, type Json, jsonOf, type Managed, managedWith } from '../support/management.ts';
@@ -9,7 +10,7 @@ import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const policy = {
-  hosts: ['rp.example', 'keys.rp.example', 'com.example.app'],
+  hosts: ['rp.example', 'keys.rp.example', 'com.example.app:'],
   grant_types: ['authorization_code', 'refresh_token'],
   scopes: ['openid', 'email', 'offline_access'],
 };
@@ -239,6 +240,16 @@ for (const database of databases) {
       await assertRefusal(await send('GET', unknown, made.registration_access_token), 'register.invalid_token');
       await tenant.make('PATCH', `/clients/${made.client_id}`, { enabled: false });
       await assertRefusal(await send('GET', made.registration_client_uri, made.registration_access_token), 'register.invalid_token');
+    });
+
+    it('register.invalid_redirect_uri: a host of the policy admits no scheme of that name, a scheme no host', async () => {
+      const refused = async (body: Json, row: RowId): Promise<string> =>
+        assertRefusal(await register(await makeToken(), { ...metadata, ...body }), row, { text: /may not use/ });
+      const app = { token_endpoint_auth_method: 'none', redirect_uris: ['rp.example:/cb'] };
+      await refused(app, 'register.invalid_redirect_uri');
+      await refused({ redirect_uris: ['https://com.example.app/cb'] }, 'register.invalid_redirect_uri');
+      const logout = { redirect_uris: ['https://rp.example/cb'], post_logout_redirect_uris: ['rp.example:/bye'] };
+      await refused({ ...app, ...logout }, 'register.invalid_client_metadata');
     });
 
     it('limits of a token: uses, seconds, hosts, at n and n+1', async () => {

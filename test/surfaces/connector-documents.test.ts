@@ -96,6 +96,22 @@ for (const database of databases) {
         onChange: (change) => void planned.push(change),
       });
       assert.match(JSON.stringify(planned), /"name":"secret","from":"\(secret\)","to":"\(secret\)"/);
+      await apply(tenant, described(['auth: {type: basic, username: us, password: another}', `base_url: ${proxy.url}`, 'rate: 50']));
+      const { items } = await tenant.make<{ items: readonly { data: Json }[] }>('GET', '/events?type=connector.updated&limit=1');
+      assert.deepEqual(items[0]?.data['fields'], ['auth'], 'named once, whatever of it changed');
+      await tenant.make('DELETE', `/connectors/${(await only(tenant))['id']}`);
+    });
+
+    it('rules for all connectors, changed by a document, are followed for people who are there already', async () => {
+      const tenant = await createTestTenant(server);
+      await apply(tenant, described(['auth: {type: bearer, token: known there}', `base_url: ${proxy.url}`, 'rate: 200']));
+      await createTestUser(tenant, 'dora@x.example', { title: 'Countess' });
+      await runConnectors(server);
+      const there = (): unknown => [...target.users.values()].find(({ userName }) => userName === 'dora@x.example')?.['title'];
+      assert.equal(there(), 'Countess');
+      await apply(tenant, 'mappings:\n  scim:\n    - {to: title, value: Doctor}');
+      await runConnectors(server);
+      assert.equal(there(), 'Doctor');
       await tenant.make('DELETE', `/connectors/${(await only(tenant))['id']}`);
     });
 

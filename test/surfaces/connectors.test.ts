@@ -255,7 +255,7 @@ for (const database of databases) {
       await refuse({ base_url: 'https://thief.example/scim' }, elsewhere, 'auth', 'PATCH', `/connectors/${id}`);
       await world.tenant.make('PATCH', `/connectors/${id}`, {
         base_url: 'https://hr.example/v2',
-        auth: { type: 'basic', username: 'gate2' },
+        auth: { type: 'basic', username: 'gate2', password: 'hush-2' },
       });
       assert.doesNotMatch(JSON.stringify(await world.tenant.make('GET', '/connectors')), /hush/);
       await assertRefusal(await world.tenant.call('POST', '/connectors', body), 'management.conflict', {

@@ -9,7 +9,7 @@ import type { AppVisitor } from '../support/first-party-app.ts';
 import type { Json, Managed } from '../support/management.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-const tabs = ['', '/credentials', '/sign-in', '/tokens', '/logout', '/access'];
+const tabs = ['', '/credentials', '/sign-in', '/tokens', '/acts-for', '/logout', '/access'];
 const noticeOf = (page: string): string => /id="notice">([^<]*)</.exec(page)?.[1] ?? '';
 
 /** The names a page's own forms ask for. */
@@ -90,7 +90,35 @@ for (const database of databases) {
       assert.deepEqual([...asked.keys()].toSorted(), changeable.map(({ name }) => name as string).toSorted());
       const settings = await show(`/clients/${id}`);
       const bar = [.../<nav class="tabs"[\s\S]*?<\/nav>/.exec(settings)![0].matchAll(/>([^<>]+)<\/a>/g)].map(([, name]) => name);
-      assert.deepEqual(bar, ['Settings', 'Credentials', 'Sign-in', 'Tokens &#38; claims', 'Logout', 'Access', 'Activity', 'Start']);
+      assert.deepEqual(bar, [
+        'Settings',
+        'Credentials',
+        'Sign-in',
+        'Tokens &#38; claims',
+        'Acts for',
+        'Logout',
+        'Access',
+        'Activity',
+        'Start',
+      ]);
+    });
+
+    it('what it acts for is asked for in rows', async () => {
+      const id = await newClient();
+      const sent = {
+        ...sentBy(await show(`/clients/${id}/acts-for`)),
+        serves: 'https://orders.example',
+        'exchange.0.resource': 'https://stock.example',
+        'exchange.0.scopes': 'stock:read stock:list',
+        'exchange.0.needs': 'orders:read',
+      };
+      assert.equal((await visitor.submit(`/clients/${id}/acts-for`, sent)).status, 303);
+      const { serves, exchange } = await read(id);
+      assert.deepEqual(serves, ['https://orders.example']);
+      assert.deepEqual(exchange, [{ resource: 'https://stock.example', scopes: ['stock:read', 'stock:list'], needs: ['orders:read'] }]);
+      const again = sentBy(await show(`/clients/${id}/acts-for`));
+      assert.equal((await visitor.submit(`/clients/${id}/acts-for`, again)).status, 303);
+      assert.deepEqual((await read(id))['exchange'], exchange);
     });
 
     it('saving any page as it is shown changes nothing', async () => {

@@ -82,19 +82,19 @@ for (const database of databases) {
         'custom.tier': 'silver',
         'custom.tags': 'b',
       };
-      const saved = await visitor.submit(`/users/${id}`, typed);
+      const saved = await visitor.submit(`/users/${id}/edit`, typed);
       assert.equal(saved.status, 303, /class="notice[^"]*"[^>]*>(.*?)</.exec(await saved.text())?.[1]);
       const custom = async (): Promise<unknown> => (await tenant.make<Json>('GET', `/users/${id}`))['custom'];
       const values = {
         cost_code: 'K-17', height: 1.78, vegan: false, hired: '2026-01-31', skills: ['Chess', 'Go'], marks: [1, 2.5], tier: 'silver', tags: ['b'],
       }; // biome-ignore format: as typed above
       assert.deepEqual(await custom(), values);
-      const page = await show(`/users/${id}`);
+      const page = await show(`/users/${id}/edit`);
       assert.match(page, /name="custom.cost_code" id="field-custom-cost_code" value="K-17"/);
       assert.match(page, /<label for="field-custom-cost_code">Cost code<\/label>/);
       assert.match(page, /<option value="false" selected>/);
       assert.match(page, /name="custom.tags" value="b" checked/);
-      const refused = await visitor.submit(`/users/${id}`, { ...typed, 'custom.height': 'tall', 'custom.cost_code': 'Lost' });
+      const refused = await visitor.submit(`/users/${id}/edit`, { ...typed, 'custom.height': 'tall', 'custom.cost_code': 'Lost' });
       assert.equal(refused.status, 400);
       const kept = await refused.text();
       assert.match(kept, /height: This field must be a number\./);
@@ -102,7 +102,7 @@ for (const database of databases) {
       assert.deepEqual(await custom(), values);
       const empty = Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, name.startsWith('custom.') ? '' : value]));
       const { 'custom.tags': _, ...cleared } = empty;
-      assert.equal((await visitor.submit(`/users/${id}`, cleared)).status, 303);
+      assert.equal((await visitor.submit(`/users/${id}/edit`, cleared)).status, 303);
       assert.equal(await custom(), undefined);
       const made = await visitor.act('/users', { ...typed, user_name: 'eve', email_list: 'eve@example.com' });
       assert.match(made, /The person eve was created/);

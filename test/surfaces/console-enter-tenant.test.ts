@@ -225,7 +225,7 @@ for (const database of databases) {
           .split('; ')
           .find((pair) => pair.startsWith(`gh-console-operator-${acme.slug}=`))
           ?.split('=')[1] ?? '';
-      const opened = server.gatehouse.services.encryption.decrypt(sealed, `console-operator:${stored!.id}`).toString();
+      const opened = server.gatehouse.services.encryption.open(sealed, `console-operator:${stored!.id}`);
       return String((JSON.parse(opened) as Json)['bearer']);
     };
     const callWith = (tenant: Managed, bearer: string, path: string): Promise<Response> =>

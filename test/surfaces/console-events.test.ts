@@ -137,6 +137,13 @@ for (const database of databases) {
       assert.equal((await visitor.page('/events/export?person=zzzz')).status, 400);
     });
 
+    it('CSV is whole, however long the list is', async () => {
+      const { id } = await createTestUser(tenant, 'whole@x.example');
+      for (let part = 0; part < 11; part += 1) await record(`${dayAgo(6)}T0${part % 10}:07:07Z`, 1000, id);
+      const all = await (await visitor.page(`/events/export?user=${id}&type=user.suspended`)).text();
+      assert.equal(all.trim().split('\r\n').length, 11_001);
+    });
+
     it('the tab Activity of people and applications: what was recorded of them, and the way to all of it', async () => {
       const { id } = await createTestUser(tenant, 'tab@x.example', { display_name: 'Tab Person' });
       const client = String((await tenant.make('POST', '/clients', { name: 'Tab app', type: 'public' }))['client_id']);

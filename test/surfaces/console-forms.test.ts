@@ -25,6 +25,12 @@ for (const database of databases) {
     });
     after(() => server.close());
 
+    it('a form without all its fields is 400, not a fault of ours', async () => {
+      const id = await newUser('Whole form');
+      for (const path of ['/users', `/users/${id}/edit`])
+        assert.equal((await visitor.submit(path, { user_name: 'half@x.example' })).status, 400, path);
+    });
+
     const newUser = async (displayName: string): Promise<string> =>
       String((await visitor.tenant.make('POST', '/users', { user_name: randomUUID(), display_name: displayName }))['id']);
     const newClient = async (): Promise<string> =>
@@ -156,12 +162,12 @@ for (const database of databases) {
       await tenant.make('PATCH', '/settings', {
         access_token_lifetime_seconds: 600,
         pin: { length: 8 },
-        rate_limits: { login_starts_per_ip: null },
+        rate_limits: { login_starts_per_ip: { limit: 90 } },
       });
       const changed = await settings();
       const page = await show();
       assert.match(page, /Default: 900 \(15 minutes\) <button[^>]* form="reset" name="reset" value="access_token_lifetime_seconds"/);
-      assert.match(page, /4 to 10\. Default: 6 <button/);
+      assert.match(page, /6 to 10\. Default: 6 <button/);
       assert.match(page, /Default: 60 in 60 \(1 minute\) <button[^>]*value="rate_limits\.login_starts_per_ip"/);
       assert.doesNotMatch(page, /value="id_token_lifetime_seconds" id="reset-/);
       const after = await visitor.act('/settings', { reset: 'access_token_lifetime_seconds' });

@@ -7,7 +7,7 @@ import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';
 import { claims, deny, type HookReceiver, startHookReceiver, verifyHookCall } from '../support/hook-receiver.ts';
-import type { Json, Managed } from '../support/management.ts';
+import { createTestClient, type Json, type Managed } from '../support/management.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 for (const database of databases) {
@@ -37,18 +37,19 @@ for (const database of databases) {
       for (const name of ['point', 'url', 'on_failure', 'deadline_ms', 'clients', 'enabled'])
         assert.match(form, new RegExp(`name="${name}"`), name);
       assert.doesNotMatch(form, /name="secret"/);
+      const [one, two] = [(await createTestClient(tenant)).client_id, (await createTestClient(tenant)).client_id];
       const made = await visitor.act('/hooks', {
         point: 'token',
         url: receiver.url,
         on_failure: 'refuse',
         deadline_ms: '900',
-        clients: 'one\ntwo',
+        clients: `${one}\n${two}`,
         enabled: '1',
       });
       assert.match(made, /id="secret-secret">whsec_[A-Za-z0-9+/]{43}(=|&#61;)</);
       const { items } = await tenant.make<{ items: readonly Json[] }>('GET', '/hooks');
       const [hook] = items;
-      assert.deepEqual([hook!['deadline_ms'], hook!['clients']], [900, ['one', 'two']]);
+      assert.deepEqual([hook!['deadline_ms'], hook!['clients']], [900, [one, two]]);
       const path = `/hooks/${hook!['id']}`;
       const detail = await show(path);
       assert.match(detail, /<dt>Asked<\/dt><dd>token<\/dd>/);

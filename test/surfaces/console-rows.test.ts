@@ -55,7 +55,10 @@ for (const database of databases) {
         'scopes.5.name': 'orders:write',
       });
       const scopes = async (): Promise<unknown> => (await tenant.make(`GET`, at))['scopes'];
-      assert.deepEqual(await scopes(), [{ name: 'orders:read', description: 'Read <b>orders</b>' }, { name: 'orders:write' }]);
+      assert.deepEqual(await scopes(), [
+        { name: 'orders:read', description: 'Read <b>orders</b>', is_default: false },
+        { name: 'orders:write', is_default: false },
+      ]);
       const page = await show(at);
       assert.equal(valueIn(page, 'scopes.0.description'), 'Read &#60;b&#62;orders&#60;/b&#62;');
       assert.equal(valueIn(page, 'scopes.3.name'), '');

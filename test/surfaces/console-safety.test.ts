@@ -13,6 +13,8 @@ import { assertEscaped, xssCorpus } from '../support/xss.ts';
 
 const pageBytesMax = 60_000;
 const scriptBytesMax = 6_000;
+/** Three texts of the corpus in each name: a tenant filled for each alone takes minutes. */
+const xssNames = Array.from({ length: Math.ceil(xssCorpus.length / 3) }, (_, at) => xssCorpus.slice(3 * at, 3 * at + 3));
 const unknownIds = (): ConsoleIds => {
   const names = [
     'client',
@@ -84,7 +86,8 @@ for (const database of databases) {
       const named = (ids: ConsoleIds): readonly string[] => pagesOf(ids).filter((path) => !path.startsWith('/webhooks')); // those have no names
       const pages = named(own).length + 5;
       let shown = 0;
-      for (const [index, text] of xssCorpus.entries()) {
+      for (const [index, texts] of xssNames.entries()) {
+        const text = texts.join(' ');
         const ids = await fillTenant(server, visitor.tenant, text, `xss${index}`);
         const lists = ['/clients', '/resources', '/users', '/groups', '/service-providers'].map(
           (path) => `${path}?search=${encodeURIComponent(text)}`,
@@ -92,7 +95,8 @@ for (const database of databases) {
         for (const path of [...named(ids), ...lists]) {
           const response = await visitor.page(path);
           assert.equal(response.status, 200, path);
-          assertEscaped(await response.text(), text);
+          const page = await response.text();
+          for (const each of texts) assertEscaped(page, each);
           shown += 1;
         }
         for (const path of askingForms(ids)) assertNoMarkup(await (await visitor.submit(path, {})).text(), path);
@@ -105,7 +109,7 @@ for (const database of databases) {
         ])
           assertNoMarkup(await (await visitor.page(`${path}${encodeURIComponent(text)}`)).text(), path);
       }
-      assert.equal(shown, pages * xssCorpus.length);
+      assert.equal(shown, pages * xssNames.length);
     });
 
     it('a refused form shows what was typed as text', async () => {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { frameworks } from '../../src/console/applications/snippets.ts';
 import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';
-import { frameworks } from '../../src/web/console/applications/snippets.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';

@@ -244,6 +244,18 @@ for (const database of databases) {
       );
     });
 
+    it('a person: under attack by strangers, for an hour after the record', async () => {
+      const { id } = await visitor.tenant.make<{ id: string }>('POST', '/users', { user_name: 'attacked' });
+      const page = async () => textOf(await visitor.page(`/users/${id}`), 200);
+      assert.match(await page(), /<dt>Under attack<\/dt><dd>no<\/dd>/);
+      const tenantId = visitor.tenant.id as TenantId;
+      const record = { type: 'sign_in.attacked', target: `user:${id}`, data: { asked: 'codes', from: '203.0.113.1' } } as const;
+      await server.gatehouse.services.database.write(tenantId, (queries) =>
+        insertAuditEvent(queries, tenantId, server.clock.nowMs(), record),
+      );
+      assert.match(await page(), /<dt>Under attack<\/dt><dd>[^\n]*strangers[^\n]*Let me in somewhere new/);
+    });
+
     it('settings: single sign-on is one of three choices, the last with two numbers', async () => {
       const sso = async (): Promise<unknown> => ((await visitor.tenant.make('GET', '/settings')) as { sso_session: unknown }).sso_session;
       const formNow = async (): Promise<Readonly<Record<string, string>>> => fieldsOf(await textOf(await visitor.page('/settings'), 200));

@@ -11,6 +11,7 @@ import { type AppVisitor, openApp } from '../support/first-party-app.ts';
 import { createTestClient, createTestTenant, type Json, jsonOf, type Managed } from '../support/management.ts';
 import { decodeJwt, formBody, type Tokens, tokensOf } from '../support/oidc.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -40,7 +41,7 @@ for (const database of databases) {
       server = await startTestServer(database);
       tenant = await createAccountTenant(server, {
         extra_grants: [deviceGrant],
-        rate_limits: { login_starts_per_ip: null, device_code_misses: null },
+        rate_limits: { login_starts_per_ip: roomyRate, device_code_misses: roomyRate },
       });
       tv = await register();
       ({ visitor, person } = await openAccount(server, tenant));
@@ -168,13 +169,21 @@ for (const database of databases) {
       const tokens = await tokensOf(await poll(started, orders));
       const { claims } = decodeJwt(tokens.access_token);
       assert.deepEqual([claims['sub'], claims['client_id'], claims['scope']], [person.id, orders.client_id, 'openid email offline_access']);
-      assert.deepEqual(claims['aud'], [api, tenant.baseUrl]);
+      assert.equal(claims['aud'], api);
       assert.deepEqual(decodeJwt(tokens.id_token!).claims['amr'], ['otp']);
       await assertRefusal(await poll(started, orders), 'device_grant.code_invalid');
       const next = await tokensOf(await post('token', orders, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token }));
       assert.equal(decodeJwt(next.access_token).claims['sid'], claims['sid']);
       const events = await textOf(await visitor.page('/activity'), 200);
       assert.match(events, /Signed in to Orders/);
+    });
+    it('an origin as audience is the registered one, however it is spelled', async () => {
+      const origin = 'https://mcp.example';
+      const tool = await register({ resources: [origin], scopes: ['offline_access'] });
+      const started = await begin(tool, { scope: 'offline_access', resource: `${origin}/` });
+      await decide(started, 'allow');
+      const tokens = await tokensOf(await poll(started, tool));
+      assert.equal(decodeJwt(tokens.access_token).claims['aud'], origin);
     });
     it('device_grant.access_denied: the person denies; nobody can allow it any more', async () => {
       const started = await begin();
@@ -189,6 +198,15 @@ for (const database of databases) {
       const response = await visitor.submit('/device/decision', { user_code: started.user_code, decision: 'allow' });
       assert.match(await textOf(response, 400), /may not use this application/);
       await assertRefusal(await poll(started, closed), 'device_grant.access_denied', { text: /./ });
+    });
+    it('a device whose client lost the grant meanwhile is not let in, and nobody is told that it was', async () => {
+      const someone = await anotherVisitor();
+      const losing = await register();
+      const started = await begin(losing);
+      await tenant.make('PATCH', `/clients/${losing.client_id}`, { grant_types: ['refresh_token'] });
+      assert.equal((await someone.submit('/device', { user_code: started.user_code })).status, 400);
+      const answer = await someone.submit('/device/decision', { user_code: started.user_code, decision: 'allow' });
+      assert.doesNotMatch(await textOf(answer, 400), /signed in/);
     });
     it('device_grant.code_invalid: missing, unknown, of another client, of another tenant, and a person suspended in between', async () => {
       await assertRefusal(await post('token', tv, { grant_type: deviceGrant }), 'device_grant.code_invalid');

@@ -79,7 +79,41 @@ for (const database of databases) {
       assert.notEqual(two.attestation.challenge, one.attestation.challenge);
       await assertRefusal(await enrol(phone, one), 'registration.token_invalid');
       assert.equal((await enrol(phone, two)).status, 201);
-      await assertRefusal(await redeem(phone, token), 'device.key_revoked'); // the device id is an enrolled one now
+    });
+
+    it('7.17 token_invalid: the link of a phone by that very phone; the phone goes on', async () => {
+      const phone = createPhone(server.url, server.clock.nowMs);
+      const token = await createEnrollmentToken(server, user);
+      assert.equal((await enrol(phone, (await (await redeem(phone, token)).json()) as Redeemed)).status, 201);
+      await assertRefusal(await redeem(phone, token), 'registration.token_invalid');
+      assert.equal((await phone.get('/self')).status, 200);
+    });
+
+    it('7.14 bad_signature: the link of a phone and its ids with the key of a stranger', async () => {
+      const phone = createPhone(server.url, server.clock.nowMs);
+      const token = await createEnrollmentToken(server, user);
+      assert.equal((await enrol(phone, (await (await redeem(phone, token)).json()) as Redeemed)).status, 201);
+      const stranger = makeKey('pop', 'ES256', phone.keys.pop.keyId);
+      const [pop, uv] = phone.publicKeys();
+      const body = { enrollment_token: token, device: testDevice, keys: [{ ...pop, public_key: stranger.publicKey }, uv] };
+      await assertRefusal(await phone.post('/enrollment/redeem', body, { key: stranger }), 'device.bad_signature');
+    });
+
+    it('7.14 device_key_revoked: an enrolled phone with a link that it did not use, and a removed one with the link it used', async () => {
+      const phone = createPhone(server.url, server.clock.nowMs);
+      const token = await createEnrollmentToken(server, user);
+      assert.equal((await enrol(phone, (await (await redeem(phone, token)).json()) as Redeemed)).status, 201);
+      await changeSettings(server, { ...unlimited, device: { additional_device: 'admin' } });
+      const unused = await createEnrollmentToken(server, user);
+      await assertRefusal(await redeem(phone, unused), 'device.key_revoked');
+      await assertRefusal(await redeem(phone, 'unknown'), 'device.key_revoked');
+      const other = createPhone(server.url, server.clock.nowMs);
+      assert.equal((await redeem(other, unused)).status, 200, 'it is not used up');
+      await setUserState(server, user, 'suspended');
+      await assertRefusal(await redeem(phone, token), 'device.key_revoked');
+      await setUserState(server, user, 'active');
+      assert.equal((await phone.call('DELETE', '/v1/device/self')).status, 204);
+      await assertRefusal(await redeem(phone, token), 'device.key_revoked');
     });
 
     it('7.17 with a PIN the repetition sends no second mail, and says verified once the mailbox is', async () => {

@@ -92,6 +92,16 @@ for (const name of databases)
       await gatehouse.close();
       await assert.rejects(fetch(`${url}/health/live`));
     });
+
+    it('close may be called twice, by several at once, before listening and while it begins', async () => {
+      for (const start of [() => undefined, (one: EmbeddedGatehouse) => one.listen(), (one: EmbeddedGatehouse) => void one.listen()]) {
+        const gatehouse = await create();
+        await start(gatehouse);
+        opened.splice(opened.indexOf(gatehouse), 1);
+        await Promise.all([gatehouse.close(), gatehouse.close()]);
+        await gatehouse.close();
+      }
+    });
   });
 
 describe('startTestGatehouse', () => {
@@ -144,6 +154,34 @@ describe('startTestGatehouse', () => {
           assert.equal(claims['email'], user === 'ada' ? 'ada@example.com' : undefined);
         }),
       );
+  });
+
+  it('each sign-in takes its own approval: four at once, two people at once, after one that was abandoned', async () => {
+    const config = await configure();
+    const signIn = async (user: string): Promise<void> => {
+      const { url, verifier, state } = await authorize(config);
+      const { callbackUrl } = await idp.signIn(user, url);
+      const checks = { pkceCodeVerifier: verifier, expectedState: state };
+      const tokens = await client.authorizationCodeGrant(config, new URL(callbackUrl), checks);
+      const claims = await client.fetchUserInfo(config, tokens.access_token, tokens.claims()?.sub ?? '');
+      assert.equal(claims['preferred_username'], user);
+    };
+    const opening = await fetch((await authorize(config)).url, { redirect: 'manual' });
+    const abandoned = await fetch(`${opening.headers.get('location')}/identify`, {
+      method: 'POST',
+      headers: {
+        ...{ accept: 'application/json', 'content-type': 'application/json' },
+        cookie: opening.headers
+          .getSetCookie()
+          .map((one) => one.split(';', 1)[0])
+          .join('; '),
+      },
+      body: JSON.stringify({ identifier: 'ada' }),
+    });
+    assert.equal(abandoned.status, 200);
+    await signIn('ada');
+    await Promise.all(['ada', 'ada', 'ada', 'ada', 'bob', 'bob'].map(signIn));
+    for (let turn = 0; turn < 20; turn += 1) await signIn('ada');
   });
 
   it('a request the server refuses by redirect comes back with its error', async () => {

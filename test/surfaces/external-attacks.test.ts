@@ -72,6 +72,27 @@ for (const database of databases) {
       assert.deepEqual(await linksOf(id), []);
     });
 
+    it('4b an email asserted for an account without emails makes no browser known to that mailbox, whether somebody has it or nobody', async () => {
+      const { email } = await victim();
+      const known = (answer: Response): boolean => answer.headers.getSetCookie().some((line) => line.startsWith('gh-known-'));
+      const end = async (at: Awaited<ReturnType<typeof begin>>): Promise<Response> => {
+        const answer = await post(at.browser, `${at.login}/finish`);
+        assert.equal(answer.status, 200);
+        return answer;
+      };
+      const own = claimsOf('attacker4b@evil.example', 'attacker-4b');
+      const first = await begin();
+      await jsonOf(await visit(first, own));
+      assert.equal(known(await end(first)), true, 'their own mailbox');
+      const id = (await links()).find(({ subject }) => subject === own.sub)?.user_id;
+      await managed.make('PATCH', `/users/${id}`, { emails: [] });
+      for (const claimed of [email, 'somebody-to-come@acme.example']) {
+        const at = await begin();
+        await jsonOf(await visit(at, { ...own, email: claimed, email_verified: false }));
+        assert.equal(known(await end(at)), false, claimed);
+      }
+    });
+
     it('5 the same subject at another issuer is another person', async () => {
       const { id, email } = await victim();
       const at = await begin();

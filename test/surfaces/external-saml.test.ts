@@ -160,6 +160,24 @@ for (const database of databases) {
       assert.deepEqual([items[0]?.['subject'], items[0]?.['email']], ['emailAddress:by-mail@corp.example', 'by-mail@corp.example']);
     });
 
+    it('a persistent name that is spelled as one of another format is somebody else', async () => {
+      const email = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
+      const byMail = await begin();
+      await jsonOf(await come(byMail, { nameId: 'spelled@corp.example', format: email }));
+      const victim = (await finish(byMail))['sub'];
+      const chosen = await begin();
+      await jsonOf(await come(chosen, { nameId: 'emailAddress:spelled@corp.example', email: 'chooser@corp.example' }));
+      const chooser = (await finish(chosen))['sub'];
+      assert.notEqual(chooser, victim);
+      const again = await begin();
+      await jsonOf(await come(again, { nameId: 'persistent:emailAddress:spelled@corp.example', email: 'second@corp.example' }));
+      assert.ok(![victim, chooser].includes((await finish(again))['sub']));
+      const colon = await begin();
+      await jsonOf(await come(colon, { nameId: 'urn:person:7', email: 'seven@corp.example' }));
+      const { items } = await managed.make<{ items: readonly Json[] }>('GET', `/users/${(await finish(colon))['sub']}/external-identities`);
+      assert.equal(items[0]?.['subject'], 'urn:person:7', 'a persistent name is the subject as it was');
+    });
+
     it('acr_map judges by its authentication context', async () => {
       await managed.make('PATCH', `/identity-providers/${id}`, { acr_map: { 'https://refeds.org/profile/mfa': 'phone' } });
       const strong = await begin({ acr_values: 'phone' });

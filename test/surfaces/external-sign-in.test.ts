@@ -236,6 +236,16 @@ for (const database of databases) {
       const page = await at.browser.send(callback, { headers: { accept: 'text/html' } });
       assert.equal(page.status, 503);
       assert.match(await page.text(), /The other provider does not answer/);
+      // The id of the page leads to the try, which says why.
+      type Explained = {
+        readonly sign_in: { readonly check: string; readonly says: string; readonly lines: readonly { readonly type: string }[] };
+      };
+      const { sign_in: told } = await managed.make<Explained>('GET', `/events/${page.headers.get('x-request-id')}`);
+      assert.deepEqual([told.check, told.says], ['provider_does_not_answer', 'Not let in: The other provider does not answer.']);
+      assert.deepEqual(
+        told.lines.map(({ type }) => type),
+        ['login.refused', 'login.started', 'login.refused'],
+      );
       await silent.close();
       await managed.make('DELETE', `/identity-providers/${await idOf('silent')}`);
     });

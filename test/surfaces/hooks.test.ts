@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { reachesLoopback } from '../support/ciba.ts';
 import { databases } from '../support/databases.ts';
 import { claims, deny, type HookReceiver, silent, startHookReceiver, verifyHookCall } from '../support/hook-receiver.ts';
-import { clientCredentialsToken, createTestTenant, type Json, type Managed, managedWith } from '../support/management.ts';
+import { clientCredentialsToken, createTestClient, createTestTenant, type Json, type Managed, managedWith } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -61,10 +61,11 @@ for (const database of databases) {
 
     it('is changed by the fields named; its point stays', async () => {
       const path = `/hooks/${hook['id']}`;
-      const changed = await managed.make('PATCH', path, { deadline_ms: 250, clients: ['a', 'a', 'b'], enabled: false });
+      const [one, other] = [(await createTestClient(managed)).client_id, (await createTestClient(managed)).client_id];
+      const changed = await managed.make('PATCH', path, { deadline_ms: 250, clients: [one, one, other], enabled: false });
       assert.deepEqual(
         [changed['deadline_ms'], changed['clients'], changed['enabled'], changed['url']],
-        [250, ['a', 'b'], false, receiver.url],
+        [250, [one, other], false, receiver.url],
       );
       await assertRefusal(await managed.call('PATCH', path, { point: 'token' }), 'management.invalid_request', {
         kind: 'point',
@@ -106,8 +107,8 @@ for (const database of databases) {
       assert.equal(String(receiver.calls.at(-1)!.headers['webhook-signature']).split(' ').length, 1);
     });
 
-    it('who may read settings may list hooks and change none', async () => {
-      const token = await clientCredentialsToken(managed.baseUrl, managed.adminClientId, managed.adminClientSecret, 'settings:read');
+    it('who may read what signing in is may list hooks and change none', async () => {
+      const token = await clientCredentialsToken(managed.baseUrl, managed.adminClientId, managed.adminClientSecret, 'sign-in:read');
       const reader = managedWith(token, managed);
       await reader.make('GET', '/hooks');
       const body = { point: 'token', url: receiver.url, on_failure: 'refuse' };
@@ -118,7 +119,7 @@ for (const database of databases) {
         ['DELETE', `/hooks/${hook['id']}`],
       ] as const)
         await assertRefusal(await reader.call(method, path, path === '/hooks' ? body : undefined), 'management.forbidden', {
-          text: 'The token lacks the capability settings:write.',
+          text: 'The token lacks the capability sign-in:write.',
         });
     });
 

@@ -122,6 +122,30 @@ for (const database of databases) {
       });
     }
 
+    it('7.7 UserInfo: what cannot be read is 401 with a reason, as every failure there', async () => {
+      const path = '/v1/idp/oidc/userinfo';
+      const twice = ['Content-Type: text/plain', `Content-Type: ${form}`, 'Content-Length: 1'];
+      const requests = [
+        raw([`POST ${path} HTTP/1.1`, `Host: ${host}`, ...twice].join('\r\n'), 'a'),
+        raw([`POST ${path}?a=b HTTP/1.1`, `Host: ${host}`, ...twice].join('\r\n'), 'a'),
+        get(`${path}?a=%00`),
+      ];
+      for (const response of await Promise.all(requests)) {
+        assert.equal(response.headers.has('www-authenticate'), false);
+        await assertRefusal(response, 'userinfo.unauthorized', { fields: { reason: 'invalid_token' } });
+      }
+    });
+
+    it('404: an id longer than any of ours is of nothing, in the envelope of its surface', async () => {
+      for (const length of [100, 101, 5000]) {
+        await assertRefusal(await get(`/v1/idp/saml/metadata/${'a'.repeat(length)}`), 'oauth.not_found');
+        await assertRefusal(
+          await get(`/v1/system/tenants/${'a'.repeat(length)}`, `Authorization: Bearer ${operatorToken}`),
+          'management.not_found',
+        );
+      }
+    });
+
     it('management.malformed: JSON that two parsers could read differently', async () => {
       const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
       const bad: readonly (string | Uint8Array)[] = [

@@ -28,7 +28,8 @@ for (const database of databases) {
       await assertRefusal(await fetch(`${server.url}/nowhere`), 'management.not_found');
     });
     it('GET /health/ready and the key set answer', async () => {
-      assert.deepEqual(await (await fetch(`${server.url}/health/ready`)).json(), { status: 'ok' });
+      for (const path of ['/health/ready', '/health'])
+        assert.deepEqual(await (await fetch(`${server.url}${path}`)).json(), { status: 'ok' });
       const { keys } = (await (await fetch(`${server.url}/v1/idp/oidc/jwks`)).json()) as {
         keys: { alg: string; use: string; d?: string }[];
       };

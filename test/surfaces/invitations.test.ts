@@ -2,7 +2,7 @@
 // begins, in which a person adds a passkey or a phone.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { userHandleOf } from '../../src/approvals/passkeys.ts';
+import { userHandleOf } from '../../src/approvals/passkeys/passkeys.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { type CreationOptions, createPasskey } from '../support/authenticator.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
@@ -15,6 +15,7 @@ import { createTestTenant, type Json, jsonOf, type Managed } from '../support/ma
 import { signInByPasskey } from '../support/passkeys.ts';
 import { createPhone } from '../support/phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { assertEscaped, xssCorpus } from '../support/xss.ts';
 
@@ -36,7 +37,7 @@ for (const database of databases)
     let tenant: Tenant;
     before(async () => {
       server = await startTestServer(database);
-      const settings = { login_methods: ['passkey', 'phone', 'email_pin'], rate_limits: { login_starts_per_ip: null } };
+      const settings = { login_methods: ['passkey', 'phone', 'email_pin'], rate_limits: { login_starts_per_ip: roomyRate } };
       managed = await createTestTenant(server, { settings });
       tenant = (await server.gatehouse.services.tenants.bySlug(managed.slug))!;
     });

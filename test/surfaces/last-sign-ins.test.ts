@@ -11,6 +11,7 @@ import { createClient, createUser, type TestUser } from '../support/fixtures.ts'
 import { openLogin, signInByPin } from '../support/login.ts';
 import { createTestUser, type Json, type Managed } from '../support/management.ts';
 import { exchange, refresh, tokensOf } from '../support/oidc.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { manageRootTenant } from '../support/root-tenant.ts';
 import { openSamlIdp, samlFlags } from '../support/saml-idp.ts';
 import { buildRedirectQuery } from '../support/saml-requests.ts';
@@ -84,7 +85,7 @@ for (const database of databases) {
     });
 
     it('CIBA: when the tokens are taken', async () => {
-      await settings({ rate_limits: { approvals_pending_per_user: null, approvals_per_user: null } });
+      await settings({ rate_limits: { approvals_pending_per_user: roomyRate, approvals_per_user: roomyRate } });
       const ciba = await createClient(server.gatehouse.services, tenant, {
         grantTypes: [cibaGrantType],
         backchannelTokenDeliveryMode: 'poll',

@@ -60,7 +60,8 @@ for (const database of databases) {
       return link!;
     };
     const codeOf = async (login: TestLogin): Promise<string> => (await linkOf(login)).split('#v=1&c=')[1]!;
-    const claim = (code: string, of: Phone = phone, purpose: 'pop' | 'uv' = 'pop') => of.post('/approvals/claim', { code }, { purpose });
+    const claim = (code: string, of: Phone = phone, purpose: 'pop' | 'uv' = 'pop') =>
+      of.post('/approvals/claim', { code, scanned: true }, { purpose });
     const claimed = async (code: string, of: Phone = phone): Promise<Item> => {
       const response = await claim(code, of);
       assert.equal(response.status, 200, await response.clone().text());
@@ -96,7 +97,7 @@ for (const database of databases) {
         await enrolledPhone(server, user, web, { platform: 'web', name: 'Firefox' });
       });
       const claimIn = (login: TestLogin | undefined, code: string) =>
-        web.post('/approvals/claim', { code }, login === undefined ? {} : { headers: { cookie: login.cookie } });
+        web.post('/approvals/claim', { code, scanned: true }, login === undefined ? {} : { headers: { cookie: login.cookie } });
       const auditOf = async (item: Item): Promise<unknown> => {
         const row = await server.gatehouse.services.database.read(tenant.id, (queries) =>
           queries
@@ -150,6 +151,36 @@ for (const database of databases) {
         const [item] = ((await listed.json()) as { items: Item[] }).items;
         assert.equal(item!.match.required, true);
       });
+    });
+
+    for (const [name, body] of [
+      ['opened as a link', {}],
+      ['said not to be scanned', { scanned: false }],
+    ] as const)
+      it(`${name}, as a relayed one is: the number stays on the page and must be typed, one try`, async () => {
+        const wrong = await waiting();
+        const right = await waiting();
+        for (const login of [wrong, right]) {
+          const response = await phone.post('/approvals/claim', { code: await codeOf(login), ...body });
+          const item = (await response.json()) as Item;
+          assert.equal(item.match.required, true);
+          const number = /<div id="approve-number">(\d\d)</.exec(await (await login.page()).text())?.[1];
+          const text = 'match must be a text of 1 to 8 characters.';
+          await assertRefusal(await approve(item), 'device.invalid_request', { kind: 'match', text });
+          if (login === wrong) await assertRefusal(await approve(item, phone, { match: 'xx' }), 'approval.match_failed');
+          else assert.equal((await approve(item, phone, { match: number })).status, 200);
+        }
+        assert.deepEqual([await stateOf(wrong), await stateOf(right)], ['denied', 'approved']);
+      });
+
+    it('whether it was scanned is a boolean', async () => {
+      const login = await waiting();
+      const code = await codeOf(login);
+      for (const scanned of ['true', 1, null]) {
+        const field = { kind: 'scanned', text: 'scanned must be a boolean.' };
+        await assertRefusal(await phone.post('/approvals/claim', { code, scanned }), 'device.invalid_request', field);
+      }
+      await claimed(code);
     });
 
     it('approving stays with the key gated by user verification', async () => {

@@ -9,6 +9,7 @@ import { createClient, createUser, rootTenant, type TestClient, type TestUser } 
 import { approveByPin, beginLogin, loginAt, signInByPin, type TestLogin } from '../support/login.ts';
 import { decodeJwt, exchange, tokensOf } from '../support/oidc.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { acsUrl, openSamlIdp } from '../support/saml-idp.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -189,7 +190,7 @@ for (const database of databases) {
 
     it('two not_me within ten minutes: for fifteen, new approvals reach no device and look the same', async () => {
       const { services } = server.gatehouse;
-      await changeSettings(server, { login_methods: ['phone'], rate_limits: { approvals_per_user: null } });
+      await changeSettings(server, { login_methods: ['phone'], rate_limits: { approvals_per_user: roomyRate } });
       const user = await createUser(services, tenant);
       const ask = async (): Promise<number> => {
         const login = await beginLogin(server, tenant, client);

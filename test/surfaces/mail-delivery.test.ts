@@ -35,7 +35,7 @@ for (const database of databases) {
     const waiting = async (): Promise<number> =>
       (
         await server.gatehouse.services.database.system((queries) =>
-          queries.selectFrom('outbox_messages').select('id').where('state', '=', 'waiting').execute(),
+          queries.selectFrom('outbox_messages').select('id').where('waits', '=', 1).execute(),
         )
       ).length;
     const mailPin = async (identifier: string): Promise<{ readonly pin: (pin: string) => Promise<Response> }> => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { mailBodyCharsMax, mailSubjectCharsMax } from '../../src/contract/limits.ts';
 import { mailKindNames } from '../../src/domain/appearance/mail-kinds.ts';
+import type { TenantId } from '../../src/domain/ids.ts';
 import { languages } from '../../src/domain/language.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { databases } from '../support/databases.ts';
@@ -98,6 +99,53 @@ for (const database of databases) {
       await refused({ ...own, subject: 's'.repeat(mailSubjectCharsMax + 1) }, 'subject', /./);
       await assertRefusal(await at.call('GET', '/mails/spam/en'), 'management.not_found');
       await assertRefusal(await at.call('GET', '/mails/pin/xx'), 'management.not_found');
+    });
+
+    it('a code or link is no part of an address, which mail programs make of words and open by themselves', async () => {
+      const at = await createTestTenant(server);
+      const text = 'This field has a code or link as a part of an address; put a space between.';
+      for (const [joined, of = path] of [
+        ['https://evil.example/{{code}}'],
+        ['**https://evil.example/**{{ code }}'],
+        ['evil.example/?{{code}}'],
+        ['{{code}}.evil.example'],
+        ['{{code}}@evil.example'],
+        ['https&#58;&#47;&#47;evil&#46;example&#47;{{code}}'],
+        ['https:\\/\\/evil\\.example\\/{{code}}'],
+        ['[https://evil.example/{{code}}](https://evil.example)'],
+        ['https://{{tenant}}/{{code}}'],
+        ['https://evil.example/?to={{link}}', '/mails/invitation/en'],
+      ] as const)
+        await assertRefusal(
+          await at.call('PUT', `${of}/draft`, { subject: 'x', body: `Hello {{tenant}}, ${joined}` }),
+          'management.invalid_request',
+          { kind: 'body', text },
+        );
+      const inSubject = { subject: 'evil.example/{{code}}', body: '{{code}}' };
+      await assertRefusal(await at.call('PUT', `${path}/draft`, inSubject), 'management.invalid_request', { kind: 'subject', text });
+      for (const body of [
+        'Code:{{code}}.',
+        '({{code}})',
+        '“**{{code}}**”, see https://acme.example/help',
+        'コードは{{code}}です。',
+        '{{code}}\nacme.example/',
+      ])
+        await at.make('PUT', `${path}/draft`, { subject: '{{code}} opens {{application}}', body });
+    });
+
+    it('what was published so before is not sent: the built-in is', async () => {
+      const at = await createTestTenant(server);
+      await publish(at, { subject: 'Ours', body: '{{code}} opens' });
+      await server.gatehouse.services.cache.write(at.id as TenantId, (queries) =>
+        queries
+          .updateTable('customizations')
+          .set({ published: JSON.stringify({ subject: 'Ours', body: 'https://evil.example/{{code}}' }) })
+          .where('tenant_id', '=', at.id as TenantId)
+          .execute(),
+      );
+      const mail = await pinMailTo(at, 'Portal');
+      assert.match(mail.subject, /is your code for Portal$/);
+      assert.ok(!mail.text.includes('evil') && !mail.html.includes('evil'));
     });
 
     it('hostile Markdown does nothing: no HTML, no script, no picture', async () => {

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { applyDocument } from '../../src/administration/declaration/apply.ts';
+import type { ClientId, TenantId } from '../../src/domain/ids.ts';
 import { databases } from '../support/databases.ts';
 import {
   clientCredentialsToken,
@@ -33,9 +35,62 @@ for (const database of databases) {
       await assertRefusal(await tenant.call('POST', '/clients', { name: 'x', ...body }), 'management.invalid_request', { kind, text });
     };
 
+    it('what it may exchange tokens for: an absolute URI, scopes, never openid', async () => {
+      const row = { resource: 'https://stock.example', scopes: ['stock:read'], needs: ['orders:read'] };
+      const made = await createTestClient(tenant, { name: 'API', serves: ['https://orders.example'], exchange: [row] });
+      const read = await tenant.make('GET', `/clients/${made.client_id}`);
+      assert.deepEqual([read['serves'], read['exchange']], [['https://orders.example'], [row]]);
+      await refused({ serves: ['orders'] }, 'serves', /absolute URI/);
+      await refused({ exchange: [{ ...row, resource: 'stock' }] }, 'exchange', /absolute URI/);
+      await refused({ exchange: [{ ...row, scopes: ['openid'] }] }, 'exchange', /openid/);
+      await refused({ exchange: [{ ...row, scopes: ['a b'] }] }, 'exchange', /spaces/);
+      await refused({ exchange: [{ ...row, scopes: [] }] }, 'exchange');
+      await refused({ exchange: [{ resource: row.resource }] }, 'exchange');
+      const grant = 'urn:ietf:params:oauth:grant-type:token-exchange';
+      await refused({ type: 'public', token_endpoint_auth_method: 'none', grant_types: [grant] }, 'grant_types', /confidential/);
+    });
+    it('scopes that no grant of the client reaches are refused, not given and never answered', async () => {
+      const text = /opens no other API/;
+      await refused({ grant_types: ['client_credentials'], scopes: ['users:read', 'orders:read'] }, 'scopes', text);
+      await refused({ grant_types: ['client_credentials', 'refresh_token'], scopes: ['orders:read'] }, 'scopes', text);
+      const machine = await createTestClient(tenant, { name: 'M', grant_types: ['client_credentials'], scopes: ['users:read', 'openid'] });
+      const change = (body: Json): Promise<Response> => tenant.call('PATCH', `/clients/${machine.client_id}`, body);
+      await assertRefusal(await change({ scopes: ['orders:read'] }), 'management.invalid_request', { kind: 'scopes', text });
+      const both = await jsonOf(await change({ grant_types: ['client_credentials', 'authorization_code'], scopes: ['orders:read'] }), 200);
+      assert.deepEqual(both['scopes'], ['orders:read']);
+      await assertRefusal(await change({ grant_types: ['client_credentials'] }), 'management.invalid_request', { kind: 'scopes', text });
+      // One of an earlier release stays and may be changed in everything else.
+      await server.gatehouse.services.cache.write(tenant.id as TenantId, (queries) =>
+        queries
+          .updateTable('clients')
+          .set({ grant_types: '["client_credentials"]' })
+          .where('client_id', '=', machine.client_id as ClientId)
+          .execute(),
+      );
+      assert.equal((await jsonOf(await change({ name: 'Renamed', scopes: ['orders:read'] }), 200))['name'], 'Renamed');
+      const apply = (client: Json): Promise<unknown> => {
+        const whole = {
+          grant_types: ['client_credentials'],
+          token_endpoint_auth_method: 'client_secret_post',
+          name: 'By a document',
+          ...client,
+        };
+        return applyDocument(server.gatehouse.services, tenant.slug, [JSON.stringify({ gatehouse: 1, clients: [whole] })]);
+      };
+      const inDocument = /clients\[0\]\.scopes: expected .*opens no other API/;
+      await apply({ client_id: machine.client_id, scopes: ['orders:read'] });
+      await assert.rejects(apply({ client_id: machine.client_id, scopes: ['orders:read', 'more:read'] }), inDocument);
+      await assert.rejects(apply({ client_id: 'by-document', scopes: ['orders:read'] }), inDocument);
+      assert.equal((await tenant.make<Json>('GET', `/clients/${machine.client_id}`))['name'], 'By a document');
+      assert.equal((await tenant.call('GET', '/clients/by-document')).status, 404);
+    });
     it('a name is enough; everything else has its default', async () => {
       const created = await jsonOf(await tenant.call('POST', '/clients', { name: 'Plain' }), 201);
-      const { client_id: clientId, client_secret: secret, created_at: createdAt, updated_at: updatedAt, ...rest } = created;
+      const { client_id: clientId, client_secret: secret, created_at: createdAt, updated_at: updatedAt, ...others } = created;
+      const { created_by: maker, secret_by: secretBy, secret_at: secretAt, ...rest } = others;
+      assert.match(String(maker), /^client:/);
+      assert.equal(secretBy, maker);
+      assert.match(String(secretAt), /^\d{4}-/);
       assert.match(String(clientId), /^[A-Za-z0-9_-]{22}$/);
       assert.match(String(secret), /^[A-Za-z0-9_-]{43}$/);
       assert.equal(createdAt, updatedAt);
@@ -51,6 +106,7 @@ for (const database of databases) {
         tls_client_auth_san_ip: null,
         tls_client_auth_san_email: null,
         redirect_uris: [],
+        origin: null,
         post_logout_redirect_uris: [],
         grant_types: ['authorization_code'],
         scopes: [],
@@ -69,6 +125,8 @@ for (const database of databases) {
         backchannel_logout_uri: null,
         access_policy: 'everyone',
         refresh_reuse_leeway_seconds: 0,
+        serves: [],
+        exchange: [],
         logo_uri: null,
         mappings: [],
         enabled: true,

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { addImage } from '../../src/administration/appearance/images.ts';
 import type { UserId } from '../../src/domain/ids.ts';
 import { managementEndpoints } from '../../src/management/endpoints.ts';
-import { findClient } from '../../src/storage/registry/clients.ts';
+import { findClient } from '../../src/storage/registry/clients/clients.ts';
 import { insertExternalIdentity } from '../../src/storage/sign-in/external-identities.ts';
 import { databases } from '../support/databases.ts';
 import { enrolledPhone } from '../support/enrolled-phone.ts';
@@ -26,7 +26,7 @@ interface Ids {
 const unknownUuid = (): string => randomUUID();
 const unknownIds: Ids = {
   clients: { id: randomBytes(16).toString('base64url'), assignment_id: unknownUuid() },
-  resources: { id: unknownUuid() },
+  resources: { id: unknownUuid(), assignment_id: unknownUuid() },
   users: {
     id: unknownUuid(),
     session_id: unknownUuid(),
@@ -64,6 +64,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
   });
   const assigned = await tenant.make('POST', `/clients/${client.client_id}/assignments`, { user_id: user.id });
   const admitted = await tenant.make('POST', `/service-providers/${provider['id']}/assignments`, { user_id: user.id });
+  const reached = await tenant.make('POST', `/resources/${resource['id']}/assignments`, { user_id: user.id });
   const stored = await services.tenants.bySlug(tenant.slug);
   assert.ok(stored !== undefined);
   // The ids came from the server as text.
@@ -111,7 +112,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
   const { items: waiting } = await tenant.make<{ items: readonly { id: string }[] }>('GET', `/webhooks/${webhook['id']}/deliveries`);
   return {
     clients: { id: client.client_id, assignment_id: String(assigned['id']) },
-    resources: { id: String(resource['id']) },
+    resources: { id: String(resource['id']), assignment_id: String(reached['id']) },
     users: {
       id: user.id,
       session_id: tokens.grantId,

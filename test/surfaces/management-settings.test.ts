@@ -26,22 +26,22 @@ for (const database of databases) {
       assert.deepEqual(await tenant.make('GET', '/settings'), JSON.parse(JSON.stringify(defaultSettings)));
     });
 
-    it('PATCH merges object by object; null switches a limit off and one number of it may change', async () => {
+    it('PATCH merges object by object; null switches a limit of the server off, and one number of a limit may change', async () => {
       const own = await createTestTenant(server);
       const change = {
         pin: { length: 8 },
-        rate_limits: { login_starts_per_ip: null, pin_attempts_per_ip: { limit: 7 } },
+        rate_limits: { par_requests_per_ip: null, pin_attempts_per_ip: { limit: 7 } },
         branding: { accent_color: '#123456' },
       };
       const expected = JSON.parse(JSON.stringify(defaultSettings));
       expected.pin.length = 8;
-      expected.rate_limits.login_starts_per_ip = null;
+      expected.rate_limits.par_requests_per_ip = null;
       expected.rate_limits.pin_attempts_per_ip.limit = 7;
       expected.branding = { accent_color: '#123456' };
       assert.deepEqual(await own.make('PATCH', '/settings', change), expected);
       assert.deepEqual(await own.make('GET', '/settings'), expected);
-      const back = await own.make('PATCH', '/settings', { rate_limits: { login_starts_per_ip: { limit: 60, period_seconds: 60 } } });
-      expected.rate_limits.login_starts_per_ip = { limit: 60, period_seconds: 60 };
+      const back = await own.make('PATCH', '/settings', { rate_limits: { par_requests_per_ip: { limit: 60, period_seconds: 60 } } });
+      expected.rate_limits.par_requests_per_ip = { limit: 60, period_seconds: 60 };
       assert.deepEqual(back, expected);
       await assertRefusal(
         await own.call('PATCH', '/settings', { rate_limits: { scim_requests_per_client: { limit: 5 } } }),
@@ -59,8 +59,11 @@ for (const database of databases) {
       const bounds = [
         ['access_token_lifetime_seconds', 1, tenYears],
         ['saml_session_lifetime_seconds', 1, tenYears],
-        ['pin.length', 4, 10],
-        ['pin.attempts_max', 1, 1_000_000],
+        ['pin.length', 6, 10],
+        ['pin.attempts_max', 1, 10],
+        ['pin.failures_per_day_max', 1, 100],
+        ['pin.lifetime_seconds', 1, 3600],
+        ['pin.sends_per_hour_max', 1, 1_000_000],
         ['pin.resend_cooldown_seconds', 1, tenYears],
         ['device.clock_skew_seconds', 0, 3600],
         ['rate_limits.login_starts_per_ip.limit', 1, 1_000_000],
@@ -200,7 +203,8 @@ for (const database of databases) {
       };
       const created = await jsonOf(await tenant.call('POST', '/resources', fields), 201);
       const { id, created_at: _created, updated_at: _updated, ...rest } = created;
-      assert.deepEqual(rest, fields);
+      const byDefault = { clients: 'listed', refresh: true, unknown_access_policy: 'everyone', documentation_uri: null };
+      assert.deepEqual(rest, { ...fields, ...byDefault });
       assert.deepEqual(await tenant.make('GET', `/resources/${id}`), created);
       assert.deepEqual(await tenant.make('GET', '/resources'), { items: [created] });
       const changed = await tenant.make('PATCH', `/resources/${id}`, { name: 'Other', access_token_lifetime_seconds: null });

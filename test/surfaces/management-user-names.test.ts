@@ -58,8 +58,8 @@ for (const database of databases) {
       await assertRefusal(other, 'management.invalid_request', refusal(wrong[1][1]));
       const { visitor } = await openConsole(server, tenant, email);
       const form = { email_list: 'old@example.com', role: 'user', title: 'King' };
-      assert.equal((await visitor.submit(`/users/${id}`, { ...form, user_name: '\u265Aold' })).status, 303);
-      const kept = await visitor.submit(`/users/${id}`, { ...form, user_name: '\u265Anew' });
+      assert.equal((await visitor.submit(`/users/${id}/edit`, { ...form, user_name: '\u265Aold' })).status, 303);
+      const kept = await visitor.submit(`/users/${id}/edit`, { ...form, user_name: '\u265Anew' });
       assert.equal(kept.status, 400);
       assert.match(await kept.text(), /names may not have \(U\+265A\)\./);
     });

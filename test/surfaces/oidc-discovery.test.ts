@@ -39,12 +39,14 @@ for (const database of databases) {
     it('RFC 8414: the address of an issuer with a path, and of the root', async () => {
       const own = await read(`${acme.baseUrl}/.well-known/openid-configuration`);
       assert.deepEqual(await read(`${server.url}/.well-known/oauth-authorization-server/t/acme`), own);
+      assert.deepEqual(await read(`${server.url}/.well-known/openid-configuration/t/acme`), own);
       const rooted = await read(`${server.url}/.well-known/openid-configuration`);
       assert.deepEqual(await read(`${server.url}/.well-known/oauth-authorization-server`), rooted);
     });
     it('oauth.not_found: an issuer that is not there, and the root tenant below /t/', async () => {
-      for (const slug of ['nobody', 'main', '..%2f'])
-        await assertRefusal(await fetch(`${server.url}/.well-known/oauth-authorization-server/t/${slug}`), 'oauth.not_found');
+      for (const document of ['oauth-authorization-server', 'openid-configuration'])
+        for (const slug of ['nobody', 'main', '..%2f'])
+          await assertRefusal(await fetch(`${server.url}/.well-known/${document}/t/${slug}`), 'oauth.not_found');
       await assertRefusal(await fetch(`${server.url}/t/nobody/.well-known/openid-configuration`), 'oauth.not_found');
     });
     it('every endpoint it names answers, in its own envelope', async () => {
@@ -99,7 +101,10 @@ for (const database of databases) {
         assert.equal(response.headers.has('access-control-allow-credentials'), false, url);
         const preflight = await fetch(url, { method: 'OPTIONS', headers: { ...headers, 'access-control-request-method': 'POST' } });
         assert.equal(preflight.status, 204, url);
-        assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /Authorization, Content-Type, DPoP/);
+        assert.match(
+          preflight.headers.get('access-control-allow-headers') ?? '',
+          /^Authorization, Content-Type, DPoP, MCP-Protocol-Version, Mcp-Method$/,
+        );
       }
       for (const path of ['authorize', 'par', 'introspect', 'revoke', 'logout'])
         assert.equal(

@@ -134,6 +134,16 @@ for (const database of databases) {
       assert.equal(answers.filter((answer) => answer.status === 200).length, 1);
       for (const answer of answers) if (answer.status !== 200) await assertRefusal(answer, 'dpop.invalid_proof');
     });
+    it('a nonce is sealed under the key of its purpose; one of before, under the key of what is stored, is taken too', async () => {
+      const { clock, encryption } = server.gatehouse.services;
+      assert.match(await nonce(), /^v2\./);
+      const post = async (own: string): Promise<Response> =>
+        postAs(tenant, client, 'token', form('x'), { dpop: await proofWith({ claims: { nonce: own, jti: randomUUID() } }) });
+      const at = String(Math.floor(clock.nowMs() / 1000));
+      await assertRefusal(await post(encryption.encrypt(at, `dpop-nonce:${tenant.id}`)), 'token.code_invalid');
+      await assertRefusal(await post(encryption.encrypt(at, 'dpop-nonce:other')), 'dpop.use_nonce');
+    });
+
     it('dpop.use_nonce: no nonce, one of nobody, one of another tenant, one too old', async () => {
       const other = await createOtherTenant(services, `dpop-${database}`);
       const foreign = await nonce(other);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
-import { findClient } from '../../src/storage/registry/clients.ts';
+import { findClient } from '../../src/storage/registry/clients/clients.ts';
 import { assertionForm, type KeyPair, makeKeyPair, signAssertion } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';
 import { createProofKey, type ProofKey } from '../support/dpop.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { userHandleOf } from '../../src/approvals/passkeys.ts';
+import { userHandleOf } from '../../src/approvals/passkeys/passkeys.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { deletePasskey } from '../../src/storage/sign-in/passkeys.ts';
 import { type AssertionJson, createPasskey, flags, type Lies, type RequestOptions } from '../support/authenticator.ts';
@@ -13,9 +13,10 @@ import { jsonOf } from '../support/management.ts';
 import { decodeJwt, exchange, tokensOf } from '../support/oidc.ts';
 import { askForPasskey, givePasskey, stateOf } from '../support/passkeys.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-const unlimited = { rate_limits: { login_starts_per_ip: null, pin_attempts_per_ip: null } };
+const unlimited = { rate_limits: { login_starts_per_ip: roomyRate, pin_attempts_per_ip: roomyRate } };
 
 for (const database of databases) {
   describe(`Sign-in by passkey on ${database}`, () => {

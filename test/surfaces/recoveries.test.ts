@@ -2,7 +2,7 @@
 // notice, whose link stops it; who may do so; and both at once.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { userHandleOf } from '../../src/approvals/passkeys.ts';
+import { userHandleOf } from '../../src/approvals/passkeys/passkeys.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { textOf } from '../support/account.ts';
 import { type CreationOptions, createPasskey } from '../support/authenticator.ts';
@@ -16,6 +16,7 @@ import { createTestTenant, type Json, jsonOf, type Managed } from '../support/ma
 import { stateOf } from '../support/passkeys.ts';
 import { createPhone, type Phone } from '../support/phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const html = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8';
@@ -37,7 +38,7 @@ for (const database of databases)
     let tenant: Tenant;
     before(async () => {
       server = await startTestServer(database);
-      const settings = { login_methods: ['passkey', 'phone', 'email_pin'], rate_limits: { login_starts_per_ip: null } };
+      const settings = { login_methods: ['passkey', 'phone', 'email_pin'], rate_limits: { login_starts_per_ip: roomyRate } };
       managed = await createTestTenant(server, { settings });
       tenant = (await server.gatehouse.services.tenants.bySlug(managed.slug))!;
     });

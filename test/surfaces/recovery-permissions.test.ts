@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { recoveryReasonCharsMax } from '../../src/contract/limits.ts';
 import { capabilities } from '../../src/domain/people/capabilities.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
-import { addRecoverCapability } from '../../src/storage/engine/migrations/release-2/0222-recover-capability.ts';
+import { addRecoverCapability } from '../../src/storage/engine/migrations/release-2/0200/0222-recover-capability.ts';
 import { textOf } from '../support/account.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';

@@ -12,6 +12,7 @@ import { changeSettings } from '../support/enrolled-phone.ts';
 import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { challenge, type Form, formBody, postAs, redirectUri } from '../support/oidc.ts';
 import { assertRedirectRefusal, assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -35,10 +36,10 @@ for (const database of databases) {
       server = await startTestServer(database);
       tenant = await rootTenant(server.gatehouse.services);
       const limits = {
-        login_starts_per_ip: null,
-        approvals_pending_per_user: null,
-        approvals_per_user: null,
-        ciba_starts_per_client: null,
+        login_starts_per_ip: roomyRate,
+        approvals_pending_per_user: roomyRate,
+        approvals_per_user: roomyRate,
+        ciba_starts_per_client: roomyRate,
       };
       await changeSettings(server, { login_methods: ['email_pin'], rate_limits: limits }, tenant.id);
       tenant = await rootTenant(server.gatehouse.services);
@@ -151,12 +152,12 @@ for (const database of databases) {
       await assertRefusal(await authorize(sign(elsewhere), { redirect_uri: redirectUri }), 'authorize.unauthorized');
       await assertRefusal(await authorize('nonsense'), 'authorize.invalid_request', { text: 'redirect_uri is required.' });
     });
-    it('unsigned objects and clients without keys are answered as before', async () => {
+    it('objects of clients without keys are answered as before, signed or not', async () => {
       const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`;
       const outside = { ...asked, state: 'outside' };
       for (const [request, as] of [
-        [unsigned, client],
-        ['e30.e30.', client],
+        [unsigned, plain],
+        ['e30.e30.', plain],
         [await sign({ as: plain }), plain],
       ] as const) {
         await assertRedirectRefusal(await authorize(request, outside, as), 'authorize.request_not_supported', {
@@ -271,7 +272,7 @@ for (const database of databases) {
         await postAs(tenant, ciba, 'bc-authorize', { request: 'e30.e30.', scope: 'openid', login_hint: user.email }),
         'ciba.invalid_request',
         {
-          text: 'Request objects are not supported.',
+          text: 'The request object is not valid.',
         },
       );
     });

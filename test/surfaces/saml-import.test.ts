@@ -312,6 +312,8 @@ for (const database of databases) {
       ['signing_keys', 'signed requests and a small key', () => descriptor(role(key(tiny, 'signing') + service(), 'AuthnRequestsSigned="true"'))],
       ['encryption_key', 'an encryption key by name alone', () => descriptor(role(key(keyName, 'encryption') + service()))],
       ['encryption_key', 'a small encryption key alone', () => descriptor(role(key(good, 'signing') + key(tiny, 'encryption') + service()))],
+      ['encryption_key', 'an elliptic encryption key alone', () => descriptor(role(key(elliptic, 'encryption') + service()))],
+      ['encryption_key', 'an elliptic key for both that lists what to encrypt with', () => descriptor(role(key(elliptic, '', [`${xenc11}aes256-gcm`]) + service()))],
     ]; // biome-ignore format: a table
     for (const [kind, what, xml] of refusals) {
       test(`400 kind ${kind}: ${what}`, async () => {
@@ -322,6 +324,21 @@ for (const database of databases) {
       const created = await imported(descriptor(role(key(keyName) + service())));
       assert.deepEqual([created['signing_keys'], created['encryption_key']], [[], null]);
       assert.deepEqual(leftOut(created), ['KeyDescriptor: it names a key and holds no certificate']);
+    });
+    test('a key for both that nothing can be encrypted to: taken, and told that assertions go out unencrypted', async () => {
+      const created = await imported(descriptor(role(key(elliptic) + service())));
+      assert.deepEqual([created['signing_keys'], created['encryption_key'], created['encrypt_assertions']], [[], null, false]);
+      assert.match(created.import.warnings.join(), /None of its keys can be encrypted to.* unencrypted\.$/);
+      const id = entity();
+      await imported(descriptor(role(key(good) + service()), id));
+      const again = await imported(descriptor(role(key(elliptic) + service()), id), 200);
+      assert.deepEqual(
+        [again['encrypt_assertions'], again.import.warnings.join().includes('unencrypted')],
+        [true, false],
+        'the key it had stays',
+      );
+      const beside = await imported(descriptor(role(key(elliptic) + key(second, 'encryption') + service())));
+      assert.equal(beside.import.warnings.join().includes('unencrypted'), false);
     });
     test('import takes no JSON, and no parameter but entity_id', async () => {
       const response = await tenant.call('POST', '/service-providers/import', { xml: descriptor(role(service())) });

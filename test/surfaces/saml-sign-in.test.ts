@@ -1,6 +1,7 @@
 // From a provider's request to its answer through the shared sign-in pages, and what explain then shows.
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { tryOfRequest } from '../../src/audit/sign-in-tries.ts';
 import { listAuditEventsOfRequest } from '../../src/storage/records/audit-events.ts';
 import { databases } from '../support/databases.ts';
 import { createUser } from '../support/fixtures.ts';
@@ -68,6 +69,18 @@ for (const database of databases) {
       const login = await begin();
       const { redirect_to: location } = (await (await login.post('cancel')).json()) as { readonly redirect_to: string };
       await assertRefusal(await follow(login, location), 'saml.invalid_grant');
+    });
+    test('a person who is not assigned: refused at the post-back, and the try says why', async () => {
+      await idp.register({ entity_id: 'https://closed.example', name: 'Closed', access_policy: 'assigned' });
+      const user = await createUser(server.gatehouse.services, idp.tenant);
+      const query = buildRedirectQuery(idp.request({ issuer: 'https://closed.example' }), {});
+      const login = openLogin(await idp.get(query, { accept: 'text/html' }));
+      const refused = await follow(login, await signInByPin(server, login, user.email));
+      await assertRefusal(refused, 'saml.unauthorized');
+      const told = await server.gatehouse.services.database.read(idp.tenant.id, (queries) =>
+        tryOfRequest(queries, idp.tenant.id, refused.headers.get('x-request-id') ?? ''),
+      );
+      assert.deepEqual([told?.['user'], told?.['type'], told?.['check']], [user.id, 'login.refused', 'not_assigned']);
     });
     test("another browser's finish and post-back get nothing", async () => {
       const user = await createUser(server.gatehouse.services, idp.tenant);

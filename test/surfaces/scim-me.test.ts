@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { UserId } from '../../src/domain/ids.ts';
 import { replaceHeldRoles } from '../../src/storage/people/user-roles.ts';
-import { listClients } from '../../src/storage/registry/clients.ts';
-import { insertRole } from '../../src/storage/registry/roles.ts';
+import { listClients } from '../../src/storage/registry/clients/clients.ts';
+import { roles } from '../../src/storage/registry/roles.ts';
 import { databases } from '../support/databases.ts';
 import { issueTokens } from '../support/issued-tokens.ts';
 import { assertRefusal } from '../support/refusal.ts';
@@ -33,7 +33,11 @@ for (const database of databases) {
       const { services } = admin.server.gatehouse;
       const tenant = await rootTenant(admin.server);
       await services.database.write(tenant.id, async (queries) => {
-        await insertRole(queries, tenant.id, { name: 'directory', description: undefined, capabilities: ['scim:read', 'scim:write'] });
+        await roles.insert(queries, tenant.id, 'directory', {
+          name: 'directory',
+          description: undefined,
+          capabilities: ['scim:read', 'scim:write'],
+        });
         await replaceHeldRoles(queries, tenant.id, { id: id as UserId, roles: role === 'admin' ? ['directory'] : [] });
         await queries
           .updateTable('users')

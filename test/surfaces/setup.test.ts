@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createSetupToken } from '../../src/administration/admin-setup.ts';
+import type { UserId } from '../../src/domain/ids.ts';
 import { databases } from '../support/databases.ts';
 import { callJson, jsonOf } from '../support/management.ts';
+import { givePasskey } from '../support/passkeys.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -39,6 +41,45 @@ for (const database of databases) {
       assert.deepEqual(Object.keys(made).sort(), ['enrollment_token', 'expires_at', 'qr_uri', 'user_id']);
       assert.equal(made['qr_uri'], `${server.url}/enroll#v=1&t=${made['enrollment_token']}`);
       await assertRefusal(await post({ token, email: 'second@example.com' }), 'management.not_found');
+    });
+
+    it('each later start tells of administrators of the deployment who have only a mailbox, until they have more', async () => {
+      const first = await startTestServer(database);
+      const token = /\/setup#(\S+)/.exec(first.gatehouse.notices.join('\n'))![1]!;
+      const made = await jsonOf(await callJson(`${first.url}/setup`, undefined, 'POST', { token, email: 'only@example.com' }), 201);
+      await first.gatehouse.close();
+      const later = async (work: (server: TestServer) => Promise<unknown>): Promise<string> => {
+        const again = await startTestServer(database, { database: first.database, clock: first.clock });
+        await work(again);
+        await again.close();
+        return again.gatehouse.notices.join('\n');
+      };
+      const told = await later(async (again) => {
+        const root = (await again.gatehouse.services.tenants.bySlug('main'))!;
+        await givePasskey(again, root, { id: String(made['user_id']) as UserId, email: 'only@example.com' }); // as the page gave it
+      });
+      assert.match(told, /^1 administrator of the root tenant has neither passkey nor phone: whoever reads their mail comes in/m);
+      assert.doesNotMatch(await later(async () => undefined), /neither passkey nor phone/);
+      await first.database.drop();
+    });
+
+    it('a link that recovers leads to a page that says so and asks for nothing', async () => {
+      const { services } = server.gatehouse;
+      const root = await services.tenants.bySlug('main');
+      const made = await jsonOf(await post({ token: await freshToken(), email: 'lost@example.com' }), 201);
+      const user = String(made['user_id']) as UserId; // as the page gave it
+      const token = await createSetupToken(services, root!.id, { user }, { actor: 'system' });
+      const page = await (await fetch(`${server.url}/setup?for=recovery`, { headers: { accept: 'text/html' } })).text();
+      assert.match(page, /<h1>Get back into your account<\/h1>/);
+      assert.doesNotMatch(page, /name="email"|name="display_name"|Set up the administrator/);
+      assert.match(page, /<form method="post" action="\/setup\?for=recovery">/);
+      const asked = (secret: string): Promise<Response> =>
+        callJson(`${server.url}/setup?for=recovery`, undefined, 'POST', { token: secret });
+      const fresh = await freshToken();
+      await assertRefusal(await asked(fresh), 'management.not_found'); // somebody new needs an address; the link still works
+      await jsonOf(await post({ token: fresh, email: 'new@example.com' }), 201);
+      assert.equal((await jsonOf(await asked(token), 201))['user_id'], user);
+      await assertRefusal(await asked(token), 'management.not_found');
     });
 
     it('20 parallel uses of one link make one administrator', async () => {

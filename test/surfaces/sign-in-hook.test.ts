@@ -37,6 +37,7 @@ for (const database of databases) {
       ({ server, tenant, managed, client } = world);
       receiver = await startHookReceiver();
       idp = await openSamlIdp(server, 'sso');
+      await idp.register({ entity_id: 'https://other.example', name: 'Another' });
       await idp.register({ entity_id: 'https://sp.example', name: 'Payroll' });
       ciba = await createClient(server.gatehouse.services, tenant, { grantTypes: [cibaGrantType], backchannelTokenDeliveryMode: 'poll' });
     });

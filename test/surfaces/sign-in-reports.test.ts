@@ -10,9 +10,15 @@ import { beginLogin, type TestLogin } from '../support/login.ts';
 import { mailsTo } from '../support/mailbox.ts';
 import type { Phone } from '../support/phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-const off = { login_starts_per_ip: null, pin_attempts_per_ip: null, approvals_per_user: null, approvals_pending_per_user: null };
+const off = {
+  login_starts_per_ip: roomyRate,
+  pin_attempts_per_ip: roomyRate,
+  approvals_per_user: roomyRate,
+  approvals_pending_per_user: roomyRate,
+};
 const methods = { login_methods: ['phone', 'email_pin'] };
 
 interface Item {

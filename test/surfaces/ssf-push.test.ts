@@ -2,8 +2,9 @@
 // refuse, redirect or lie inside; and what a restart leaves.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { userHandleOf } from '../../src/approvals/passkeys.ts';
-import type { TenantId, UserId } from '../../src/domain/ids.ts';
+import { userHandleOf } from '../../src/approvals/passkeys/passkeys.ts';
+import type { ClientId, SsfStreamId, TenantId, UserId } from '../../src/domain/ids.ts';
+import { findStreamOf, updateStream } from '../../src/storage/registry/extending/ssf-streams.ts';
 import { type CreationOptions, createPasskey, flags } from '../support/authenticator.ts';
 import { databases } from '../support/databases.ts';
 import { createUser, enrolledPhone, unlimited } from '../support/enrolled-phone.ts';
@@ -231,7 +232,11 @@ for (const database of databases) {
       try {
         const inside = await createTestTenant(strict);
         const walled = await makeReceiver(inside);
-        await walled.makeStream({ delivery: { method: pushMethod, endpoint_url: endpoint.url('/inside') } });
+        const { stream_id: id } = await walled.makeStream({ delivery: { method: pushMethod, endpoint_url: 'https://moves.invalid/' } });
+        await strict.gatehouse.services.cache.write(inside.id as TenantId, async (queries) => {
+          const stream = (await findStreamOf(queries, inside.id as TenantId, walled.clientId as ClientId))!;
+          await updateStream(queries, inside.id as TenantId, id as SsfStreamId, { ...stream, url: endpoint.url('/inside') });
+        });
         await inside.make('POST', `/users/${(await createTestUser(inside, 'walled@example.com')).id}/suspend`);
         await tellNow(strict);
       } finally {

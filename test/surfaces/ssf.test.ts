@@ -170,6 +170,7 @@ for (const database of databases) {
           ['DELETE', `/streams?stream_id=${id}`, undefined],
           ['GET', `/status?stream_id=${id}`, undefined],
           ['POST', '/status', { stream_id: id, status: 'disabled' }],
+          ['POST', `/status?stream_id=${id}`, { stream_id: id, status: 'disabled' }],
           ['POST', '/verify', { stream_id: id }],
           ['POST', `/poll/${id}`, { returnImmediately: true }],
           ['POST', `/poll/${id}`, { returnImmediately: true, ack: [unknown] }],
@@ -371,6 +372,18 @@ for (const database of databases) {
       await server.clock.advance(7 * dayMs + 60_000);
       await tellNow(server);
       assert.equal((await jsonOf(await receiver.call('GET', `/status?stream_id=${stream.stream_id}`), 200))['status'], 'paused');
+    });
+
+    it('SSF 1.0 8.1.2.2: a stream named in the address of its status, and in the body; two names are none', async () => {
+      const receiver = await makeReceiver(tenant);
+      const { stream_id: id } = await receiver.makeStream();
+      for (const status of ['paused', 'enabled'])
+        assert.deepEqual(await jsonOf(await receiver.call('POST', `/status?stream_id=${id}`, { stream_id: id, status }), 200), {
+          ...{ stream_id: id, status },
+        });
+      const other = await receiver.call('POST', `/status?stream_id=${unknown}`, { stream_id: id, status: 'paused' });
+      assert.equal(other.status, 404);
+      assert.equal((await jsonOf(await receiver.call('GET', `/status?stream_id=${id}`), 200))['status'], 'enabled');
     });
   });
 }

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { checkDomain, requestDomain } from '../../src/administration/tenant-domain.ts';
 import type { TenantId } from '../../src/domain/ids.ts';
-import { createOutbound } from '../../src/platform/outbound.ts';
+import { createOutbound } from '../../src/platform/net/outbound.ts';
 import { makeIdentity } from '../support/certificates.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
@@ -127,6 +127,39 @@ for (const database of databases) {
       assert.deepEqual(types.toSorted(), ['domain.requested', 'domain.requested', 'domain.withdrawn']);
     });
 
+    it('the root tenant’s is put in force with its record and domain:write there, and never by /tenants', async () => {
+      const root = await manageRootTenant(server);
+      const host = 'operators.example';
+      const asked = await ask(root, host);
+      await assertRefusal(await root.call('POST', '/domain/activate'), 'management.conflict', {
+        ...{ text: 'The TXT record of the domain is not there.', kind: 'domain' },
+      });
+      await assertRefusal(await callSystem(server, 'PATCH', `/tenants/${root.id}`, { domain: `https://${host}` }), 'management.conflict', {
+        ...{ text: 'The root tenant changes its domain by /domain of its Management API, with a DNS record.', kind: 'domain' },
+      });
+      await assertRefusal(await callSystem(server, 'PATCH', `/tenants/${root.id}`, { enabled: false }), 'management.conflict', {
+        ...{ text: 'The root tenant cannot be disabled.', kind: 'enabled' },
+      });
+      const own = { domain: `https://${new URL(server.url).host}` };
+      const refused = { text: 'This is the public URL of the server.', kind: 'domain' };
+      const other = await createTestTenant(server);
+      await assertRefusal(await callSystem(server, 'PATCH', `/tenants/${other.id}`, own), 'management.conflict', refused);
+      await assertRefusal(
+        await callSystem(server, 'POST', '/tenants', { slug: 'own-host', name: 'x', ...own }),
+        'management.conflict',
+        refused,
+      );
+      const renamed = await callSystem(server, 'PATCH', `/tenants/${root.id}`, { name: 'Operators', domain: null, enabled: true });
+      assert.equal(renamed.status, 200);
+      publish(asked);
+      assert.equal((await root.make('POST', '/domain/activate'))['domain'], `https://${host}`);
+      const there = await callSystem(server, 'GET', `/tenants/${root.id}`);
+      assert.equal(((await there.json()) as Json)['base_url'], `https://${host}`);
+      await assertRefusal(await callSystem(server, 'PATCH', `/tenants/${root.id}`, { domain: null }), 'management.conflict', {
+        ...{ text: 'The root tenant changes its domain by /domain of its Management API, with a DNS record.', kind: 'domain' },
+      });
+    });
+
     it('another name than asked for, another tenant’s record, and a domain in use are refused', async () => {
       const [tenant, other] = [await createTestTenant(server), await createTestTenant(server)];
       const host = `shared-${tenant.slug}.example`;
@@ -139,12 +172,13 @@ for (const database of databases) {
       await assertRefusal(await tenant.call('POST', '/domain/activate'), 'management.conflict', {
         ...{ text: 'The domain is in use.', kind: 'domain' },
       });
-      await assertRefusal(await (await manageRootTenant(server)).call('PUT', '/domain', { domain: host }), 'management.conflict', {
-        ...{ text: 'The root tenant is at the public URL of the server.', kind: 'domain' },
-      });
       const publicUrl = 'https://id.example';
       const own = await requestDomain({ ...server.gatehouse.services, publicUrl }, tenant.id as TenantId, publicUrl, { actor: 'test' });
       assert.deepEqual(own, { ok: false, reason: 'own' });
+      for (const domain of [new URL(server.url).hostname, `${new URL(server.url).hostname}:8443`])
+        await assertRefusal(await tenant.call('PUT', '/domain', { domain }), 'management.conflict', {
+          ...{ text: 'This is the public URL of the server.', kind: 'domain' },
+        });
       for (const domain of ['http://plain.example', 'https://x.example/path', 'https://user@x.example', ''])
         await assertRefusal(await tenant.call('PUT', '/domain', { domain }), 'management.invalid_request', {
           ...{ text: 'This field must be an https origin such as https://login.acme.example.', kind: 'domain' },

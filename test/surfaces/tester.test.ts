@@ -8,7 +8,7 @@ import { openApp } from '../support/first-party-app.ts';
 import { createUser } from '../support/fixtures.ts';
 import { loginAt, signInByPin } from '../support/login.ts';
 import { createTestTenant } from '../support/management.ts';
-import { givePasskey } from '../support/passkeys.ts';
+import { givePasskey, signInByPasskey } from '../support/passkeys.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -73,7 +73,7 @@ for (const database of databases)
       return { authorize: new URL(authorize), callback: finished.href, cookie: cookieOf(started) };
     };
 
-    it('shows an administrator claims, tokens and the id of each request; once', async () => {
+    it('shows an administrator claims, tokens and the id of each request, also when it is loaded again; no code stays in the address', async () => {
       const { tenant, email } = await createConsoleTenant(server);
       const { visitor } = await openConsole(server, tenant, email);
       const own = { ...proxied, cookie: visitor.cookie() };
@@ -87,13 +87,23 @@ for (const database of databases)
       );
       assert.equal(authorize.searchParams.get('login_hint'), email);
       assert.equal(authorize.searchParams.get('client_id'), 'gatehouse-try');
-      const result = await ask(callback, { ...proxied, cookie: `${visitor.cookie()}; ${cookie}` });
+      const ended = await ask(callback, { ...proxied, cookie: `${visitor.cookie()}; ${cookie}` });
+      assert.deepEqual([ended.status, ended.headers.get('location')], [303, `/t/${tenant.slug}/try/result`]);
+      const after = { ...proxied, cookie: `${visitor.cookie()}; ${cookieOf(ended)}` };
+      const result = await ask(`${tenant.baseUrl}/try/result`, after);
       const text = await result.text();
       assert.equal(result.status, 200, text);
       assert.equal(result.headers.get('cache-control'), 'no-store');
       for (const shown of [email, tenant.baseUrl, 'id_token', 'access_token', 'auth_time', 'UserInfo'])
         assert.ok(text.includes(shown), shown);
       assert.equal([...text.matchAll(/<td[^>]*>[\w-]{22}<\/td>/g)].length, 3, 'three request ids');
+      const reloaded = await ask(`${tenant.baseUrl}/try/result`, after);
+      assert.equal(reloaded.status, 200);
+      const accessToken = /access_token<\/summary><p class="mono">([^<]+)/;
+      assert.equal(accessToken.exec(await reloaded.text())![1], accessToken.exec(text)![1]);
+      const colleague = await openConsole(server, tenant, email);
+      for (const cookie of [visitor.cookie(), `${colleague.visitor.cookie()}; ${cookieOf(ended)}`])
+        assert.equal((await ask(`${tenant.baseUrl}/try/result`, { ...proxied, cookie })).status, 404);
       const again = await ask(callback, { ...proxied, cookie: visitor.cookie() });
       assert.equal(again.status, 400);
       assert.match(await again.text(), /shown before/);
@@ -106,7 +116,7 @@ for (const database of databases)
       const other = await createConsoleTenant(server);
       const visitors = [await openConsole(server, tenant, email), await openConsole(server, other.tenant, other.email)];
       for (const cookie of ['', ...visitors.map(({ visitor }) => visitor.cookie())])
-        for (const path of ['/try', '/try/start', '/try/callback?code=x&state=y']) {
+        for (const path of ['/try', '/try/start', '/try/callback?code=x&state=y', '/try/result']) {
           const answer = await ask(`${tenant.baseUrl}${path}`, { ...proxied, cookie });
           assert.equal(answer.status, 403, path);
           assert.match(await answer.text(), /for administrators/);
@@ -120,11 +130,16 @@ for (const database of databases)
       const started = await ask(`${tenant.baseUrl}/try/start?scope=openid+nothing_of_ours`, own);
       const refused = await ask(started.headers.get('location')!);
       const back = await ask(refused.headers.get('location')!, { ...proxied, cookie: `${visitor.cookie()}; ${cookieOf(started)}` });
-      assert.equal(back.status, 400);
-      assert.match(await back.text(), /invalid_scope/);
+      assert.equal(back.status, 303);
+      const told = await ask(`${tenant.baseUrl}/try/result`, { ...proxied, cookie: `${visitor.cookie()}; ${cookieOf(back)}` });
+      assert.equal(told.status, 400);
+      assert.match(await told.text(), /invalid_scope/);
       const state = new URL(started.headers.get('location')!).searchParams.get('state')!;
       const hostile = `${tenant.baseUrl}/try/callback?state=${state}&error=${encodeURIComponent('"><script>x</script>')}`;
-      const text = await (await ask(hostile, { ...proxied, cookie: `${visitor.cookie()}; ${cookieOf(started)}` })).text();
+      const ended = await ask(hostile, { ...proxied, cookie: `${visitor.cookie()}; ${cookieOf(started)}` });
+      const shown = await ask(`${tenant.baseUrl}/try/result`, { ...proxied, cookie: `${visitor.cookie()}; ${cookieOf(ended)}` });
+      const text = await shown.text();
+      assert.ok(text.includes('&#60;script&#62;x'), text);
       assert.ok(!text.includes('<script>x'));
     });
   });
@@ -155,12 +170,14 @@ for (const database of databases)
       assert.equal(new URL(again.headers.get('location')!).searchParams.get('acr_values'), 'phone');
     });
 
-    it('works where the tenant takes nothing but mailed codes', async () => {
+    it('does not where the tenant takes nothing but mailed codes: a passkey counts whatever it takes', async () => {
       const { tenant } = await createConsoleTenant(server);
       const own = (await server.gatehouse.services.tenants.bySlug(tenant.slug))!;
       const person = await createUser(server.gatehouse.services, own);
       await tenant.make('PATCH', `/users/${person.id}`, { role: 'admin' });
-      await givePasskey(server, own, person);
-      assert.equal((await openConsole(server, tenant, person.email)).first.status, 200);
+      const passkey = await givePasskey(server, own, person);
+      assert.equal((await openApp(server, 'console', tenant, person.email)).callback.status, 403);
+      const byPasskey = await openApp(server, 'console', tenant, person.email, (login) => signInByPasskey(login, person.email, passkey));
+      assert.equal(byPasskey.first.status, 200);
     });
   });

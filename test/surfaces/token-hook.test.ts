@@ -10,6 +10,7 @@ import { claims, deny, type HookReceiver, type HookReply, silent, startHookRecei
 import type { Json, Managed } from '../support/management.ts';
 import { decodeJwt, exchange, issueCode, postAs, refresh, tokensOf } from '../support/oidc.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { manageRootTenant } from '../support/root-tenant.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -29,7 +30,7 @@ for (const database of databases) {
     before(async () => {
       server = await startTestServer(database, { flags: { ...reachesLoopback, trusted_proxies: '127.0.0.1' } });
       managed = await manageRootTenant(server);
-      const rate_limits = { approvals_pending_per_user: null, approvals_per_user: null, ciba_starts_per_client: null };
+      const rate_limits = { approvals_pending_per_user: roomyRate, approvals_per_user: roomyRate, ciba_starts_per_client: roomyRate };
       await managed.make('PATCH', '/settings', { login_methods: ['email_pin'], rate_limits });
       tenant = await rootTenant(server.gatehouse.services);
       receiver = await startHookReceiver();

@@ -152,7 +152,9 @@ describe('tracing', () => {
     const { signal } = new AbortController();
     const sent = 20_000;
     for (let turn = 0; turn < sent; turn += 1)
-      assert.deepEqual(await web({ subject: '', publicKey: '', privateKey: '' }, 'token', notice, signal), { outcome: 'sent' });
+      assert.deepEqual(await web({ share: 'tenant', subject: '', publicKey: '', privateKey: '' }, 'token', notice, signal), {
+        outcome: 'sent',
+      });
     await tracing.close();
     const { spans, paths } = collector;
     assert.ok(spans.length > sent / 200 && spans.length < sent / 50, String(spans.length));

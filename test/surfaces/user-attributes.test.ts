@@ -75,7 +75,7 @@ for (const database of databases) {
       await managed.make('POST', '/users', admin);
       await managed.make('PATCH', '/settings', { login_methods: ['email_pin'] });
       const { visitor } = await openConsole(scim.server, managed, 'root@example.com');
-      const page = await (await visitor.page(`/users/${id}`)).text();
+      const page = await (await visitor.page(`/users/${id}/edit`)).text();
       for (const path of paths) assert.match(page, new RegExp(`name="${path}"[^>]*value="${sample(path)}"`), path);
     });
 

@@ -7,6 +7,7 @@ import { Compile } from 'typebox/schema';
 import { eventSchema } from '../../src/contract/event-schema.ts';
 import { webhookAnswerBytesMax, webhooksPerTenantMax } from '../../src/contract/limits.ts';
 import { databases } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   callSystem,
   clientCredentialsToken,
@@ -170,9 +171,12 @@ for (const database of databases) {
       assert.equal(headers['webhook-signature']!.split(' ').length, 2);
       for (const secret of [old, String(fresh)]) new Webhook(secret).verify(body, headers);
       await advance(dayMs + minuteMs);
+      const before = receiver.received.filter(({ path }) => path === '/rotated').length;
       await makeGroup('A day later');
-      await deliver();
-      const later = receiver.received.findLast(({ path }) => path === '/rotated')!;
+      const later = (await eventually(async () => {
+        await deliver();
+        return receiver.received.filter(({ path }) => path === '/rotated')[before];
+      }, 'the event of a day later'))!; // it waits for one
       assert.equal(later.headers['webhook-signature']!.split(' ').length, 1);
       const sent = new Date(Number(later.headers['webhook-timestamp']) * 1000);
       const eventId = later.headers['webhook-id']!;

@@ -24,7 +24,7 @@ describe('an attribute of people', () => {
     assert.deepEqual(copy.changed(), [
       'src/domain/people/user-attributes.ts',
       'src/storage/engine/migrations/registry.ts',
-      'src/storage/engine/migrations/release-2/NNNN-pronouns.ts',
+      'src/storage/engine/migrations/release-2/NN00/NNNN-pronouns.ts',
     ]);
     copy.node('test/support/check-added-attribute.ts');
   });

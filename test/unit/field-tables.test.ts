@@ -27,8 +27,9 @@ import {
 import { groupColumns } from '../../src/domain/people/group.ts';
 import { serviceProviderFields } from '../../src/domain/saml/service-provider.ts';
 import { tenantFields } from '../../src/domain/tenant/tenant.ts';
-import { fromRow, toCells, toRow } from '../../src/storage/engine/row-codec.ts';
-import { formOf, readFields } from '../../src/web/first-party/form-field.ts';
+import { formOf, readFields } from '../../src/first-party/form-field.ts';
+import { snapshotFile } from '../../src/storage/engine/migrations/snapshot.ts';
+import { fromRow, toCells, toRow } from '../../src/storage/engine/rows/row-codec.ts';
 
 const before = {
   name: field('name', text(20), { required: true, label: 'Name' }),
@@ -140,7 +141,7 @@ describe('a table of fields', () => {
   });
 
   it('every field of a registered thing has its column', () => {
-    const schema = readFileSync('test/vectors/schema/sqlite.sql', 'utf8');
+    const schema = readFileSync(snapshotFile('sqlite'), 'utf8');
     assert.deepEqual(newFields('clients', clientFields, schema), []);
     assert.deepEqual(newFields('service_providers', serviceProviderFields, schema), []);
     assert.deepEqual(newFields('groups', groupColumns, schema), []);
@@ -171,7 +172,7 @@ describe('one definition', () => {
   it('a field of a service provider, and a setting, is named by its table and by who uses its value', () => {
     const own = (name: RegExp): readonly string[] => naming(name).filter((file) => !file.includes('/migrations/'));
     assert.deepEqual(own(/\brelay_states\b/), ['src/domain/saml/service-provider.ts']);
-    assert.deepEqual(own(/\bsends_per_hour_max\b/).toSorted(), ['src/approvals/pin.ts', 'src/domain/tenant/settings.ts']);
+    assert.deepEqual(own(/\bsends_per_hour_max\b/).toSorted(), ['src/approvals/mailed/pin.ts', 'src/domain/tenant/settings.ts']);
   });
 
   it('CONTRIBUTING names the files of its recipes, five lines each, and no other file of src names what they add', () => {

@@ -245,7 +245,7 @@ describe('mapping rules: whatever the table', () => {
     fc.assert(
       fc.property(fc.array(anyRule, { maxLength: 5 }), (rules) => {
         const compiled = compileRules(rules);
-        const items = previewRules(compiled, facts(), claimsRoom, placesOf);
+        const items = [...previewRules(compiled, facts(), claimsRoom, placesOf)];
         assert.deepEqual(
           items.map(({ to }) => to),
           rules.map(({ to }) => to),

@@ -4,14 +4,17 @@ import { createServer as createHttpServer, type RequestListener, type Server } f
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { isPublicAddress, parseCidrs } from '../../src/platform/address-ranges.ts';
-import { createOutbound, type OutboundOptions, type OutboundRequest } from '../../src/platform/outbound.ts';
+import { connectionsAtOnceMax } from '../../src/contract/limits.ts';
+import { isPublicAddress, parseCidrs } from '../../src/platform/net/address-ranges.ts';
+import { createOutbound, type OutboundOptions, type OutboundRequest } from '../../src/platform/net/outbound.ts';
 import { makeCertificate, newP256, pemOf } from '../support/attestation-ca.ts';
+import { until } from '../support/deliveries.ts';
 import { der, sequence } from '../support/der-build.ts';
 
 const loopback = ['127.0.0.0/8'];
 const call = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
   url,
+  share: 'somebody',
   method: 'GET',
   timeoutMs: 3000,
   responseBytesMax: 1000,
@@ -37,6 +40,7 @@ const answer: RequestListener = (request, response) => {
     else if (path === 'bytes') response.end('x'.repeat(Number(count)));
     else if (path === 'endless') response.write('x'.repeat(100));
     else if (path === 'broken') response.writeHead(200, { 'content-length': '50' }).end('short', () => request.socket.destroy());
+    else if (path === 'drop' && Number(count) === seen.length) request.socket.destroy();
     else if (path !== 'silent') response.writeHead(200, { 'content-type': 'application/json', 'x-seen': 'yes' }).end('{"a":"é"}');
   });
 };
@@ -110,9 +114,9 @@ describe('outgoing HTTP', () => {
     };
     plain.on('connection', count);
     let addresses = ['127.0.0.1'];
-    const outbound = createOutbound({ allow: loopback, resolve: (host) => resolveTo(...addresses)(host) });
-    const ask = async (): Promise<void> => {
-      const result = await outbound.fetch(call(`http://hook.example:${port}/`, { keepsConnection: true }));
+    const outbound = createOutbound({ allow: loopback, resolve: (...asked) => resolveTo(...addresses)(...asked) });
+    const ask = async (method: 'GET' | 'POST' = 'GET'): Promise<void> => {
+      const result = await outbound.fetch(call(`http://hook.example:${port}/`, { method, keepsConnection: true }));
       assert.equal(result.ok && result.status, 200, JSON.stringify(result));
     };
     await ask();
@@ -125,14 +129,50 @@ describe('outgoing HTTP', () => {
     addresses = ['10.0.0.1'];
     assert.deepEqual(await outbound.fetch(call('https://hook.example/', { keepsConnection: true })), failed('refused_address'));
     addresses = ['127.0.0.1'];
-    plain.closeIdleConnections();
-    await ask();
+    for (const method of ['GET', 'POST'] as const) {
+      plain.closeIdleConnections();
+      await ask(method);
+    }
     plain.off('connection', count);
   });
+  for (const [method, times] of [
+    ['POST', 1],
+    ['PATCH', 1],
+    ['PUT', 2],
+    ['DELETE', 2],
+    ['GET', 2],
+  ] as const)
+    it(`${method} on a kept connection that ends after it was read is sent ${times === 1 ? 'once' : 'again'}`, async () => {
+      const outbound = createOutbound({ allow: loopback });
+      seen.length = 0;
+      const sent = (): ReturnType<typeof outbound.fetch> =>
+        outbound.fetch(call(`http://127.0.0.1:${port}/drop/2`, { method, keepsConnection: true, ...(method !== 'GET' && { body: '{}' }) }));
+      assert.equal((await sent()).ok, true);
+      const second = await sent();
+      if (times === 1) assert.deepEqual(second, failed('network'));
+      else assert.equal(second.ok, true);
+      assert.equal(seen.length, 1 + times);
+    });
   it('the system resolver finds localhost', async () => {
     const outbound = createOutbound({ allow: ['127.0.0.0/8', '::1'] });
     assert.equal((await outbound.fetch(call(`http://localhost:${port}/`))).ok, true);
     assert.deepEqual(await createOutbound({ allow: [] }).fetch(call(`https://localhost:${port}/`)), failed('refused_address'));
+  });
+  it('connectionsAtOnceMax: so many calls of a share at once, one more waits behind its own, nobody else does', async () => {
+    const outbound = createOutbound({ allow: loopback });
+    seen.length = 0;
+    const ended = Array.from({ length: connectionsAtOnceMax + 1 }, () => new AbortController());
+    const calls = ended.map(({ signal }) =>
+      outbound.fetch(call(`http://127.0.0.1:${port}/silent`, { share: 'a', timeoutMs: 60_000, signal })),
+    );
+    await until(() => seen.length === connectionsAtOnceMax);
+    assert.equal((await outbound.fetch(call(`http://127.0.0.1:${port}/`, { share: 'b' }))).ok, true);
+    assert.equal(seen.length, connectionsAtOnceMax + 1, 'what was asked for another share alone');
+    assert.deepEqual(await outbound.fetch(call(`http://127.0.0.1:${port}/`, { share: 'a', timeoutMs: 20 })), failed('busy'));
+    ended[0]!.abort();
+    await until(() => seen.length === connectionsAtOnceMax + 2);
+    for (const one of ended) one.abort();
+    for (const one of await Promise.all(calls)) assert.deepEqual(one, failed('timeout'));
   });
   it('a redirect is an answer, not a way', async () => {
     seen.length = 0;

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parameterCharsMax, parametersMax } from '../../src/contract/limits.ts';
 import { type ParsedParameters, parseParameters, type RequestParameters } from '../../src/oidc/parameters.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
 function parsed(text: string): RequestParameters {
   const outcome = parseParameters(text);
@@ -76,7 +77,7 @@ describe('OAuth parameters', () => {
   });
 
   it('agrees with URLSearchParams on everything that encoder writes', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 30 }).filter((value) => !value.includes('\u0000') && value.isWellFormed());
+    const text = fc.string({ unit: anyCharacter, maxLength: 30 }).filter((value) => !value.includes('\u0000') && value.isWellFormed());
     fc.assert(
       fc.property(fc.uniqueArray(fc.tuple(text, text), { maxLength: 20, selector: ([name]) => name }), (pairs) => {
         const parameters = parsed(new URLSearchParams(pairs).toString());

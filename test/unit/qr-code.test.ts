@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { create } from 'qrcode';
-import { qrCode } from '../../src/web/qr-code.ts';
+import { qrCode } from '../../src/pages/qr-code.ts';
 
 const link = `https://id.example.com/t/acme/enroll#v=1&t=${'A'.repeat(43)}`;
 

@@ -1,8 +1,8 @@
 // crypto/signing-pool: signatures of lone requests, of batches shared with the other thread, and of RSA keys all verify.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseJwt, signJwt, verifyJwt } from '../../src/crypto/jwt.ts';
-import { signingAlgorithms, thumbprint } from '../../src/crypto/signing.ts';
+import { parseJwt, signJwt, verifyJwt } from '../../src/crypto/signing/jwt.ts';
+import { signingAlgorithms, thumbprint } from '../../src/crypto/signing/signing.ts';
 import type { SigningAlg } from '../../src/domain/client/client.ts';
 
 async function makeKey(alg: SigningAlg) {

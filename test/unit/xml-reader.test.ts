@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { readXml, type XmlLimits } from '../../src/crypto/xml/reader.ts';
+import { readLongXml, readXml, type XmlLimits } from '../../src/crypto/xml/reader.ts';
 import { allElements, attributeOf, textOf } from '../../src/crypto/xml/tree.ts';
 import { xmlText } from '../support/random-xml.ts';
 import { escapeXml } from '../support/saml-requests.ts';
@@ -148,4 +148,42 @@ suite('XML reader: the tree', () => {
       { numRuns: 1000 },
     );
   });
+});
+
+suite('XML reader: long documents in pieces', () => {
+  const wide: XmlLimits = { ...limits, elementsMax: 10_000, namespaceDeclarationsMax: 10_000 };
+  const inPieces = async (xml: string) => {
+    let pieces = 0;
+    const reading = await readLongXml(Buffer.from(xml), { limits: wide, comments: 'dropped' }, async () => {
+      pieces += 1;
+    });
+    return { reading, pieces };
+  };
+  /** Everything that a piece may end in: names, values, entities, line ends, pairs of surrogates, comments. */
+  const some = '<p:a xmlns:p="urn:x" b="&amp;&#x1F600;\r\n">x\r\ny\r\r\u{1F600}]]&gt;<!-- c --><p:d/></p:a>\r\n';
+  test('read the same whatever a piece ends in', async () => {
+    for (let shift = 0; shift < some.length; shift += 1) {
+      const xml = `<r>${' '.repeat(shift)}${some.repeat(120)}</r>`;
+      const { reading, pieces } = await inPieces(xml);
+      assert.ok(pieces > 2 && reading.ok);
+      assert.deepEqual(reading, readXml(Buffer.from(xml), { limits: wide, comments: 'dropped' }));
+    }
+  });
+  for (const [what, end] of [
+    ['not well-formed', '</s>'],
+    ['a DOCTYPE', '<!DOCTYPE r>'],
+    ['an instruction', '<?x y?>'],
+    ['CDATA', '<![CDATA[x]]>'],
+    ['a character that is none', '&#0;'],
+    ['an end that is missing', ''],
+    ['text behind the root', '</r>x'],
+  ] as const)
+    test(`refused the same whatever a piece ends in: ${what}`, async () => {
+      for (let shift = 0; shift < 40; shift += 1) {
+        const xml = `<r>${' '.repeat(4096 - 20 + shift)}${end}`;
+        const { reading } = await inPieces(xml);
+        assert.ok(!reading.ok);
+        assert.deepEqual(reading, readXml(Buffer.from(xml), { limits: wide, comments: 'dropped' }));
+      }
+    });
 });

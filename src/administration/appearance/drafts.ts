@@ -30,7 +30,7 @@ export interface DraftState {
 }
 
 const read = (text: string | null): Json | undefined => (text === null ? undefined : (JSON.parse(text) as Json)); // written from one
-export const draftState = (row: Customization | undefined): DraftState => ({
+const draftState = (row: Customization | undefined): DraftState => ({
   published: read(row?.published ?? null),
   draft: read(row?.draft ?? null),
   canUndo: row !== undefined && row.previous !== null,

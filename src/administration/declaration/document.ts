@@ -2,13 +2,14 @@
 // in a fixed order, so that what an item refers to stands before it. This file has its types; reader.ts, export.ts and
 // kinds/ hold the rest.
 import type { TSchema } from 'typebox';
+import { kinds } from '../../domain/kinds.ts';
 import type { CustomAttribute } from '../../domain/people/custom-attributes.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import type { Administration, By } from '../administration.ts';
 
 export const documentVersion = 1;
-export const sections = [
+const fixedSections = [
   'images',
   'settings',
   'texts',
@@ -27,7 +28,16 @@ export const sections = [
   'users',
   'assignments',
 ] as const;
-export type Section = (typeof sections)[number];
+type Kinds = typeof kinds;
+export type Section = (typeof fixedSections)[number] | Kinds[keyof Kinds]['plural'];
+const ofKinds = Object.values(kinds).map(({ plural }): Section => plural);
+const before = fixedSections.indexOf('groups');
+/** Kinds without a place of their own stand before people and their groups. */
+export const sections: readonly Section[] = [
+  ...fixedSections.slice(0, before),
+  ...ofKinds.filter((section) => !(fixedSections as readonly string[]).includes(section)),
+  ...fixedSections.slice(before),
+];
 export type Json = Readonly<Record<string, unknown>>;
 export type Path = readonly (string | number)[];
 
@@ -61,7 +71,7 @@ export function faultAt(declared: Declared, path: Path, expected: string, found:
   return new DeclarationFault({ path: pathText(declared.path, path), expected, found, line: declared.lineOf(path) });
 }
 
-export const pathText = (start: string, path: Path): string =>
+const pathText = (start: string, path: Path): string =>
   path.reduce<string>((text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}.${part}`), start);
 
 /** An item as it should be: every field written out, so that two of them compare field by field. */
@@ -78,6 +88,8 @@ export interface Stored {
   readonly id: string;
   readonly title: string;
   readonly fields: Json;
+  /** No document says it, and none takes it away. */
+  readonly isUndeclared?: true;
 }
 
 /** What is stored for a desired item, if anything; a conflict says why it cannot be had. */
@@ -106,8 +118,12 @@ export interface Session {
   /** Ids of identity providers, by id and by alias. */
   readonly identityProviders: Map<string, string>;
   readonly clients: Set<string>;
+  /** Ids of resources, by id and by identifier. */
+  readonly resources: Map<string, string>;
   /** Names of the roles the tenant adds. */
   readonly roles: Set<string>;
+  /** Ids of registered things by their titles, in the sections that count or name them. */
+  readonly known: Map<Section, Map<string, string>>;
   /** The tenant's own attributes, by name. */
   readonly attributes: Map<string, CustomAttribute>;
   /** Users the document makes: by id, and those without one by folded names. */
@@ -138,6 +154,10 @@ export interface Kind {
   readonly update: (queries: Queries, session: Session, items: readonly Update[]) => Promise<void>;
   /** The field a refused creation names, when the database finds two of them equal. */
   readonly uniqueField: string;
+  /** Fields whose values are not shown. */
+  readonly secrets?: readonly string[];
+  /** Where secrets stand in an item, by dotted names, where that is not in those fields as a whole. */
+  readonly secretPaths?: readonly string[];
   readonly isConfiguration: boolean;
   /** A page of what is stored, in id order. */
   readonly page: (queries: Queries, session: Session, after: string) => Promise<readonly Stored[]>;

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { documentVersion, type Json, type Kind, type Session, type Stored } from './document.ts';
 import { kinds } from './kinds/kinds.ts';
 
-export interface ExportOptions {
+interface ExportOptions {
   readonly withSecrets: boolean;
   readonly asJson: boolean;
   /** Told of every item written. */
@@ -27,7 +27,7 @@ async function* exportSection(kind: Kind, session: Session, options: ExportOptio
   for await (const page of pagesOf(kind, session)) {
     let text = '';
     for (const stored of page) {
-      const item = kind.write(session, stored, withSecrets);
+      const item = stored.isUndeclared === true ? undefined : kind.write(session, stored, withSecrets);
       if (item === undefined) continue;
       text += asJson ? jsonItem(kind, item, written) : yamlItem(kind, item, written);
       written += 1;

@@ -3,9 +3,9 @@
 // Called by `plan`, `apply` and `import`; items come from the reader or from an importer.
 
 import type { Tenant } from '../../domain/tenant/tenant.ts';
+import { paceOfLongWork } from '../../platform/turns/long-work.ts';
 import { analyzeAsTablesGrow } from '../../storage/engine/planner-statistics.ts';
 import { isUniqueViolation, ValueTaken } from '../../storage/engine/unique-violation.ts';
-import { secretSettingNames } from '../../tokens/secret-settings.ts';
 import type { Administration, By } from '../administration.ts';
 import {
   type Creation,
@@ -38,7 +38,7 @@ export type Change =
       readonly fields: readonly { readonly name: string; readonly from: unknown; readonly to: unknown }[];
     };
 
-export interface Conflict {
+interface Conflict {
   readonly path: string;
   readonly title: string;
   readonly text: string;
@@ -70,7 +70,9 @@ export async function openSession(administration: Administration, tenant: Tenant
     providers: new Map(),
     identityProviders: new Map(),
     clients: new Set(),
+    resources: new Map(),
     roles: new Set(),
+    known: new Map(),
     attributes: new Map(),
     newUsers: new Map(),
     secrets: [],
@@ -78,7 +80,8 @@ export async function openSession(administration: Administration, tenant: Tenant
   for (const kind of kinds) {
     if (kind.remember === undefined || kind.section === 'users') continue;
     for await (const page of pagesOf(kind, session))
-      for (const stored of page) kind.remember(session, stored.id, { ...stored, declared: nowhere });
+      for (const stored of page.filter(({ isUndeclared }) => isUndeclared !== true))
+        kind.remember(session, stored.id, { ...stored, declared: nowhere });
   }
   return session;
 }
@@ -95,13 +98,18 @@ export async function checkDocument(items: AsyncIterable<Declared>, onItem?: (se
 }
 
 async function createChecks(): Promise<ReadonlyMap<Section, ShapeCheck>> {
-  return new Map(await Promise.all(kinds.map(async (kind) => [kind.section, await createShapeCheck(kind.schema)] as const)));
+  return new Map(
+    await Promise.all(
+      kinds.map(async (kind) => [kind.section, await createShapeCheck(kind.schema, kind.secretPaths ?? kind.secrets)] as const),
+    ),
+  );
 }
 
 /** Walks the items; gives what changed, or would. @throws DeclarationFault for an item that is wrong in itself */
 export async function reconcile(session: Session, items: AsyncIterable<Declared>, options: ReconcileOptions): Promise<Reconciled> {
   const checks = await createChecks();
   const run = createRun(session, options);
+  const pace = paceOfLongWork();
   let kind: Kind | undefined;
   let batch: Desired[] = [];
   const flush = async (): Promise<void> => {
@@ -109,6 +117,7 @@ export async function reconcile(session: Session, items: AsyncIterable<Declared>
     batch = [];
   };
   for await (const declared of items) {
+    await pace();
     if (kind?.section !== declared.section) {
       await flush();
       kind = kinds.find((candidate) => candidate.section === declared.section)!;
@@ -183,7 +192,8 @@ function createRun(session: Session, options: ReconcileOptions) {
         const kept = seen.get(kind.section);
         if (kept === undefined || kind.single === true) continue;
         for await (const page of pagesOf(kind, session)) {
-          const gone = page.filter(({ id, fields }) => !kept.has(id) && !(kind.section === 'clients' && isOwn(id, fields)));
+          const declared = page.filter(({ isUndeclared }) => isUndeclared !== true);
+          const gone = declared.filter(({ id, fields }) => !kept.has(id) && !(kind.section === 'clients' && isOwn(id, fields)));
           if (write && gone.length > 0) await removeAll(kind, session, gone);
           for (const { id, title } of gone) onChange?.({ action: 'delete', noun: kind.noun, id, title });
           counts.deleted += gone.length;
@@ -212,11 +222,9 @@ function stepOf(kind: Kind, session: Session, desired: Desired, match: Match): S
   };
 }
 
-/** Names of fields whose values are not shown. */
-const secretFields: ReadonlySet<string> = new Set(['secret', 'client_secret', 'client_secret_sha256', ...secretSettingNames]);
-
 function changeOf(kind: Kind, { stored, desired, changed }: Update): Change {
-  const shown = (name: string, value: unknown): unknown => (secretFields.has(name) && value !== undefined ? '(secret)' : value);
+  const shown = (name: string, value: unknown): unknown =>
+    kind.secrets?.includes(name) === true && value !== undefined ? '(secret)' : value;
   return {
     action: 'update',
     noun: kind.noun,

@@ -15,27 +15,40 @@ interface Validator {
 }
 export type ShapeCheck = (declared: Declared) => void;
 
-/** Compiles a schema; the check throws a DeclarationFault. TypeBox is loaded here because most commands need none of it. */
-export async function createShapeCheck(schema: TSchema): Promise<ShapeCheck> {
+/**
+ * Compiles a schema; the check throws a DeclarationFault, which does not show what stands at one of the `secrets`, by their dotted names. TypeBox is
+ * loaded here because most commands need none of it.
+ */
+export async function createShapeCheck(schema: TSchema, secrets: readonly string[] = []): Promise<ShapeCheck> {
   const { Compile } = await import('typebox/compile');
   const validator: Validator = Compile(schema);
   const members = Object.keys((schema as { properties?: object }).properties ?? {});
+  const shown = (path: Path, value: unknown): unknown => (isSecret(secrets, path) && value !== undefined ? 'a secret' : value);
   return (declared) => {
-    requireText(declared, declared.value, []);
-    if (!validator.Check(declared.value)) throw firstFault(declared, [...validator.Errors(declared.value)], members);
+    requireText(declared, declared.value, [], shown);
+    if (!validator.Check(declared.value)) throw firstFault(declared, [...validator.Errors(declared.value)], members, shown);
   };
 }
 
-// Text that PostgreSQL and SAML cannot carry is refused wherever it would be stored.
-function requireText(declared: Declared, value: unknown, path: Path): void {
-  if (typeof value === 'string') {
-    if (!isXmlText(value)) throw faultAt(declared, path, 'text without control characters and lone surrogates', value);
-  } else if (Array.isArray(value)) for (const [index, member] of value.entries()) requireText(declared, member, [...path, index]);
-  else if (typeof value === 'object' && value !== null)
-    for (const [name, member] of Object.entries(value)) requireText(declared, member, [...path, name]);
+/** What a fault shows of a value. */
+type Shown = (path: Path, value: unknown) => unknown;
+
+/** Also of what would hold one: where it is no object, it may be the secret itself. */
+function isSecret(secrets: readonly string[], path: Path): boolean {
+  const name = path.join('.');
+  return name !== '' && secrets.some((one) => one === name || one.startsWith(`${name}.`) || name.startsWith(`${one}.`));
 }
 
-function firstFault(declared: Declared, faults: readonly Fault[], members: readonly string[]): Error {
+// Text that PostgreSQL and SAML cannot carry is refused wherever it would be stored.
+function requireText(declared: Declared, value: unknown, path: Path, shown: Shown): void {
+  if (typeof value === 'string') {
+    if (!isXmlText(value)) throw faultAt(declared, path, 'text without control characters and lone surrogates', shown(path, value));
+  } else if (Array.isArray(value)) for (const [index, member] of value.entries()) requireText(declared, member, [...path, index], shown);
+  else if (typeof value === 'object' && value !== null)
+    for (const [name, member] of Object.entries(value)) requireText(declared, member, [...path, name], shown);
+}
+
+function firstFault(declared: Declared, faults: readonly Fault[], members: readonly string[], shown: Shown): Error {
   const fault =
     faults.find((candidate) => candidate.keyword === 'additionalProperties') ??
     faults.find((candidate) => candidate.keyword === 'required') ??
@@ -51,7 +64,7 @@ function firstFault(declared: Declared, faults: readonly Fault[], members: reado
     return faultAt(declared, [...path, unknown[0]], known, unknown[0]);
   }
   if (missing?.[0] !== undefined) return faultAt(declared, [...path, missing[0]], 'a value', undefined);
-  return faultAt(declared, path, expectedOf(faults, fault), valueAt(declared.value, path));
+  return faultAt(declared, path, expectedOf(faults, fault), shown(path, valueAt(declared.value, path)));
 }
 
 function pathOf(value: unknown, pointer: string): Path {

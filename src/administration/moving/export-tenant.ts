@@ -55,6 +55,11 @@ function openRow(encryption: KeyEncryption, tenant: TenantId, table: string, row
     if (typeof cell !== 'string') continue;
     open[column] = encryption.decrypt(cell, purpose(tenant, of === undefined ? '' : String(row[of]))).toString('base64');
   }
+  if (table === 'held_deliveries') open['delivery'] = openDelivery(encryption, tenant, row);
   if (table === 'tenants') open['settings'] = JSON.stringify(openSettings(encryption, tenant, JSON.parse(String(row['settings']))));
   return open;
 }
+
+/** A delivery that is held has its row of a queue within it. */
+const openDelivery = (encryption: KeyEncryption, tenant: TenantId, { queue, delivery }: Cells): string =>
+  JSON.stringify(openRow(encryption, tenant, String(queue), JSON.parse(String(delivery)) as Cells)); // tenant-moves.ts wrote it

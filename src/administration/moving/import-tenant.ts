@@ -9,7 +9,7 @@ import { claimDeviceIdentifiers } from '../../storage/device/devices.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { endLease, holdLease } from '../../storage/engine/lease.ts';
 import { readLedger } from '../../storage/engine/migrations/ledger.ts';
-import { deleteTenantRows } from '../../storage/engine/tenant-rows.ts';
+import { deleteTenantRows } from '../../storage/engine/rows/tenant-rows.ts';
 import { isUniqueViolation } from '../../storage/engine/unique-violation.ts';
 import { movedTables } from '../../storage/moved-tables.ts';
 import { deleteTenant, findTenantByDomain, findTenantById, findTenantBySlug } from '../../storage/registry/tenants.ts';
@@ -153,16 +153,26 @@ async function claimIdentifiers(queries: Queries, table: string, rows: readonly 
 /** The row as it is stored here: of this tenant whatever it says, and closed. */
 function sealRow(encryption: KeyEncryption, head: BundleHead, table: string, row: Cells): Cells {
   const tenant = head.tenant_id as TenantId;
-  const sealed: Record<string, string | number | null> = { ...row, tenant_id: tenant };
+  const sealed = { ...sealCells(encryption, tenant, table, row), tenant_id: tenant };
+  if (table === 'held_deliveries') return { ...sealed, delivery: sealDelivery(encryption, tenant, row) };
+  if (table !== 'tenants') return sealed;
+  const settings = JSON.stringify(sealSettings(encryption, tenant, JSON.parse(String(row['settings']))));
+  return { ...sealed, settings, slug: head.slug, domain: head.domain, moving: movingFrom(head.id) };
+}
+
+function sealCells(encryption: KeyEncryption, tenant: TenantId, table: string, row: Cells): Cells {
+  const sealed: Record<string, string | number | null> = { ...row };
   for (const { column, of, purpose } of sealedColumns.filter((known) => known.table === table)) {
     const cell = row[column];
     if (typeof cell !== 'string') continue;
     sealed[column] = encryption.encrypt(Buffer.from(cell, 'base64'), purpose(tenant, of === undefined ? '' : String(row[of])));
   }
-  if (table !== 'tenants') return sealed;
-  const settings = JSON.stringify(sealSettings(encryption, tenant, JSON.parse(String(row['settings']))));
-  return { ...sealed, settings, slug: head.slug, domain: head.domain, moving: movingFrom(head.id) };
+  return sealed;
 }
+
+/** A delivery that is held has its row of a queue within it. */
+const sealDelivery = (encryption: KeyEncryption, tenant: TenantId, { queue, delivery }: Cells): string =>
+  JSON.stringify(sealCells(encryption, tenant, String(queue), JSON.parse(String(delivery)) as Cells)); // export-tenant.ts wrote it
 
 async function requireWelcome({ database, publicUrl }: Administration, head: BundleHead): Promise<void> {
   const [ledger, known, bySlug, byDomain, isReplay] = await database.systemRead(async (queries) => [

@@ -1,6 +1,6 @@
 // Letting somebody in again who lost the phone (design 14, 3): an administrator's link, by mail or to hand over, once, for a day.
 // Using it ends the old phones; everybody the person can be reached at hears of it, with a link that stops it. The rows are those of
-// invitations; what the link opens is web/welcome.
+// invitations; what the link opens is welcome/.
 import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { UserId } from '../../domain/ids.ts';
 import { languageFor } from '../../domain/language.ts';
@@ -21,12 +21,12 @@ import { withdrawApprovalsOfUser } from '../../storage/sign-in/approvals.ts';
 import { findStoppable, type Invitation, insertInvitation, stopRecoveryOnce } from '../../storage/sign-in/invitations.ts';
 import { listPasskeysOfUser } from '../../storage/sign-in/passkeys.ts';
 import type { InvitationDeps, Invited } from '../invitations.ts';
-import { type MailDeps, queueMail } from '../mail-delivery.ts';
-import { revokePasskey } from '../passkey-registration.ts';
+import { type MailDeps, queueMail } from '../mailed/mail-delivery.ts';
+import { revokePasskey } from '../passkeys/passkey-registration.ts';
 
 const lifetimeSeconds = 24 * 3600;
 
-export interface WantedRecovery {
+interface WantedRecovery {
   readonly userId: string;
   /** For the audit record. */
   readonly reason: string;

@@ -1,6 +1,7 @@
 // Recovery codes (design 14, 3): ten of 50 bits that let a person in who has lost the phone, each once. Stored by an HMAC under a
 // key of the tenant, shown when they are made and never again. Attempts are counted and committed before a code is looked for;
-// for a person nobody knows the same statements run and find nothing.
+// for a person nobody knows the same statements run and find nothing. Strangers together have no budget: there is no guessing 50 bits
+// (docs/security-model.md), and who spent one would keep the person from the last way in.
 import { createHmac } from 'node:crypto';
 import { recoveryCodesMade } from '../../contract/limits.ts';
 import type { KeyEncryption } from '../../crypto/key-encryption.ts';
@@ -12,15 +13,17 @@ import type { Letter } from '../../mails/letter.ts';
 import type { RecoveryCodeNews } from '../../mails/recovery-code-mail.ts';
 import { mails } from '../../mails/registry.ts';
 import { takeRandom } from '../../platform/random.ts';
-import type { ConfigCache } from '../../storage/engine/config-cache.ts';
+import type { ConfigCache } from '../../storage/engine/config/config-cache.ts';
 import type { Database, Queries } from '../../storage/engine/database.ts';
 import { holdActiveUser } from '../../storage/people/user-writer.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { refillFailures, takeFailure } from '../../storage/sign-in/pins.ts';
 import { countRecoveryCodes, replaceRecoveryCodes, useRecoveryCode } from '../../storage/sign-in/recovery-codes.ts';
 import { loadTenantKey } from '../../tokens/tenant-secret.ts';
-import type { MailDeps } from '../mail-delivery.ts';
-import { mailUser } from '../user-mail.ts';
+import { type Asker, nobody } from '../asker.ts';
+import type { MailDeps } from '../mailed/mail-delivery.ts';
+import { failuresPerDayMax } from '../mailed/pin-failures.ts';
+import { mailUser } from '../mailed/user-mail.ts';
 
 export interface RecoveryCodeDeps extends MailDeps {
   readonly database: Database;
@@ -29,7 +32,7 @@ export interface RecoveryCodeDeps extends MailDeps {
 }
 
 /** Who acts, for the audit record; `asked` is the Accept-Language of the request. */
-export interface RecoveryActor {
+interface RecoveryActor {
   readonly actor: string;
   readonly requestId: string;
   readonly asked: string | undefined;
@@ -69,35 +72,38 @@ export async function makeRecoveryCodes(
   });
 }
 
-/** What an attempt is counted by: the sign-in, and a browser the person is known in, else the person or the identifier nobody has. */
-export interface RecoveryAttempt {
-  readonly loginId: string;
-  readonly budget: string;
+/** What an attempt is counted by: whoever types, and the person or the identifier nobody has. */
+interface RecoveryBudget {
+  readonly asker: Asker;
+  readonly person: string;
 }
 
 /** Counts one attempt, in a transaction of its own. Gives how many are left; undefined when none was. */
 export async function takeRecoveryAttempt(
   { database }: Pick<RecoveryCodeDeps, 'database'>,
   tenant: Tenant,
-  { loginId, budget }: RecoveryAttempt,
+  loginId: string,
+  budget: RecoveryBudget,
 ): Promise<number | undefined> {
-  const { attempts_max: attemptsMax, failures_per_day_max: failuresMax } = tenant.settings.pin;
+  const { attempts_max: attemptsMax } = tenant.settings.pin;
+  const failuresMax = failuresPerDayMax(tenant);
   return database.write(tenant.id, async (queries) => {
     const attempts = await takeFailure(queries, tenant.id, keyOfLogin(loginId), attemptsMax);
     if (attempts === undefined) return undefined;
     const failures = await takeFailure(queries, tenant.id, keyOfDay(budget), failuresMax);
-    return failures === undefined ? undefined : Math.min(attemptsMax - attempts, failuresMax - failures);
+    if (failures === undefined) return undefined;
+    return Math.min(attemptsMax - attempts, failuresMax - failures);
   });
 }
 
 /** Budgets of their own beside those of mailed codes, so that guessing one kind spends nothing of the other. */
 const keyOfLogin = (loginId: string): string => `recovery-login:${loginId}`;
-const keyOfDay = (budget: string): string => `recovery:${budget}`;
+const keyOfDay = ({ asker, person }: RecoveryBudget): string => `recovery:${asker.key}:${person}`;
 
-export interface PresentedCode {
+interface PresentedCode {
   /** Undefined: nobody. */
   readonly userId: UserId | undefined;
-  readonly budget: string;
+  readonly budget: RecoveryBudget;
   readonly code: string;
   readonly requestId: string;
   /** The languages the browser asks for. */
@@ -129,9 +135,6 @@ export async function redeemRecoveryCode(
   await tell(queries, deps, tenant, { userId, asked: presented.asked }, { news: 'used', remaining });
   return true;
 }
-
-/** Nobody's id: the statement runs and finds nothing. */
-const nobody = 'nobody' as UserId;
 
 async function tell(
   queries: Queries,

@@ -10,7 +10,7 @@ import { extract as createReader, pack as createWriter, type Header } from 'tar-
 import { CommandFailure } from '../failure.ts';
 
 export const archiveFormat = 'gatehouse-backup-1';
-export const partNames = ['gatehouse.db', 'database.dump', 'master.key'] as const;
+const partNames = ['gatehouse.db', 'database.dump', 'master.key'] as const;
 export type PartName = (typeof partNames)[number];
 
 export interface Manifest {

@@ -1,11 +1,12 @@
 // `gatehouse restore`: a backup into an empty data folder or an empty PostgreSQL database. Refuses what it cannot restore whole.
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { sql } from 'kysely';
 import { revokeEverything } from '../../administration/revoke-everything.ts';
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { makePrivate } from '../../platform/private-folder.ts';
 import { migrate } from '../../storage/engine/migrations/migrator.ts';
 import { findLevelFault } from '../../storage/engine/migrations/schema-level.ts';
 import { configOf } from '../config-options.ts';
@@ -33,7 +34,7 @@ async function run(file: string, options: Options): Promise<void> {
   const config = configOf(options);
   const progress = createProgress(options);
   await requireEmpty(config, file);
-  mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 });
+  makePrivate(config.dataFolder);
   const placeOf = (part: PartName): string => join(config.dataFolder, `${part}.restoring`);
   let manifest: Manifest;
   try {
@@ -80,11 +81,17 @@ async function requireEmpty(config: Config, file: string): Promise<void> {
   const database = await openOwner(config.databaseUrl);
   try {
     const { rows } = await database.systemRead((queries) =>
-      sql<{ tables: number }>`SELECT count(*) AS tables FROM information_schema.tables WHERE table_schema = 'public'`.execute(queries),
+      sql<{ tables: number; login: string; owner: string }>`
+        SELECT (SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public') AS tables, current_user AS login,
+          pg_get_userbyid(datdba) AS owner FROM pg_database WHERE datname = current_database()`.execute(queries),
     );
-    if ((rows[0]?.tables ?? 0) > 0)
+    const { tables, login, owner } = rows[0]!;
+    if (tables > 0)
+      throw new CommandFailure(`database_url: expected an empty database, found ${tables} tables in it. Make one with: createdb <name>`);
+    // What is restored is whose login restores it, and the next release's migrate must own it.
+    if (login !== owner)
       throw new CommandFailure(
-        `database_url: expected an empty database, found ${rows[0]!.tables} tables in it. Make one with: createdb <name>`,
+        `database_url: expected the login of the database's owner, ${owner}, found ${login}. Restore as ${owner}, or first: ALTER DATABASE … OWNER TO "${login}"`,
       );
   } finally {
     await database.close();

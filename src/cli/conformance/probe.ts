@@ -8,7 +8,7 @@ import { signText } from '../../../sdk/node.ts';
 import { enrollText, type RequestToSign, requestText, rotateText } from '../../../sdk/signing.ts';
 import { sha256Hex } from '../../crypto/signed-string.ts';
 
-export interface ProbeKey {
+interface ProbeKey {
   readonly keyId: string;
   readonly purpose: 'pop' | 'uv';
   readonly privateKey: KeyObject;

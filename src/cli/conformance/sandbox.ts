@@ -4,11 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createEnrollment } from '../../administration/enrollments.ts';
+import { createEnrollment } from '../../administration/people/enrollments.ts';
+import { createUser } from '../../administration/people/users.ts';
 import { changeSettings } from '../../administration/settings.ts';
-import { createUser } from '../../administration/users.ts';
 import { createApproval, subjectKeyOf } from '../../approvals/approval.ts';
-import { type Gatehouse, startGatehouse } from '../../compose.ts';
 import { readConfig } from '../../config.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { UserId } from '../../domain/ids.ts';
@@ -16,8 +15,10 @@ import { emailPinMethod } from '../../domain/sign-in/login-methods.ts';
 import { rootTenantSlug, type Tenant } from '../../domain/tenant/tenant.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
+import { type Gatehouse, startGatehouse } from '../../server/compose.ts';
 import { listDeviceKeys, listDevicesOfUser, revokeDevice } from '../../storage/device/devices.ts';
 import { findApproval } from '../../storage/sign-in/approvals.ts';
+import { openQueuedMail } from '../../tokens/queued-mail.ts';
 import { openGateway } from './gateway.ts';
 
 export type Sandbox = Awaited<ReturnType<typeof openSandbox>>;
@@ -28,27 +29,19 @@ export interface Person {
 }
 
 const by = { actor: 'conformance' };
-const unlimited = {
-  device_requests_per_ip: null,
-  device_requests_per_device: null,
-  registration_starts_per_ip: null,
-  registration_starts_per_email: null,
-  pin_attempts_per_ip: null,
-  approvals_per_user: null,
-  approvals_pending_per_user: null,
-};
+const forTests = { dev: '1', rate_limits: 'off' };
 
 /** Starts it. `close` ends it and deletes its folder. */
 export async function openSandbox() {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-conformance-'));
   const gateway = await openGateway();
-  const config = readConfig({ listen: '127.0.0.1:0', data: join(folder, 'data'), public_url: gateway.url, dev: '1' }, {}, folder);
+  const config = readConfig({ listen: '127.0.0.1:0', data: join(folder, 'data'), public_url: gateway.url, ...forTests }, {}, folder);
   const environment = { clock: systemClock, log: createLog('silent'), withSample: false };
   const gatehouse = await startGatehouse(config, environment);
   gateway.forwardTo((gatehouse.app.server.address() as AddressInfo).port);
   const { services } = gatehouse;
   const first = (await services.tenants.bySlug(rootTenantSlug))!; // every deployment has one
-  await changeSettings(services, first.id, { rate_limits: unlimited, device: { additional_device: emailPinMethod } }, by);
+  await changeSettings(services, first.id, { device: { additional_device: emailPinMethod } }, by);
   return {
     gateway,
     folder,
@@ -62,7 +55,7 @@ export async function openSandbox() {
 }
 
 function actsOf(services: Gatehouse['services'], tenant: Tenant) {
-  const { database } = services;
+  const { database, encryption } = services;
   let people = 0;
   const activeDevices = async (person: Person) => {
     const devices = await database.read(tenant.id, (queries) => listDevicesOfUser(queries, tenant.id, person.id));
@@ -85,14 +78,14 @@ function actsOf(services: Gatehouse['services'], tenant: Tenant) {
       const [mail] = await database.system((queries) =>
         queries
           .selectFrom('outbox_messages')
-          .select('text')
+          .selectAll()
           .where('recipient_key', '=', foldKey(person.email))
           .where('state', '<>', 'discarded')
           .orderBy('id', 'desc')
           .limit(1)
           .execute(),
       );
-      return /^(\d{4,10})$/m.exec(mail?.text ?? '')?.[1] ?? '';
+      return /^(\d{4,10})$/m.exec(mail === undefined ? '' : openQueuedMail(encryption, mail).text)?.[1] ?? '';
     },
     /** Asks the person for a decision that needs a number. */
     ask: async (person: Person): Promise<{ readonly id: string; readonly number: string }> => {

@@ -1,7 +1,7 @@
 // `gatehouse admin invite|recover|list|roles`: administrators, their roles, and single-use links for them.
 import type { Command } from 'commander';
-import { createSetupToken, setupLink } from '../../administration/admin-setup.ts';
-import { changeUser, createUser } from '../../administration/users.ts';
+import { createSetupToken, recoverLink, setupLink } from '../../administration/admin-setup.ts';
+import { changeUser, createUser } from '../../administration/people/users.ts';
 import { rolesPerPersonMax } from '../../contract/limits.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import { builtInRole, ownerRole } from '../../domain/people/role.ts';
@@ -123,7 +123,8 @@ async function link(options: Options, who: string | undefined): Promise<void> {
         `expected an administrator of tenant ${tenant.slug}, found a user without a role: ${who}. See: gatehouse admin list`,
       );
     const wanted = { user: user?.id ?? null, ...(roles === undefined ? {} : { roles }) };
-    const url = setupLink(tenant.baseUrl, await createSetupToken(administrator, tenant.id, wanted, by));
+    const token = await createSetupToken(administrator, tenant.id, wanted, by);
+    const url = user === undefined ? setupLink(tenant.baseUrl, token) : recoverLink(tenant.baseUrl, token);
     administrator.print({ setup_url: url }, [`Open once, within 7 days: ${url}`]);
   });
 }

@@ -1,10 +1,10 @@
 // `gatehouse client create|list|rotate-secret`.
 import { type Command, Option } from 'commander';
-import { createClient, rotateClientSecret } from '../../administration/clients.ts';
+import { createClient, rotateClientSecret } from '../../administration/clients/clients.ts';
 import { type ClientChange, clientFields, shownAuthMethod } from '../../domain/client/client.ts';
 import { clientKinds, isClientKind, signInScopes } from '../../domain/client/client-kinds.ts';
 import type { Json } from '../../domain/field.ts';
-import { listClients } from '../../storage/registry/clients.ts';
+import { listClients } from '../../storage/registry/clients/clients.ts';
 import { CommandFailure, usage } from '../failure.ts';
 import { requireNewFile, writeSecretFile } from '../secret-file.ts';
 import { addCommonOptions, addTenantOption, administer, allPages, by, loadTenant, type Options, pageRows, table } from './administrator.ts';

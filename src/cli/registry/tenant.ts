@@ -75,6 +75,8 @@ async function create(slug: string, options: Options): Promise<void> {
   await administer(options, async (administrator) => {
     const { print } = administrator;
     const created = await createTenant(administrator, { slug, name, domain, actor: by.actor });
+    if (!created.ok && created.reason === 'own')
+      throw new CommandFailure(`expected a domain that is not the public URL of the server, found ${domain}`);
     if (!created.ok) throw new CommandFailure(`expected a free slug and domain, found one in use: ${slug}. See: gatehouse tenant list`);
     const { tenant, adminClient } = created;
     const admin = { client_id: adminClient.clientId, client_secret: adminClient.clientSecret };
@@ -139,7 +141,9 @@ async function remove(slug: string, options: Options): Promise<void> {
 async function enable(slug: string, options: Options, enabled: boolean): Promise<void> {
   await administer(options, async (administrator) => {
     const tenant = await loadTenant(administrator, { tenant: slug });
-    await changeTenant(administrator, tenant.id, { enabled }, by);
+    const changed = await changeTenant(administrator, tenant.id, { enabled }, by);
+    if (!changed.ok && changed.reason === 'root_disabled')
+      throw new CommandFailure(`expected a tenant other than ${slug}: the root tenant cannot be disabled`);
     administrator.print({ id: tenant.id, slug, enabled }, `Tenant ${slug} is ${enabled ? 'enabled' : 'disabled'}.`);
   });
 }

@@ -1,6 +1,6 @@
 // `gatehouse user create|suspend|activate|list|invite|recover`.
 import type { Command } from 'commander';
-import { changeUserState, createUser, listStoredUsers, type StoredUser } from '../../administration/users.ts';
+import { changeUserState, createUser, listStoredUsers, type StoredUser } from '../../administration/people/users.ts';
 import { invite } from '../../approvals/invitations.ts';
 import { recover } from '../../approvals/recovery/recoveries.ts';
 import { emailCharsMax, recoveryReasonCharsMax } from '../../contract/limits.ts';

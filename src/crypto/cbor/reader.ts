@@ -2,9 +2,9 @@
 // floats, no duplicate keys, no trailing bytes. Called by the attestation verifiers. Throws MalformedBytes.
 import { MalformedBytes } from '../malformed.ts';
 
-export type CborKey = number | string;
+type CborKey = number | string;
 export type CborValue = number | string | boolean | null | Uint8Array | readonly CborValue[] | CborMap;
-export type CborMap = ReadonlyMap<CborKey, CborValue>;
+type CborMap = ReadonlyMap<CborKey, CborValue>;
 
 export const cborDepthMax = 8;
 export const cborItemsMax = 64;

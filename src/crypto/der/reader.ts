@@ -2,7 +2,7 @@
 // over. Called by the attestation verifiers and by certificate reading. Throws MalformedBytes.
 import { MalformedBytes } from '../malformed.ts';
 
-export type DerClass = 'universal' | 'application' | 'context' | 'private';
+type DerClass = 'universal' | 'application' | 'context' | 'private';
 
 export interface DerElement {
   readonly class: DerClass;

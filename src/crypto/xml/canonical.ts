@@ -4,7 +4,7 @@
 import { compareCodePoints, escapeAttribute, escapeText } from './characters.ts';
 import { namespaceInScope, type XmlElement } from './tree.ts';
 
-export type CanonicalOptions = {
+type CanonicalOptions = {
   /** Left out with everything in it: the enveloped-signature transform. */
   readonly exclude?: XmlElement;
   /** Prefixes of an InclusiveNamespaces PrefixList, '' for #default: treated as inclusive canonicalisation does. */

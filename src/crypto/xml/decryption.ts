@@ -6,7 +6,7 @@ import { namespaceUris } from './algorithms.ts';
 import { parseBase64 } from './characters.ts';
 import { attributeOf, childElements, childrenNamed, isNamed, textOf, type XmlElement } from './tree.ts';
 
-export type DecryptionRefusal = 'encryption_shape' | 'encryption_algorithm' | 'decryption_failed';
+type DecryptionRefusal = 'encryption_shape' | 'encryption_algorithm' | 'decryption_failed';
 export type Decryption =
   | { readonly ok: true; readonly bytes: Buffer }
   | { readonly ok: false; readonly reason: DecryptionRefusal; readonly received?: string | undefined };

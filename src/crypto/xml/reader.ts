@@ -3,6 +3,7 @@
 // and stops at the first breach. Called by the SAML request and metadata parsers; must not know SAML.
 
 import { SaxesParser, type SaxesTagNS } from 'saxes';
+import type { Pace } from '../../platform/turns/pace.ts';
 import { isNcName } from './characters.ts';
 import type { XmlAttribute, XmlElement, XmlNode } from './tree.ts';
 
@@ -14,13 +15,13 @@ export type XmlLimits = {
   readonly namespaceDeclarationsMax: number;
 };
 
-export type XmlReadOptions = {
+type XmlReadOptions = {
   readonly limits: XmlLimits;
   /** Protocol messages refuse comments; metadata pasted by an administrator may hold them, and they are left out. */
   readonly comments: 'refused' | 'dropped';
 };
 
-export type XmlRefusal =
+type XmlRefusal =
   | 'too_large'
   | 'encoding'
   | 'not_well_formed'
@@ -38,7 +39,7 @@ export type XmlRefusal =
   | 'duplicate_id'
   | 'foreign_signature';
 
-export type XmlReading = { readonly ok: true; readonly root: XmlElement } | { readonly ok: false; readonly reason: XmlRefusal };
+type XmlReading = { readonly ok: true; readonly root: XmlElement } | { readonly ok: false; readonly reason: XmlRefusal };
 
 const signatureNamespace = 'http://www.w3.org/2000/09/xmldsig#';
 const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
@@ -46,12 +47,33 @@ const absoluteUri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s]*$/u;
 
 /** The document's root element, or the one reason it is refused. Linear in the input; never throws on input. */
 export function readXml(bytes: Uint8Array, options: XmlReadOptions): XmlReading {
+  const reading = readInPieces(bytes, options, Number.POSITIVE_INFINITY);
+  for (;;) {
+    const step = reading.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same for documents that take long, of which others must not feel anything. */
+export async function readLongXml(bytes: Uint8Array, options: XmlReadOptions, pace: Pace): Promise<XmlReading> {
+  const reading = readInPieces(bytes, options, pieceChars);
+  for (;;) {
+    const step = reading.next();
+    if (step.done === true) return step.value;
+    await pace();
+  }
+}
+
+/** A few milliseconds. */
+const pieceChars = 4096;
+
+function* readInPieces(bytes: Uint8Array, options: XmlReadOptions, chars: number): Generator<void, XmlReading> {
   if (bytes.byteLength > options.limits.bytesMax) return { ok: false, reason: 'too_large' };
   const text = decodeUtf8(bytes);
   if (text === undefined) return { ok: false, reason: 'encoding' };
   const builder = new TreeBuilder(options);
   try {
-    builder.parse(text);
+    yield* builder.parse(text, chars);
   } catch (error) {
     // saxes throws a plain Error at the first breach of well-formedness; its text is never shown.
     return { ok: false, reason: error instanceof Refused ? error.reason : 'not_well_formed' };
@@ -84,7 +106,7 @@ class TreeBuilder {
     this.#options = options;
   }
 
-  parse(text: string): void {
+  *parse(text: string, chars: number): Generator<void, void> {
     const parser = new SaxesParser({ xmlns: true, fragment: false, position: false });
     parser.on('xmldecl', (declaration) => {
       if (declaration.version !== '1.0') throw new Refused('not_well_formed');
@@ -101,7 +123,11 @@ class TreeBuilder {
     parser.on('opentag', (tag) => this.#openElement(tag));
     parser.on('text', (value) => this.#addText(value));
     parser.on('closetag', () => this.#closeElement());
-    parser.write(text).close();
+    for (let at = 0; at < text.length; at += chars) {
+      parser.write(text.slice(at, at + chars));
+      yield;
+    }
+    parser.close();
   }
 
   #startTag(): void {

@@ -8,7 +8,7 @@ import { canonicalize } from './canonical.ts';
 import { isNcName, parseBase64 } from './characters.ts';
 import { allElements, attributeOf, childElements, holdsElementsOnly, isNamed, textOf, type XmlElement } from './tree.ts';
 
-export type SignatureRefusal =
+type SignatureRefusal =
   | 'signature_missing'
   | 'signature_misplaced'
   | 'signature_shape'
@@ -25,7 +25,7 @@ interface Refusal {
   readonly received?: string;
 }
 
-export type SignatureVerification = { readonly ok: true } | Refusal;
+type SignatureVerification = { readonly ok: true } | Refusal;
 
 const prefixListMax = 16;
 

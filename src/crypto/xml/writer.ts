@@ -6,7 +6,7 @@ import { isXmlText } from '../../domain/saml/xml-text.ts';
 import { escapeAttribute, escapeText } from './characters.ts';
 
 /** The prefixes we write and what they name; a name with any other prefix does not compile. */
-export const writtenNamespaces = {
+const writtenNamespaces = {
   saml: 'urn:oasis:names:tc:SAML:2.0:assertion',
   samlp: 'urn:oasis:names:tc:SAML:2.0:protocol',
   md: 'urn:oasis:names:tc:SAML:2.0:metadata',
@@ -16,8 +16,8 @@ export const writtenNamespaces = {
   xenc11: 'http://www.w3.org/2009/xmlenc11#',
 } as const;
 
-export type WrittenPrefix = keyof typeof writtenNamespaces;
-export type WrittenName = `${WrittenPrefix}:${string}`;
+type WrittenPrefix = keyof typeof writtenNamespaces;
+type WrittenName = `${WrittenPrefix}:${string}`;
 
 export type WrittenElement = {
   readonly name: WrittenName;

@@ -25,7 +25,7 @@ export interface AndroidPolicy {
   readonly isRevokedSerial: (serial: string) => boolean;
 }
 
-export interface AndroidEvidence {
+interface AndroidEvidence {
   readonly securityLevel: 'tee' | 'strongbox';
   readonly packages: readonly string[];
 }

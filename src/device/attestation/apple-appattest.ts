@@ -20,7 +20,7 @@ export interface ApplePolicy {
   readonly environments: readonly AppleEnvironment[];
 }
 
-export interface AppleEvidence {
+interface AppleEvidence {
   readonly appId: string;
   readonly environment: AppleEnvironment;
   readonly keyId: Buffer;
@@ -28,7 +28,7 @@ export interface AppleEvidence {
   readonly publicKey: Buffer;
 }
 
-export const attestationObjectBytesMax = 32_768;
+const attestationObjectBytesMax = 32_768;
 const assertionBytesMax = 1_024;
 const nonceExtension = '1.2.840.113635.100.8.2';
 const aaguids: Readonly<Record<AppleEnvironment, Buffer>> = {

@@ -20,7 +20,7 @@ import type { AttestationTrust } from './attestation-trust.ts';
 import { type AttestationOutcome, attestationOutcome, demand } from './outcome.ts';
 import { parsePlayVerificationKey, verifyPlayIntegrity } from './play-integrity.ts';
 
-export interface AttestationContext {
+interface AttestationContext {
   readonly settings: Settings['attestation'];
   readonly trust: AttestationTrust;
   /** Gives the decryption key of Play Integrity in base64, when there is one. */

@@ -4,10 +4,10 @@ import { X509Certificate } from 'node:crypto';
 import { basicConstraintsOid, readCriticalExtensions, readPathLength } from '../../crypto/der/certificate-extensions.ts';
 import { MalformedBytes } from '../../crypto/malformed.ts';
 
-export const chainLengthMax = 8;
-export const certificateBytesMax = 16_384;
+const chainLengthMax = 8;
+const certificateBytesMax = 16_384;
 
-export interface ChainPolicy {
+interface ChainPolicy {
   readonly roots: readonly X509Certificate[];
   readonly at: Date;
   /** Android's leaf certificates carry meaningless dates. */
@@ -50,7 +50,7 @@ function demandPathLengths(certificates: readonly X509Certificate[], root: X509C
 }
 
 /** One certificate from exactly its DER. */
-export function parseCertificate(der: Uint8Array): X509Certificate {
+function parseCertificate(der: Uint8Array): X509Certificate {
   if (der.byteLength > certificateBytesMax) throw new MalformedBytes('certificate_too_large');
   let certificate: X509Certificate;
   try {

@@ -27,7 +27,7 @@ export const authorizationTag = {
   attestationApplicationId: 709,
 } as const;
 
-export type AuthorizationList = ReadonlyMap<number, DerElement>;
+type AuthorizationList = ReadonlyMap<number, DerElement>;
 
 export interface KeyDescription {
   readonly attestationVersion: number;
@@ -38,12 +38,12 @@ export interface KeyDescription {
   readonly hardwareEnforced: AuthorizationList;
 }
 
-export interface RootOfTrust {
+interface RootOfTrust {
   readonly deviceLocked: boolean;
   readonly verifiedBootState: number;
 }
 
-export interface ApplicationId {
+interface ApplicationId {
   readonly packages: readonly string[];
   readonly signingDigests: readonly string[];
 }

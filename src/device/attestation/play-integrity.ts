@@ -15,12 +15,12 @@ export interface PlayIntegrityPolicy {
   readonly signingDigests: readonly string[];
 }
 
-export interface PlayIntegrityEvidence {
+interface PlayIntegrityEvidence {
   readonly packageName: string;
   readonly deviceVerdicts: readonly string[];
 }
 
-export const playIntegrityTokenLengthMax = 32_768;
+const playIntegrityTokenLengthMax = 32_768;
 const freshnessMs = 300_000;
 
 type Json = Readonly<Record<string, unknown>>;

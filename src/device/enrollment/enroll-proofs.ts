@@ -16,7 +16,7 @@ const liveChallengesMax = 4;
 const proofsMax = 8;
 
 /** By lower-case key id: the id as the phone writes it, which is what it signed, and the signature. */
-export type Proofs = ReadonlyMap<string, { readonly sentKeyId: string; readonly signature: Buffer | undefined }>;
+type Proofs = ReadonlyMap<string, { readonly sentKeyId: string; readonly signature: Buffer | undefined }>;
 
 /** The `proofs` member. */
 export function parseProofs(body: Fields): Proofs {

@@ -27,7 +27,7 @@ import { judgeSecondDevice, limitDeviceApprovals, parkForApproval, type Waiting 
 
 const attestationFailuresMax = 5;
 
-export interface EnrollAnswer {
+interface EnrollAnswer {
   readonly status: 201 | 202;
   readonly body: object;
 }

@@ -1,7 +1,7 @@
 // Makes a device of a registration inside the caller's transaction: consumes the token, claims identifiers and keys for
 // good, activates, audits, mails the user. Called by enroll.ts only. A refusal throws, and the transaction rolls back.
 
-import { mailUser } from '../../approvals/user-mail.ts';
+import { mailUser } from '../../approvals/mailed/user-mail.ts';
 import { reject } from '../../contract/contract-error.ts';
 import type { DeviceId, UserId } from '../../domain/ids.ts';
 import type { Language } from '../../domain/language.ts';
@@ -26,7 +26,7 @@ import { keyRevoked, type SignedRequest } from '../signed-call.ts';
 import type { KeyProtection } from '../web-phone.ts';
 import { tokenInvalid } from './registration-token.ts';
 
-export interface Activation {
+interface Activation {
   readonly registration: Registration;
   readonly userId: UserId;
   readonly slots: readonly NewSlot[];

@@ -14,8 +14,15 @@ export interface FirstCall<Values> {
   readonly fields: Values;
 }
 
-/** The parsed and authenticated first call; `parseRest` reads the members the endpoint adds. */
-export async function parseFirstCall<Values>(signed: SignedRequest, parseRest: (body: Fields) => Values): Promise<FirstCall<Values>> {
+/**
+ * The parsed and authenticated first call; `parseRest` reads the members the endpoint adds, `refuseAgain` answers a first call whose
+ * identifiers were enrolled before by throwing where the endpoint has an answer of its own.
+ */
+export async function parseFirstCall<Values>(
+  signed: SignedRequest,
+  parseRest: (body: Fields) => Values,
+  refuseAgain?: (fields: Values) => Promise<void>,
+): Promise<FirstCall<Values>> {
   const { services, tenant, headers } = signed;
   const body = parseBody(signed.bodyBytes);
   const device = parseDevice(body);
@@ -34,7 +41,10 @@ export async function parseFirstCall<Values>(signed: SignedRequest, parseRest: (
     ),
     registrations: await listRegistrationsOfDevice(queries, tenant.id, headers.deviceId),
   }));
-  if (known.claimed) throw keyRevoked('identifier_used_before');
+  if (known.claimed) {
+    await refuseAgain?.(fields);
+    throw keyRevoked('identifier_used_before');
+  }
   if (known.registrations.some((row) => !isSamePhone(readStoredSlots(row.keys), slots)))
     throw keyRevoked('device_id_of_another_registration');
   if (known.keyUsed) throw badField('public_key', 'a key that was never enrolled');

@@ -1,10 +1,11 @@
-// Proving the mailbox of a registration: verifying its PIN and sending another (contract 7.17). The engine is approvals/pin.ts.
-import { examinePin, loadPinPepper, mailBudgetSpent, type PinSubject, redeemPin, sendPin } from '../../approvals/pin.ts';
+// Proving the mailbox of a registration: verifying its PIN and sending another (contract 7.17). The engine is approvals/mailed/pin.ts.
+import { type Asker, ownAsker, strangerFrom } from '../../approvals/asker.ts';
+import { examinePin, loadPinPepper, mailBudgetSpent, type PinSubject, redeemPin, sendPin } from '../../approvals/mailed/pin.ts';
 import { reject } from '../../contract/contract-error.ts';
 import { languageFor } from '../../domain/language.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
+import { enforceRateLimit } from '../../http/budgets/rate-limits.ts';
 import { addressBlock } from '../../http/client-address.ts';
-import { enforceRateLimit } from '../../http/rate-limits.ts';
 import { consumeRegistration, type Registration, verifyRegistration } from '../../storage/device/device-registrations.ts';
 import { findUser, findUserOfEmail } from '../../storage/people/users.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
@@ -23,13 +24,12 @@ export async function verifyPin(signed: SignedRequest, caller: RegistrationCalle
   const body = parseBody(signed.bodyBytes);
   const presented = requireText(body, 'pin', pinCharsMax);
   const registration = await loadRegistration(signed, caller, body, ['unverified', 'verified', 'pending_approval']);
+  const asking = { asker: askerOf(signed, registration), userId: registration.user_id ?? undefined, requestId: signed.requestId };
   // Nobody can prove the mailbox of a decoy, whatever is typed.
-  // Whoever redeemed an enrolment token was let in by an administrator: strangers spend nothing of theirs.
-  const budget = registration.kind === 'enrollment' ? `enrollment:${registration.id}` : undefined;
-  const verdict = await examinePin(services, tenant, subjectOf(registration), isDecoy(registration) ? '' : presented, budget);
+  const verdict = await examinePin(services, tenant, subjectOf(registration), isDecoy(registration) ? '' : presented, asking);
   if (!verdict.ok) {
     const person = { userId: registration.user_id ?? undefined, asked: signed.acceptLanguage };
-    if (verdict.reason === 'locked' && verdict.isSpent === true)
+    if (verdict.reason === 'locked' && verdict.isTold === true)
       await services.database.write(tenant.id, (queries) => mailBudgetSpent(queries, services, tenant, person));
     throw pinRefusal(verdict);
   }
@@ -64,21 +64,33 @@ export async function resendPin(signed: SignedRequest, caller: RegistrationCalle
     const user = await findUser(queries, tenant.id, registration.user_id ?? '');
     return sendPin(queries, services, tenant, pepper, {
       ...subjectOf(registration),
+      asker: askerOf(signed, registration),
+      userId: registration.user_id ?? undefined,
+      requestId: signed.requestId,
       mailKey: registration.email_key ?? '',
       to: isDecoy(registration) ? undefined : (registration.email ?? undefined),
       purposeName: tenant.name,
       language: languageFor(user, registration.locale, signed.acceptLanguage),
     });
   });
-  if (!sent.ok) throw reject('pin.cooldown_active', 'resend_cooldown', { retryAfterSeconds: sent.retryAfterSeconds });
-  return { pin: describePin(tenant) };
+  if (!sent.ok)
+    throw reject(
+      'pin.cooldown_active',
+      { reason: 'resend_cooldown', expected: sent.budget },
+      { retryAfterSeconds: sent.retryAfterSeconds },
+    );
+  return { pin: describePin(tenant, sent.digits) };
 }
 
 /** The `pin` member: what the phone shows while it waits for one. */
-export function describePin(tenant: Tenant): object {
-  const { length, lifetime_seconds: ttl, resend_cooldown_seconds: resend } = tenant.settings.pin;
+export function describePin(tenant: Tenant, length: number): object {
+  const { lifetime_seconds: ttl, resend_cooldown_seconds: resend } = tenant.settings.pin;
   return { length, ttl_seconds: ttl, resend_after_seconds: resend };
 }
+
+/** Whoever redeemed an enrolment token was let in by an administrator: strangers spend nothing of theirs. */
+export const askerOf = ({ clientAddress }: SignedRequest, { kind, id }: { readonly kind: string; readonly id: string }): Asker =>
+  kind === 'enrollment' ? ownAsker(`enrollment:${id}`) : strangerFrom(addressBlock(clientAddress));
 
 function subjectOf(registration: Registration): PinSubject {
   return { purpose: registration.kind as PinSubject['purpose'], subjectId: registration.id }; // the kinds are purposes; checked by the table
@@ -90,7 +102,9 @@ function isDecoy(registration: Registration): boolean {
 
 function pinRefusal(verdict: Exclude<Awaited<ReturnType<typeof examinePin>>, { readonly ok: true }>): Error {
   if (verdict.reason === 'wrong') return reject('pin.invalid', 'wrong_pin', { fields: { attempts_left: verdict.attemptsLeft } });
-  return verdict.reason === 'locked' ? reject('pin.locked', 'attempts_or_budget_spent') : reject('pin.expired', 'no_active_pin');
+  const { budget: expected } = verdict;
+  if (verdict.reason === 'locked') return reject('pin.locked', { reason: 'attempts_or_budget_spent', expected });
+  return reject('pin.expired', { reason: 'no_active_pin', expected });
 }
 
 function outcomeRefusal(reason: 'used' | 'email_exists' | 'consumed'): Error {

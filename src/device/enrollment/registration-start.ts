@@ -1,14 +1,16 @@
 // Beginning a registration of an existing user, or a self-signup: the first mail and the registration token. Known, unknown
 // and suspended people get the same answer for the same work (contract 7.17, design 05).
-import { loadPinPepper, type PinToSend, sendPin } from '../../approvals/pin.ts';
+import { type Asking, strangerFrom } from '../../approvals/asker.ts';
+import { loadPinPepper, type PinToSend, sendPin } from '../../approvals/mailed/pin.ts';
 import { reject } from '../../contract/contract-error.ts';
 import { emailCharsMax, nameCharsMax } from '../../contract/limits.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
 import { foldKey } from '../../domain/fold.ts';
 import { languageFor } from '../../domain/language.ts';
 import { isXmlText } from '../../domain/saml/xml-text.ts';
+import { takeFar } from '../../http/budgets/far-budget.ts';
+import { enforceRateLimit, giveBack, rateLimited } from '../../http/budgets/rate-limits.ts';
 import { addressBlock } from '../../http/client-address.ts';
-import { enforceRateLimit } from '../../http/rate-limits.ts';
 import { randomSecret, uuidV7 } from '../../platform/random.ts';
 import { insertRegistration, type NewRegistration, type RegistrationKind } from '../../storage/device/device-registrations.ts';
 import type { Queries } from '../../storage/engine/database.ts';
@@ -18,7 +20,7 @@ import { badField, type Fields, optionalText, requireText } from '../body-fields
 import type { SignedRequest } from '../signed-call.ts';
 import { isoTime } from '../times.ts';
 import { type FirstCall, parseFirstCall } from './first-call.ts';
-import { describePin } from './pin.ts';
+import { askerOf, describePin } from './pin.ts';
 
 interface Person {
   readonly email: string;
@@ -48,7 +50,7 @@ async function start(signed: SignedRequest, kind: RegistrationKind, first: First
   const { services, tenant } = signed;
   const person = first.fields;
   await enforceRateLimit(services.rateLimiter, tenant, 'management', 'registration_starts_per_ip', addressBlock(signed.clientAddress));
-  await enforceRateLimit(services.rateLimiter, tenant, 'management', 'registration_starts_per_email', person.emailKey);
+  await limitStartsOfEmail(signed, person.emailKey);
   const pepper = await loadPinPepper(services, tenant);
   const id = uuidV7(services.clock.nowMs());
   const token = randomSecret();
@@ -60,10 +62,30 @@ async function start(signed: SignedRequest, kind: RegistrationKind, first: First
     const sent = await sendPin(queries, services, tenant, pepper, mailOf(signed, { kind, id }, person, active, to));
     if (!sent.ok) return sent;
     const expiresAt = await store(queries, signed, { id, token, kind, first, userId: kind === 'signup' ? null : (active?.id ?? null) });
-    return { ok: true, expiresAt } as const;
+    return { ok: true, expiresAt, digits: sent.digits } as const;
   });
-  if (!outcome.ok) throw reject('pin.cooldown_active', 'sends_of_this_mailbox', { retryAfterSeconds: outcome.retryAfterSeconds });
-  return { registration_token: token, expires_at: isoTime(outcome.expiresAt), pin: describePin(tenant) };
+  if (!outcome.ok)
+    throw reject(
+      'pin.cooldown_active',
+      { reason: 'sends_of_this_mailbox', expected: outcome.budget },
+      { retryAfterSeconds: outcome.retryAfterSeconds },
+    );
+  return { registration_token: token, expires_at: isoTime(outcome.expiresAt), pin: describePin(tenant, outcome.digits) };
+}
+
+/** Strangers' budgets, near and far, as for a push. */
+async function limitStartsOfEmail({ services, tenant, clientAddress, requestId }: SignedRequest, emailKey: string): Promise<void> {
+  const name = 'registration_starts_per_email';
+  const near = `${addressBlock(clientAddress)}:${emailKey}`;
+  await enforceRateLimit(services.rateLimiter, tenant, 'management', name, near);
+  const asking = async (): Promise<Asking> => {
+    const user = await services.database.read(tenant.id, (queries) => findUserOfEmail(queries, tenant.id, emailKey));
+    return { asker: strangerFrom(addressBlock(clientAddress)), userId: user?.id, requestId };
+  };
+  const waitSeconds = await takeFar(services, tenant, { name, key: emailKey, asked: 'codes', asking });
+  if (waitSeconds === undefined) return;
+  await giveBack(services.rateLimiter, tenant, name, near);
+  throw rateLimited('management', `${name} (far)`, waitSeconds);
 }
 
 function mailOf(
@@ -76,6 +98,9 @@ function mailOf(
   return {
     purpose: kind,
     subjectId: id,
+    asker: askerOf(signed, { kind, id }),
+    userId: user?.id,
+    requestId: signed.requestId,
     mailKey: person.emailKey,
     to,
     purposeName: signed.tenant.name,

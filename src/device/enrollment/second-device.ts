@@ -1,17 +1,26 @@
 // A further device of a user: the tenant's policy says who must vouch for it (design 05, `additional_device`). Under
 // `existing_device` the registration waits, with a number, for an approval on one of the user's devices.
+
 import { createApproval, subjectKeyOf } from '../../approvals/approval.ts';
+import { ownAsker } from '../../approvals/asker.ts';
 import { reject } from '../../contract/contract-error.ts';
+import { ownTimesNear } from '../../contract/limits.ts';
 import type { UserId } from '../../domain/ids.ts';
 import { emailPinMethod } from '../../domain/sign-in/login-methods.ts';
-import { enforceRateLimit } from '../../http/rate-limits.ts';
+import type { Settings } from '../../domain/tenant/settings.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
+import { rateLimited, takeRate } from '../../http/budgets/rate-limits.ts';
 import { consumeRegistration, parkRegistration, type Registration } from '../../storage/device/device-registrations.ts';
 import { countActiveDevices } from '../../storage/device/devices.ts';
 import type { Queries } from '../../storage/engine/database.ts';
+import { findUser } from '../../storage/people/users.ts';
 import { type ApprovalNow, approvalStateOf, findApproval } from '../../storage/sign-in/approvals.ts';
 import type { SignedRequest } from '../signed-call.ts';
 import { isoTime } from '../times.ts';
 import { tokenInvalid } from './registration-token.ts';
+
+/** Whoever asks proved the mailbox: strangers spend nothing of theirs. */
+const proven = ownAsker('device_add');
 
 /** What a phone shows while its user approves it elsewhere. */
 export interface Waiting {
@@ -27,7 +36,7 @@ export async function judgeSecondDevice(
   userId: UserId,
 ): Promise<'enrol' | 'needs_approval' | 'denied'> {
   const { tenant } = signed;
-  const policy = tenant.settings.device.additional_device;
+  const policy = await policyFor(queries, tenant, userId);
   if (registration.state === 'pending_approval') return judgeApproval(queries, signed, registration);
   if (policy === emailPinMethod || (await countActiveDevices(queries, tenant.id, userId)) === 0) return 'enrol';
   if (policy === 'existing_device') return 'needs_approval';
@@ -35,15 +44,27 @@ export async function judgeSecondDevice(
   throw reject('device.admin_enrollment_required', { reason: 'additional_device', expected: policy, received: registration.kind });
 }
 
+/** Who must vouch for a further device. A mailbox alone adds none for whoever administers (design 17, 2.2). */
+async function policyFor(queries: Queries, { id, settings }: Tenant, userId: UserId): Promise<Settings['device']['additional_device']> {
+  const { additional_device: policy } = settings.device;
+  if (policy !== emailPinMethod) return policy;
+  return (await findUser(queries, id, userId))?.role === 'admin' ? 'existing_device' : policy;
+}
+
 /** Counts a request for an approval before it is made (contract 7.19). */
 export async function limitDeviceApprovals(signed: SignedRequest, registration: Registration): Promise<void> {
   const { services, tenant } = signed;
-  if (registration.state !== 'verified' || registration.user_id === null || tenant.settings.device.additional_device !== 'existing_device')
-    return;
+  if (registration.state !== 'verified' || registration.user_id === null || tenant.settings.device.additional_device === 'admin') return;
   const { database, rateLimiter } = services;
   const userId = registration.user_id;
-  if ((await database.read(tenant.id, (queries) => countActiveDevices(queries, tenant.id, userId))) === 0) return;
-  await enforceRateLimit(rateLimiter, tenant, 'management', 'approvals_per_user', subjectKeyOf(userId, ''));
+  const asks = await database.read(
+    tenant.id,
+    async (queries) =>
+      (await policyFor(queries, tenant, userId)) === 'existing_device' && (await countActiveDevices(queries, tenant.id, userId)) > 0,
+  );
+  if (!asks) return;
+  const waitSeconds = await takeRate(rateLimiter, tenant, 'approvals_per_user', `${proven.key}:${subjectKeyOf(userId, '')}`, ownTimesNear);
+  if (waitSeconds !== undefined) throw rateLimited('management', 'approvals_per_user', waitSeconds);
 }
 
 /** Asks the user's devices, once per registration, and says what to show meanwhile. */
@@ -60,6 +81,7 @@ export async function parkForApproval(
     kind: 'device_add',
     userId,
     subjectKey: subjectKeyOf(userId, ''),
+    asker: proven,
     onDevices: true,
     withNumber: true,
     newDeviceId: signed.headers.deviceId,
@@ -67,7 +89,7 @@ export async function parkForApproval(
     expiresAtMs: registration.expires_at,
   });
   if (!created.ok) {
-    const waitSeconds = tenant.settings.rate_limits.approvals_pending_per_user?.period_seconds ?? 1;
+    const waitSeconds = tenant.settings.rate_limits.approvals_pending_per_user.period_seconds;
     const cause = { reason: 'too_many_pending', expected: 'approvals_pending_per_user' };
     throw reject('management.rate_limited', cause, { retryAfterSeconds: waitSeconds, fields: { retry_after_seconds: waitSeconds } });
   }

@@ -23,7 +23,7 @@ export const adviceOf: Readonly<Record<DeviceRow, string>> = {
   'pin.locked': 'offer another mail, or begin again later',
   'pin.expired': 'offer another mail',
   'pin.cooldown_active': 'wait for `Retry-After`, then offer another mail',
-  'registration.token_invalid': 'after `enroll` ask `GET /self`; otherwise drop the enrolment',
+  'registration.token_invalid': 'after `enroll`, and where the device is enrolled, ask `GET /self`; otherwise drop the enrolment',
   'registration.token_expired': 'drop the enrolment, begin again',
   'registration.email_exists': 'offer to register instead of signing up',
   'attestation.failed': 'attestation failed (`message` is `attestation_failed`): ask for a fresh challenge and attest again',

@@ -2,7 +2,7 @@
 // OpenAPI document and the tables of docs/device-protocol.md are made from it; a test compares it with the routes and the catalogue.
 import type { RowId } from '../../contract/catalogue.ts';
 import type { deviceRows } from '../../contract/device.ts';
-import { base64, list, maybeWord, object, oneOf, part, type Shape, time, uuid, whole, word } from './shapes.ts';
+import { base64, flag, list, maybeWord, object, oneOf, part, type Shape, time, uuid, whole, word } from './shapes.ts';
 
 export type DeviceRow = keyof typeof deviceRows;
 
@@ -165,6 +165,14 @@ export const protocolCalls: readonly ProtocolCall[] = [
     rows: ['approval.user_verification_required', 'device.not_found'],
   },
   {
+    method: 'POST',
+    path: '/sign-in/open',
+    signedBy: 'pop',
+    summary: 'Let the person in somewhere new for ten minutes, though strangers spent what they may ask',
+    answers: [{ status: 200, shape: object({ expires_at: time }) }],
+    rows: [],
+  },
+  {
     method: 'GET',
     path: '/push-token',
     signedBy: 'pop',
@@ -203,8 +211,8 @@ export const protocolCalls: readonly ProtocolCall[] = [
     path: '/approvals/claim',
     signedBy: 'pop',
     summary: 'Take the approval of a sign-in page’s link',
-    body: object({ code: word }),
-    bodyNote: 'of a sign-in page’s link',
+    body: object({ code: word, 'scanned?': flag }),
+    bodyNote: 'of a sign-in page’s link; `scanned`: the app’s own camera read it',
     answers: [{ status: 200, shape: part('Approval'), text: 'the approval, now this device’s' }],
     rows: ['device.not_found'],
   },

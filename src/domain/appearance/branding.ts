@@ -4,13 +4,13 @@ import { brandCornerPixelsMax, urlCharsMax } from '../../contract/limits.ts';
 import { count, each, type FieldFault, field, type Json, text, type ValuesOf, valueFault } from '../field.ts';
 import { colorPattern, contrastOf, nearestWith } from './colors.ts';
 
-/** What stands on a page in light and dark: the card, and the faintest text. Of the style sheets in pages/ and web/first-party/. */
+/** What stands on a page in light and dark: the card, and the faintest text. Of the style sheets in pages/ and first-party/. */
 const grounds = { light: { card: '#ffffff', muted: '#565b72' }, dark: { card: '#161925', muted: '#a9aec4' } } as const;
 type Theme = keyof typeof grounds;
 
 /** WCAG 1.4.11 and 1.4.3. */
 const [accentContrast, textContrast] = [3, 4.5];
-export const accentDefault = '#4a45d6';
+const accentDefault = '#4a45d6';
 
 const color = { ...text(7), shape: { type: 'string', pattern: colorPattern } };
 const sha256 = { ...text(64), shape: { type: 'string', pattern: '^[0-9a-f]{64}$' } };
@@ -99,5 +99,5 @@ function linkFault(value: string): string | undefined {
   return url?.protocol === 'https:' && url.username === '' && url.password === '' ? undefined : 'must be an https address';
 }
 
-/** Where a picture of a tenant is served (web/appearance/assets.ts). */
+/** Where a picture of a tenant is served (appearance/assets.ts). */
 export const assetUrl = ({ baseUrl }: { readonly baseUrl: string }, sha256: string): string => `${baseUrl}/assets/${sha256}`;

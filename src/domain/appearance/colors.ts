@@ -6,7 +6,7 @@ const channels = (color: string): readonly number[] => [1, 3, 5].map((at) => Num
 const colorOf = (from: readonly number[]): string => `#${from.map((value) => Math.round(value).toString(16).padStart(2, '0')).join('')}`;
 
 /** WCAG relative luminance, 0 to 1. */
-export function luminanceOf(color: string): number {
+function luminanceOf(color: string): number {
   const [red = 0, green = 0, blue = 0] = channels(color).map((value) =>
     value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4,
   );

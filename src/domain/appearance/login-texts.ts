@@ -28,9 +28,6 @@ export const builtInTexts = {
 } as const;
 
 export type LoginStep = keyof typeof builtInTexts;
-type KeysOf<T> = T extends Readonly<Record<string, infer Key>> ? Key : never;
-/** Names of the built-in texts that may be replaced. */
-export type ReplacedText = KeysOf<(typeof builtInTexts)[LoginStep]>;
 export const loginSteps = Object.keys(builtInTexts) as readonly LoginStep[];
 
 export const loginStepLabels: Readonly<Record<LoginStep, string>> = {

@@ -4,11 +4,13 @@
 export interface Placeholder {
   readonly required?: true;
   readonly isLink?: true;
+  /** Lets in whoever has it, as a link does. */
+  readonly isSecret?: true;
   /** What previews and tests show. */
   readonly sample: string;
 }
 
-export interface MailKind {
+interface MailKind {
   readonly label: string;
   readonly placeholders: Readonly<Record<string, Placeholder>>;
 }
@@ -18,8 +20,8 @@ const link = { required: true, isLink: true, sample: 'https://login.acme.example
 const minutes = { sample: '10' };
 
 // biome-ignore format: a table, one row a line
-export const mailKinds = {
-  pin: { label: 'Code to sign in', placeholders: { code: { required: true, sample: '482913' }, application: { sample: 'Portal' }, tenant, minutes } },
+const mailKinds = {
+  pin: { label: 'Code to sign in', placeholders: { code: { required: true, isSecret: true, sample: '482913' }, application: { sample: 'Portal' }, tenant, minutes } },
   approval: { label: 'Request to approve', placeholders: { link, application: { required: true, sample: 'Portal' }, message: { required: true, sample: 'Payment of 20 €' }, tenant, minutes } },
   invitation: { label: 'Invitation', placeholders: { link, tenant, lifetime: { sample: '7 days' } } },
   device_added: { label: 'Phone added', placeholders: { device: { required: true, sample: 'Ada’s phone' }, tenant } },

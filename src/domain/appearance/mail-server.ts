@@ -9,7 +9,7 @@ export const mailSecurities = {
   starttls: { label: 'STARTTLS, required (587)' },
   none: { label: 'None: only where the operator allows the address' },
 } as const;
-export type MailSecurity = keyof typeof mailSecurities;
+type MailSecurity = keyof typeof mailSecurities;
 
 export interface MailServer {
   readonly host: string;
@@ -49,11 +49,13 @@ export const mailServerShape = {
 } as const;
 export const mailServerSetting = { anyOf: [mailServerShape, nothing] } as const;
 
-/** A password is told to the server it was given for, and to no other. */
+/** A password is told to the server it was given for, as whom it was given for, and to no other. */
 export function movedPasswordFault(before: MailServer | null, after: MailServer | null): FieldFault | undefined {
   if (before === null || after === null) return undefined;
   const { password_encrypted: sealed } = before;
   if (sealed === undefined || after.password_encrypted !== sealed) return undefined;
   const isSame = (['host', 'port', 'security'] as const).every((name) => before[name] === after[name]);
+  const isSameName = after.username === null || after.username === before.username;
+  if (isSame && !isSameName) return { field: 'password', text: 'must be given again, because the username is another' };
   return isSame ? undefined : { field: 'password', text: 'must be given again, because the host, the port or the security is another' };
 }

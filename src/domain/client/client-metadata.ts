@@ -69,3 +69,18 @@ export function metadataOfClient(client: Client): Json {
     scope: client.scopes.join(' '),
   };
 }
+
+/** What makes a client stricter, and is an administrator's to take back. */
+const narrowing = [
+  'requirePar',
+  'requireSignedRequestObject',
+  'requireConsent',
+  'dpopBoundAccessTokens',
+  'tlsClientCertificateBoundAccessTokens',
+] as const;
+
+/** What is stricter than the client asks for, and is so already, stays so. */
+export const keepNarrowed = (client: Client, change: ClientChange): ClientChange => ({
+  ...change,
+  ...Object.fromEntries(narrowing.filter((key) => client[key]).map((key) => [clientFields[key].name, true])),
+});

@@ -2,7 +2,7 @@
 // private-use schemes for public (native) clients only.
 import { urlCharsMax } from '../../contract/limits.ts';
 
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+export const isLoopbackHost = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 const isAddress = (host: string): boolean => host.startsWith('[') || /^\d{1,3}(\.\d{1,3}){3}$/.test(host);
 
 /**
@@ -18,7 +18,7 @@ export function redirectUriFault(uri: string, isPublic: boolean): string | undef
   if (url.href !== uri && url.href !== `${uri}/`) return `must hold URIs as they are serialised: ${url.href}`;
   if (url.username !== '' || url.password !== '') return 'must hold URIs without credentials';
   if (url.protocol === 'https:') return undefined;
-  if (url.protocol === 'http:') return isLoopback(url.hostname) ? undefined : 'must hold https URIs, or http on a loopback address';
+  if (url.protocol === 'http:') return isLoopbackHost(url.hostname) ? undefined : 'must hold https URIs, or http on a loopback address';
   // RFC 8252 7.1: a private-use scheme is a reversed domain name, so it has a dot.
   if (!/^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/.test(url.protocol)) return 'must hold https URIs, or private-use schemes with a dot';
   return isPublic ? undefined : 'may hold private-use schemes for public clients only';
@@ -30,7 +30,13 @@ export function calledUriFault(uri: string): string | undefined {
   if (url === undefined || uri.includes('#') || url.username !== '' || url.password !== '')
     return 'must be an https URL without fragment and credentials';
   if (url.protocol === 'https:') return undefined;
-  return url.protocol === 'http:' && (isLoopback(url.hostname) || isAddress(url.hostname)) ? undefined : 'must be an https URL';
+  return url.protocol === 'http:' && (isLoopbackHost(url.hostname) || isAddress(url.hostname)) ? undefined : 'must be an https URL';
+}
+
+/** What is wrong with an address that people open. */
+export function pageUriFault(uri: string): string | undefined {
+  const url = parse(uri);
+  return url?.protocol === 'https:' && url.username === '' && url.password === '' ? undefined : 'must be an https URL without credentials';
 }
 
 /** What is wrong with an audience: an absolute URI without a fragment (RFC 8707 2). */

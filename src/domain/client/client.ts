@@ -20,10 +20,14 @@ import {
 import type { ClientId } from '../ids.ts';
 import { rulesKind } from '../mappings/rule.ts';
 import { rulesFault } from '../mappings/rule-faults.ts';
-import { cibaGrantType, codeGrantType, grantTypeNames, grantTypes } from '../oidc/grant-types.ts';
+import { cibaGrantType, codeGrantType, grantTypeNames, grantTypes, machineGrantType, refreshGrantType } from '../oidc/grant-types.ts';
+import { standardScopes } from '../oidc/standard-scopes.ts';
+import { capabilities } from '../people/capabilities.ts';
 import { audienceFault, calledUriFault, redirectUriFault } from './client-uris.ts';
 import { fapi2Fault, fapi2Implied, fapi2Profile, hasBoundTokens } from './fapi2.ts';
+import type { Origin } from './stranger.ts';
 import { certificateFault, certificateMethods, credentialsTab, tlsClientAuthFields, tokensTab } from './tls-client-auth.ts';
+import { exchangeFields } from './token-exchange.ts';
 
 export const tokenEndpointAuthMethods = [
   'client_secret_basic',
@@ -124,6 +128,7 @@ export const clientFields = {
   refreshReuseLeewaySeconds: field('refresh_reuse_leeway_seconds', seconds(0, 3600), { default: 0, tab: tokensTab,
     label: 'Leeway for a refresh token used twice, in seconds',
     help: 'A client that lost the answer to a refresh gets the same one again; later uses end its tokens.' }),
+  ...exchangeFields,
   logoUri: field('logo_uri', uri, { label: 'Address of its logo', check: calledUriFault }),
   mappings: field('mappings', rulesKind('oidc'), { default: [], label: 'Claims', check: mappingsFault,
     help: 'Rules that make claims; they replace rules of the default table (/mappings/oidc) by `to`.' }),
@@ -142,6 +147,12 @@ export interface Client extends Values {
   readonly secretHash: string | undefined;
   /** The secret itself under the master key; for client_secret_jwt only. */
   readonly secretEncrypted: string | undefined;
+  /** Where it comes from when nobody registered it. */
+  readonly origin?: Origin | undefined;
+  /** Who made it, as in the audit trail. */
+  readonly createdBy?: string | undefined;
+  /** Who made its secret, or gave its keys, last: they know what it signs in by. */
+  readonly secretBy?: { readonly actor: string; readonly atMs: number } | undefined;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
@@ -240,6 +251,22 @@ function grantFault(client: Values): FieldFault | undefined {
   if (mode === 'push' && hasBoundTokens(client))
     return { field: 'backchannel_token_delivery_mode', text: 'may not be push where tokens are bound to a key: nobody proves one' };
   return undefined;
+}
+
+/**
+ * What a client is registered for and never gets: client_credentials opens the Management API alone (contract 5). Asked where somebody
+ * registers a client or changes what it may have; one of before stays as it is.
+ */
+export function unreachableScope({ grantTypes, scopes }: Pick<Values, 'grantTypes' | 'scopes'>): FieldFault | undefined {
+  if (!grantTypes.includes(machineGrantType) || grantTypes.some((type) => type !== machineGrantType && type !== refreshGrantType))
+    return undefined;
+  const reachable: ReadonlySet<string> = new Set([...capabilities, ...standardScopes]);
+  return scopes.every((scope) => reachable.has(scope))
+    ? undefined
+    : {
+        field: 'scopes',
+        text: `may hold capabilities of the Management API only where ${machineGrantType} is the only grant: it opens no other API`,
+      };
 }
 
 function firstFault(values: readonly string[], faultOf: (value: string) => string | undefined): string | undefined {

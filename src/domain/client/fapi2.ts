@@ -1,5 +1,6 @@
 // What `profile: "fapi2"` asks of a client (FAPI 2.0 Security Profile 5.3, design 14, 5): what it sets where a registration is
 // silent, what contradicts it, and the bounds other parts keep for such a client. Pure; client.ts owns the fields.
+import type { Json } from '../field.ts';
 import { certificateMethods } from './tls-client-auth.ts';
 
 /** The values the profile speaks of. */
@@ -14,6 +15,7 @@ interface ProfiledClient {
   readonly dpopBoundAccessTokens: boolean;
   readonly tlsClientCertificateBoundAccessTokens: boolean;
   readonly redirectUris: readonly string[];
+  readonly jwks: object | undefined;
 }
 
 export const fapi2Profile = 'fapi2';
@@ -64,10 +66,24 @@ export function fapi2Fault(client: ProfiledClient): { readonly key: keyof Profil
       `must be one of ${signingAlgs.join(', ')} for the profile fapi2`,
     ],
     [hasBoundTokens(client), 'dpopBoundAccessTokens', 'or tls_client_certificate_bound_access_tokens must be true for the profile fapi2'],
+    [canSign(client), 'jwks', `must hold a key for ${signingAlgs.join(', ')} for the profile fapi2`],
     [client.redirectUris.every((uri) => uri.startsWith('https:')), 'redirectUris', 'must hold https URIs only for the profile fapi2'],
   ];
   const unmet = demands.find(([holds]) => !holds);
   return unmet === undefined ? undefined : { key: unmet[1], text: unmet[2] };
+}
+
+/** Whether a registered key can make a signature of the profile: RS256 keys, and curves of others, never do. */
+function isUsableKey(key: unknown): boolean {
+  const { kty, crv, alg, use } = (key ?? {}) as Json;
+  if (use === 'enc' || (alg !== undefined && !signingAlgs.includes(String(alg)) && alg !== 'Ed25519')) return false;
+  return kty === 'RSA' || (kty === 'EC' && crv === 'P-256') || (kty === 'OKP' && crv === 'Ed25519');
+}
+
+/** False for a key set with which the client could never authenticate; one at an address may change. */
+function canSign({ jwks, tokenEndpointAuthMethod }: ProfiledClient): boolean {
+  const keys = (jwks as Json | undefined)?.['keys'];
+  return tokenEndpointAuthMethod !== 'private_key_jwt' || !Array.isArray(keys) || keys.some(isUsableKey);
 }
 
 /** Those of `algs` that the client may sign with. */

@@ -15,7 +15,7 @@ import type { ClientChange } from './client.ts';
 // biome-ignore format: a field a line or two
 export const policyFields = {
   hosts: field('hosts', list(text(urlCharsMax), policyHostsMax), { default: [], form: 'new', label: 'Hosts',
-    help: 'One a line: where its addresses may be, such as app.example.com; for an app the scheme, such as com.example.app.' }),
+    help: 'One a line: where its addresses may be, such as app.example.com; for an app the scheme with its colon, such as com.example.app:.' }),
   grantTypes: field('grant_types', list(choice(grantTypeNames, grantTypes)), { default: [codeGrantType, refreshGrantType], form: 'new',
     label: 'Grants' }),
   scopes: field('scopes', list(text(scopeNameCharsMax), scopesPerListMax), { default: [], form: 'new', label: 'Scopes', help: 'One a line.' }),
@@ -56,9 +56,9 @@ export function policyFault(change: ClientChange, policy: RegistrationPolicy): F
   return undefined;
 }
 
-/** The host of a web address; the scheme of an app's. */
+/** The host of a web address; the scheme of an app's, with the colon that no host has. */
 function hostOf(uri: string): string {
   const url = URL.parse(uri);
   if (url === null) return '';
-  return url.protocol === 'https:' || url.protocol === 'http:' ? url.hostname : url.protocol.slice(0, -1);
+  return url.protocol === 'https:' || url.protocol === 'http:' ? url.hostname : url.protocol;
 }

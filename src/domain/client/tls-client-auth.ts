@@ -3,7 +3,7 @@
 import { urlCharsMax } from '../../contract/limits.ts';
 import { type FieldFault, field, flag, text } from '../field.ts';
 
-export const tlsClientAuth = 'tls_client_auth' as const;
+const tlsClientAuth = 'tls_client_auth' as const;
 export const selfSignedTlsClientAuth = 'self_signed_tls_client_auth' as const;
 /** Methods whose credential is the certificate of the connection. */
 export const certificateMethods = [tlsClientAuth, selfSignedTlsClientAuth] as const;

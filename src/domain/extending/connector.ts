@@ -1,19 +1,24 @@
 // A connector as registered (design 16, 4): the application people and groups are provisioned to by SCIM, the table of its fields, and how
-// it signs in there. Pure. The secret is a value of the table that only documents carry: it is sealed by whoever writes it.
+// it signs in there, with a secret that goes nowhere else than where it was given for. Pure.
 import {
   connectorGroupsMax,
   connectorRateMax,
   connectorSecretCharsMax,
+  connectorsPerTenantMax,
   nameCharsMax,
   textCharsMax,
   urlCharsMax,
 } from '../../contract/limits.ts';
 import { calledUriFault } from '../client/client-uris.ts';
-import { type ChangeOf, choice, count, field, flag, json, type Kind, list, text, type ValuesOf } from '../field.ts';
+import { choice, count, field, flag, json, type Kind, list, text, type ValuesOf } from '../field.ts';
 import type { ConnectorId } from '../ids.ts';
+import { defineKind, type Thing } from '../kind.ts';
 import { rulesKind } from '../mappings/rule.ts';
-import { rulesFault } from '../mappings/rule-faults.ts';
+import { rulesFault, unknownAttributeFault } from '../mappings/rule-faults.ts';
+import { scimRulesOf } from '../mappings/scim.ts';
 import { machineGrantType } from '../oidc/grant-types.ts';
+import type { Capability } from '../people/capabilities.ts';
+import type { Tenant } from '../tenant/tenant.ts';
 
 export const authTypes = ['bearer', 'basic', machineGrantType] as const;
 export type AuthType = (typeof authTypes)[number];
@@ -28,7 +33,7 @@ export interface ConnectorAuth {
 }
 
 /** The same as callers give it. */
-export type GivenAuth = ConnectorAuth & { readonly token?: string; readonly password?: string; readonly client_secret?: string };
+type GivenAuth = ConnectorAuth & { readonly token?: string; readonly password?: string; readonly client_secret?: string };
 
 /** The member that holds the secret, those that must be there, and those that may. */
 const authMembers: Readonly<
@@ -84,36 +89,82 @@ export const connectorFields = {
   match: field('match', choice(matches), { default: 'userName', label: 'How an account that is there is found' }),
   deprovision: field('deprovision', choice(['deactivate', 'delete', 'leave'], deprovisions), { default: 'deactivate', label: 'When somebody is deleted here, or no longer provisioned' }),
   rate: field('rate', count(1, connectorRateMax), { default: 10, label: 'Requests a second, at most' }),
-  secret: field('secret', hidden, { write: 'never', label: 'Secret' }),
+  secret: field('secret', hidden, { write: 'never', hidden: true, label: 'Secret' }),
 } as const;
 
-export type ConnectorValues = ValuesOf<typeof connectorFields>;
-export type ConnectorChange = Omit<ChangeOf<typeof connectorFields>, 'auth'> & { readonly auth?: GivenAuth };
-
+type ConnectorValues = ValuesOf<typeof connectorFields>;
 /** Its secret is sealed. */
-export interface Connector extends ConnectorValues {
-  readonly id: ConnectorId;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
+export type Connector = Thing<typeof connectorFields, ConnectorId>;
+
+export const connectorKind = defineKind({
+  noun: 'connector',
+  plural: 'connectors',
+  called: 'connector',
+  fields: connectorFields,
+  key: 'id',
+  unique: [['name', 'Another connector has this name.']],
+  atMost: { count: connectorsPerTenantMax, field: 'name', of: 'connectors' },
+  secret: {
+    key: 'secret',
+    inside: {
+      name: 'auth',
+      members: Object.values(authMembers).map(({ secret }) => secret),
+      part: (given) => partAuth(given as GivenAuth), // of the shape
+      told: (given) => (given as GivenAuth).type,
+      join: (auth, secret) => ({ ...(auth as ConnectorAuth), [secretMemberOf((auth as ConnectorAuth).type)]: secret }), // of the shape
+    },
+    goesTo: ({ baseUrl, auth }) => [auth.type, auth.username, auth.client_id, originOf(baseUrl), originOf(auth.token_url)],
+    again: ({ auth }) => ({
+      field: 'auth',
+      text: `must be given again with its ${secretMemberOf(auth.type)}, which would be told somewhere else`,
+      conflict: `auth has no ${secretMemberOf(auth.type)}, and the one that is known would be told somewhere else`,
+    }),
+    missing: ({ auth }) => ({ field: 'auth', text: `of type ${auth.type} must have ${secretMemberOf(auth.type)}` }),
+  },
+  rules: ({ mappings }, context) => unknownAttributeFault('scim', mappings, context),
+  power: { read: 'connectors:read', write: 'connectors:write', needs: connectorNeeds, isFreelyDeleted: true },
+  searched: ({ name, baseUrl }) => [name, baseUrl],
+  told: { created: ({ name }) => ({ name }), deleted: ({ name }) => ({ name }) },
+  defaultsLeftOut: { but: [] },
+  summaries: {
+    create: 'Make a connector; enabled, it begins with everybody',
+    list: 'List connectors, oldest first; `search` is a part of a name or an address',
+    read: 'Read a connector',
+    change: 'Change a connector; who moves it to another host gives its secret again',
+    remove: 'Delete a connector with its links; accounts at the target stay as they are',
+  },
+  pages: {
+    singular: 'Connector',
+    plural: 'Connectors',
+    about: 'An application with accounts of its own that speaks SCIM: people and groups are provisioned there, and kept as they are here.',
+    searchHint: 'A part of the name',
+    title: 'name',
+    deletion: 'Nobody is provisioned there any more. Accounts at the application stay as they are.',
+  },
+});
 
 /** Parts what a caller gave into what is shown and what is sealed. */
-export function partAuth(given: GivenAuth): { readonly auth: ConnectorAuth; readonly secret: string | undefined } {
-  const { [authMembers[given.type].secret]: secret, ...auth } = given;
-  return { auth, secret: secret as string | undefined }; // of the shape
+function partAuth(given: GivenAuth): { readonly value: ConnectorAuth; readonly secret: string | undefined } {
+  const { [authMembers[given.type].secret]: secret, ...value } = given;
+  return { value, secret: secret as string | undefined }; // of the shape
 }
 
 /** What a kind of sign-in has beside its secret. */
 export const authMembersOf = (type: AuthType): readonly string[] => [...authMembers[type].required, ...authMembers[type].optional];
 
 /** The member that the secret of this kind of sign-in is given as. */
-export const secretMemberOf = (type: AuthType): string => authMembers[type].secret;
+export function secretMemberOf(type: AuthType): string {
+  return authMembers[type].secret;
+}
 
-/** True when a secret known for one would be told to a stranger by the other. */
-export const goesElsewhere = (before: ConnectorValues, after: ConnectorValues): boolean =>
-  before.auth.type !== after.auth.type ||
-  originOf(before.baseUrl) !== originOf(after.baseUrl) ||
-  originOf(before.auth.token_url) !== originOf(after.auth.token_url);
+/** What its maker must hold, and whoever sees what it sends: it hands out people, and groups where it provisions or tells them. */
+export function connectorNeeds(
+  { groups, users: who, mappings }: Pick<ConnectorValues, 'groups' | 'users' | 'mappings'>,
+  tenant: Pick<Tenant, 'mappings'>,
+): readonly Capability[] {
+  const tellsGroups = scimRulesOf(tenant.mappings.scim, mappings).some(({ sources }) => sources.includes('groups'));
+  return who === 'groups' || groups.length > 0 || tellsGroups ? ['users:read', 'groups:read'] : ['users:read'];
+}
 
 const originOf = (url: string | undefined): string | undefined => (url === undefined ? undefined : URL.parse(url)?.origin);
 const prefixed = (fault: string | undefined): string | undefined => (fault === undefined ? undefined : `has a mistake in ${fault}`);

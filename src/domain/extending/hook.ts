@@ -11,9 +11,11 @@ import {
 } from '../../contract/limits.ts';
 import { calledUriFault } from '../client/client-uris.ts';
 import { consoleClientId } from '../client/own-clients.ts';
-import { type ChangeOf, choice, count, field, flag, list, text, type ValuesOf } from '../field.ts';
+import { choice, count, field, flag, list, ownField, text, time } from '../field.ts';
+import { defineKind, type Thing } from '../kind.ts';
 import { isProtocolClaim } from '../oidc/protocol-claims.ts';
 import { fail, type Outcome } from '../outcome.ts';
+import { madeSigningSecret, secretKind, signingSecret } from './signing-secret.ts';
 
 export const hookPoints = {
   token: { label: 'Before tokens are issued' },
@@ -37,24 +39,53 @@ export const hookFields = {
   clients: field('clients', list(text(urlCharsMax), clientsPerHookMax), { default: [], label: 'Only for these clients',
     help: 'Client ids, and entity IDs of SAML service providers, one a line. None: for all.' }),
   enabled: field('enabled', flag, { default: true, label: 'Enabled' }),
+  secret: field('secret', secretKind, { ...signingSecret, column: 'secret_encrypted' }),
+  previousSecret: ownField('previous_secret', secretKind, { hidden: true, column: 'previous_secret_encrypted' }),
+  previousUntilMs: ownField('previous_secret_until', time, { hidden: true, column: 'previous_until' }),
 } as const;
 
-export type HookValues = ValuesOf<typeof hookFields>;
-export type HookChange = ChangeOf<typeof hookFields>;
+export type Hook = Thing<typeof hookFields>;
 
-/** The secrets its calls are signed with, under the master key. */
-export interface HookSecrets {
-  readonly secretSealed: string;
-  /** The one before a rotation, which signs too until `previousUntilMs`. */
-  readonly previousSealed: string | undefined;
-  readonly previousUntilMs: number | undefined;
-}
-
-export interface Hook extends HookValues, HookSecrets {
-  readonly id: string;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
+export const hookKind = defineKind({
+  noun: 'hook',
+  plural: 'hooks',
+  called: 'hook',
+  fields: hookFields,
+  key: 'id',
+  unique: [['point', 'The point has a hook.']],
+  secret: {
+    key: 'secret',
+    made: {
+      ...madeSigningSecret,
+      description: 'Standard Webhooks; shown once',
+      rotation: {
+        summary: 'Make a new secret, shown once; the one before signs too for 24 hours',
+        status: 201,
+        answer: 'secret',
+        confirm: 'Calls are signed with both secrets for 24 hours. The new one is shown for ten minutes.',
+      },
+    },
+  },
+  // It is told who signs in, and as what.
+  power: { read: 'sign-in:read', write: 'sign-in:write', needs: () => ['users:read'], isFreelyDeleted: true },
+  searched: ({ url, point }) => [url, point],
+  told: { created: ({ point }) => ({ point }) },
+  summaries: {
+    create: 'Register a hook; a point has one. Its secret is shown once',
+    list: 'List hooks, oldest first; `search` is a part of an address',
+    read: 'Read a hook',
+    change: 'Change a hook',
+    remove: 'Delete a hook: from now on nobody is asked',
+  },
+  pages: {
+    singular: 'Hook',
+    plural: 'Hooks',
+    about: 'A program of yours that is asked before tokens are issued or a sign-in ends: it adds claims, or denies.',
+    searchHint: 'A part of the address',
+    title: 'point',
+    deletion: 'From now on nobody is asked: what it added is missing, and what it denied passes.',
+  },
+});
 
 /** The hooks of a tenant that are asked; most have none. */
 export type TenantHooks = { readonly [Point in HookPoint]?: Hook };

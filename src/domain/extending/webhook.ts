@@ -1,12 +1,16 @@
-// A webhook as registered (design 16, 2): the table of its fields, and which events are its own. Pure. The signing secret is a value of
-// the table that only documents carry: it is made by us, sealed by whoever writes it, and shown once.
-import { type EventType, eventTypes } from '../../contract/events.ts';
-import { feedTypesMax, nameCharsMax, urlCharsMax } from '../../contract/limits.ts';
+// A webhook as registered (design 16, 2): the table of its fields, and which events are its own. Pure.
+import { type EventRow, type EventType, eventTypes } from '../../contract/events.ts';
+import { feedTypesMax, nameCharsMax, urlCharsMax, webhooksPerTenantMax } from '../../contract/limits.ts';
 import { calledUriFault } from '../client/client-uris.ts';
-import { type ChangeOf, field, flag, type Kind, list, text, type ValuesOf } from '../field.ts';
+import { choice, field, flag, list, ownField, text, time, type ValuesOf } from '../field.ts';
 import type { WebhookId } from '../ids.ts';
+import { defineKind, type Thing } from '../kind.ts';
+import type { Capability } from '../people/capabilities.ts';
+import { madeSigningSecret, secretKind, signingSecret } from './signing-secret.ts';
 
-const secret: Kind<string, string> = { ...text(nameCharsMax), input: 'none' };
+/** The endpoint said 410, or has failed for too long. */
+const disabledReasons = ['gone', 'failing'] as const;
+export type DisabledReason = (typeof disabledReasons)[number];
 
 // biome-ignore format: a field a line or two
 export const webhookFields = {
@@ -15,47 +19,87 @@ export const webhookFields = {
   types: field('types', list(text(nameCharsMax), feedTypesMax), { default: [], label: 'Types of events', check: typesFault,
     help: 'One a line: user.created, or user.* for all of a kind; none: every event.' }),
   enabled: field('enabled', flag, { default: true, label: 'Enabled', help: 'While it is not, events wait, for thirty days at most.' }),
-  secret: field('secret', secret, { write: 'never', label: 'Signing secret', check: secretFault }),
+  secret: field('secret', secretKind, signingSecret),
+  previousSecret: ownField('previous_secret', secretKind, { hidden: true }),
+  // Why we disabled it, and since when no delivery has succeeded, when the last one failed.
+  disabledReason: ownField('disabled_reason', choice(disabledReasons)),
+  failingSinceMs: ownField('failing_since', time),
+  previousUntilMs: ownField('previous_secret_until', time, { column: 'previous_until' }),
 } as const;
 
-export type WebhookValues = ValuesOf<typeof webhookFields>;
-export type WebhookChange = ChangeOf<typeof webhookFields>;
-
-export interface Webhook extends WebhookValues {
-  readonly id: WebhookId;
-  /** The secret before, sealed; it signs too until then, in epoch milliseconds. */
-  readonly previousSecret: string | undefined;
-  readonly previousUntilMs: number | undefined;
-  /** Since when no delivery has succeeded, when the last one failed. */
-  readonly failingSinceMs: number | undefined;
-  /** Why we disabled it. */
-  readonly disabledReason: DisabledReason | undefined;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
-
-/** The endpoint said 410, or has failed for too long. */
-export type DisabledReason = 'gone' | 'failing';
+type WebhookValues = ValuesOf<typeof webhookFields>;
+export type Webhook = Thing<typeof webhookFields, WebhookId>;
 
 const known: readonly EventType[] = Object.keys(eventTypes) as EventType[];
-const secretPrefix = 'whsec_';
+
+export const webhookKind = defineKind({
+  noun: 'webhook',
+  plural: 'webhooks',
+  called: 'webhook',
+  fields: webhookFields,
+  key: 'id',
+  unique: [['url', 'Another webhook has this address.']],
+  atMost: { count: webhooksPerTenantMax, field: 'url', of: 'webhooks' },
+  secret: {
+    key: 'secret',
+    made: {
+      ...madeSigningSecret,
+      description: 'whsec_…, shown once',
+      rotation: {
+        summary: 'Make a new secret, shown once; the old one signs too for 24 hours',
+        status: 200,
+        answer: 'thing',
+        confirm: 'Both secrets sign for 24 hours. The new one is shown for ten minutes.',
+      },
+    },
+  },
+  // One that is enabled is no longer failing.
+  complete: (values) => (values.enabled ? { ...values, failingSinceMs: undefined, disabledReason: undefined } : values),
+  power: { read: 'webhooks:read', write: 'webhooks:write', needs: webhookNeeds, isFreelyDeleted: true },
+  searched: ({ url }) => [url],
+  told: { created: ({ url }) => ({ url: toldUrl(url) }), deleted: ({ url }) => ({ url: toldUrl(url) }) },
+  defaultsLeftOut: { but: [] },
+  summaries: {
+    create: 'Register a webhook, which gets what happens from now on; its secret is shown once',
+    list: 'List webhooks, oldest first; `search` is a part of an address',
+    read: 'Read a webhook',
+    change: 'Change a webhook; enabled again, it gets what waited',
+    remove: 'Delete a webhook with its deliveries',
+  },
+  pages: {
+    singular: 'Webhook',
+    plural: 'Webhooks',
+    about: 'An address of yours that events of the tenant are posted to, signed: somebody joined, a group changed.',
+    searchHint: 'A part of the address',
+    title: 'url',
+    deletion: 'Nothing is posted there any more, and its deliveries are gone, those that wait too.',
+  },
+});
 
 /** True when a type of the list is that one, or a beginning of it; the empty list is all. */
 export const wants = (types: readonly string[], type: string): boolean =>
   types.length === 0 || types.some((one) => (one.endsWith('.*') ? type.startsWith(one.slice(0, -1)) : one === type));
 
-/** The secret as receivers take it. */
-export const secretText = (bytes: Uint8Array): string => `${secretPrefix}${Buffer.from(bytes).toString('base64')}`;
+/** A type of event, or the beginning of some that there are: `user.created`, `user.*`. */
+export const isTypeOfEvents = (text: string): boolean => known.some((type) => wants([text], type));
 
-function typesFault(types: readonly string[]): string | undefined {
-  const unknown = types.find((one) => !known.some((type) => wants([one], type)));
-  return unknown === undefined ? undefined : `must hold types of events such as user.created or user.*; ${unknown} is none`;
+/** What its maker must hold: it hands out events, and most types tell what people do. */
+function webhookNeeds({ types }: Pick<WebhookValues, 'types'>): readonly Capability[] {
+  return known.some((type) => wants(types, type) && tellsOfPeople(type)) ? ['events:read', 'users:read'] : ['events:read'];
 }
 
-/** Standard Webhooks: 24 to 64 bytes in base64 behind a prefix. */
-function secretFault(given: string): string | undefined {
-  const bytes = Buffer.from(given.slice(secretPrefix.length), 'base64');
-  return given.startsWith(secretPrefix) && secretText(bytes) === given && bytes.length >= 24 && bytes.length <= 64
-    ? undefined
-    : 'must be whsec_ and 24 to 64 bytes in base64';
+/** The address as events tell it: what stands behind the path may be a secret of the receiver's. */
+export const toldUrl = (url: string): string => url.split(/[?#]/, 1)[0]!;
+
+const ofPeople: readonly string[] = ['user', 'device', 'external_identity', 'login', 'grant'];
+const namesOfPeople: readonly string[] = ['user', 'user_id', 'email'];
+
+function tellsOfPeople(type: EventType): boolean {
+  const { about, data }: EventRow = eventTypes[type];
+  return about.some((one) => ofPeople.includes(one)) || Object.keys(data).some((name) => namesOfPeople.includes(name));
+}
+
+function typesFault(types: readonly string[]): string | undefined {
+  const unknown = types.find((one) => !isTypeOfEvents(one));
+  return unknown === undefined ? undefined : `must hold types of events such as user.created or user.*; ${unknown} is none`;
 }

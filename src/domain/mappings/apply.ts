@@ -10,7 +10,7 @@ import { placeholdersOf, readTemplate, type Template, valuePlaceholder } from '.
 /** Why a rule gave less than its source has. */
 export type DropReason = 'when' | Comparison | 'values' | 'template' | 'empty' | 'duplicate' | 'first' | 'too_large';
 /** Called for each value that goes; null stands for all that a rule could give. */
-export type OnDrop = (value: MappedValue | null, reason: DropReason) => void;
+type OnDrop = (value: MappedValue | null, reason: DropReason) => void;
 
 export interface CompiledRule {
   readonly rule: MappingRule;
@@ -77,6 +77,9 @@ function compileRule(rule: MappingRule, isUnbounded: boolean): CompiledRule {
     mayRepeat: rule.strip !== undefined || rule.values !== undefined || rule.case !== undefined || parts !== undefined,
   };
 }
+
+/** Whether rules read in which groups people are. */
+export const readGroups = (rules: MappingRules): boolean => rules.some((rule) => sourcesOf(rule).includes('groups'));
 
 function sourcesOf(rule: MappingRule): readonly Source[] {
   const groups: readonly Source[] = rule.when?.group === undefined ? [] : ['groups'];

@@ -18,7 +18,7 @@ const ofAttributes = userAttributes.flatMap(({ path, claim }): readonly MappingR
 );
 
 /** What every tenant starts from. */
-export const standardClaims: MappingRules = [
+const standardClaims: MappingRules = [
   { to: 'name', from: 'full_name', scope: 'profile' },
   ...ofAttributes.toSorted((left, right) => rankOf(left) - rankOf(right)),
   { to: 'picture', from: 'photos.primary', scope: 'profile' },

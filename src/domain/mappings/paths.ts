@@ -101,7 +101,7 @@ const typed = /^([a-z_]+)\[([A-Za-z0-9_-]{1,40})\]$/;
 
 const upstreamPrefix = 'upstream.';
 /** A claim or attribute of another provider, e.g. `upstream.department`. */
-export const isUpstreamPath = (path: string): boolean => path.startsWith(upstreamPrefix) && path.length > upstreamPrefix.length;
+const isUpstreamPath = (path: string): boolean => path.startsWith(upstreamPrefix) && path.length > upstreamPrefix.length;
 
 /** Texts, numbers and yes or no, alone or in a list; anything else is no value. */
 function upstreamValue({ upstream = {} }: MappingFacts, name: string): MappedValue | readonly MappedValue[] | undefined {

@@ -11,17 +11,17 @@ export interface PreviewedRule {
 }
 
 /**
- * Every rule's own result, in the order of the table.
+ * Every rule's own result, in the order of the table; worked out as it is taken.
  * @param placesOf where a rule says something: each place has room of its own.
  */
-export function previewRules(
+export function* previewRules(
   rules: CompiledRules,
   facts: MappingFacts,
   { bytesMax, bytesOf }: Room,
   placesOf: (rule: CompiledRule) => readonly string[],
-): readonly PreviewedRule[] {
+): Generator<PreviewedRule> {
   const rooms = new Map<string, number>();
-  return rules.map((compiled) => {
+  for (const compiled of rules) {
     const { to } = compiled.rule;
     const places = placesOf(compiled);
     const room = compiled.isUnbounded ? Number.POSITIVE_INFINITY : Math.min(...places.map((place) => rooms.get(place) ?? bytesMax));
@@ -38,6 +38,6 @@ export function previewRules(
     const fits = isGiven && bytes <= room;
     if (isGiven && !fits) dropped.push({ value: null, reason: 'too_large' });
     for (const place of fits ? places : []) rooms.set(place, (rooms.get(place) ?? bytesMax) - bytes);
-    return { to, values: fits ? given.values : [], ...(dropped.length > 0 && { dropped }) };
-  });
+    yield { to, values: fits ? given.values : [], ...(dropped.length > 0 && { dropped }) };
+  }
 }

@@ -9,8 +9,9 @@ import {
   samlAttributeNameCharsMax,
   scopeNameCharsMax,
 } from '../../contract/limits.ts';
+import type { KindFault } from '../kind.ts';
 import { isProtocolClaim } from '../oidc/protocol-claims.ts';
-import { type CustomAttribute, unknownCustomPath } from '../people/custom-attributes.ts';
+import { type CustomAttribute, customPath, unknownCustomPath } from '../people/custom-attributes.ts';
 import { isXmlText } from '../saml/xml-text.ts';
 import { inboundTargets, isInboundTarget } from './inbound-targets.ts';
 import { inboundPathFault, nearestOf, pathFault, pathOf } from './paths.ts';
@@ -40,12 +41,30 @@ export function rulesFault(kind: MappingKind, rules: unknown): string | undefine
   return undefined;
 }
 
-/** The first path of an attribute the tenant does not have, as a text for people. */
-export const unknownCustomIn = (attributes: readonly CustomAttribute[], kind: MappingKind, rules: MappingRules): string | undefined =>
-  unknownCustomPath(attributes, attributePaths(kind, rules));
+/** What is wrong with rules that read, or write, attributes the tenant does not have; those a thing has already may name what has gone since. */
+export function unknownAttributeFault(
+  kind: MappingKind,
+  rules: MappingRules,
+  { tenant, before, field = 'mappings' }: Named,
+): KindFault | undefined {
+  const paths = rules === before?.mappings ? [] : attributePaths(kind, rules);
+  const text = unknownCustomPath(tenant.customAttributes, paths);
+  if (text === undefined) return undefined;
+  const known = tenant.customAttributes.map(customPath);
+  const expected = `paths of the tenant's attributes: ${known.join(', ') || 'it has none'}`;
+  const found = paths.find((path) => path.startsWith('custom.') && !known.includes(path));
+  return { field, is: 'sentence', text, inDocument: { path: [field], expected, found } };
+}
+
+interface Named {
+  readonly tenant: { readonly customAttributes: readonly CustomAttribute[] };
+  readonly before?: { readonly mappings: MappingRules } | undefined;
+  /** Where the rules stand, if not in `mappings`. */
+  readonly field?: string;
+}
 
 /** Every path that names an attribute of a person: rules read it, or write it for whoever comes from another provider. */
-export const attributePaths = (kind: MappingKind, rules: MappingRules): readonly string[] =>
+const attributePaths = (kind: MappingKind, rules: MappingRules): readonly string[] =>
   rules.flatMap((rule) => (kind === 'inbound' ? [rule.to] : pathsIn(rule)));
 
 /** Every path a rule reads. */

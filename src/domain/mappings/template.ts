@@ -1,7 +1,7 @@
 // Templates of mapping rules: text with `{value}` and `{path}`s; `{{` and `}}` are braces. Read in one pass from left to right. Pure.
 
 export type Template = readonly (string | { readonly path: string })[];
-export type TemplateReading =
+type TemplateReading =
   | { readonly ok: true; readonly parts: Template }
   | { readonly ok: false; readonly reason: 'brace_open' | 'brace_alone' };
 

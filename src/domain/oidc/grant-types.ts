@@ -14,6 +14,8 @@ export const refreshGrantType = 'refresh_token';
 export const machineGrantType = 'client_credentials';
 export const cibaGrantType = 'urn:openid:params:grant-type:ciba';
 export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
+export const jwtBearerGrantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+export const exchangeGrantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 const table = {
   [codeGrantType]: { label: 'Authorization code', publicClients: true },
@@ -21,6 +23,8 @@ const table = {
   [machineGrantType]: { label: 'Client credentials', publicClients: false },
   [cibaGrantType]: { label: 'Sign-in without a browser (CIBA)', publicClients: false },
   [deviceCodeGrantType]: { label: 'Devices without a browser', publicClients: true, isExtra: true },
+  [jwtBearerGrantType]: { label: 'Assertions by its own key', publicClients: false, isExtra: true },
+  [exchangeGrantType]: { label: 'Token exchange', publicClients: false, isExtra: true },
 } as const;
 
 export type GrantType = keyof typeof table;
@@ -31,7 +35,7 @@ export const isGrantType = (name: string | undefined): name is GrantType => name
 
 /** What a tenant may turn on beside what every tenant has: grants, and that clients register themselves. */
 export const registrationName = 'registration';
-export const extraGrantNames = [deviceCodeGrantType, registrationName] as const;
+export const extraGrantNames = [deviceCodeGrantType, jwtBearerGrantType, exchangeGrantType, registrationName] as const;
 type ExtraGrant = (typeof extraGrantNames)[number];
 
 /** Whether a tenant with these extra grants has the grant type. */

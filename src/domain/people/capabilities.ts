@@ -1,5 +1,6 @@
 // The capabilities of the Management API and SCIM: scopes `<resource>:read` and `<resource>:write` (design 02), and the one to let people
-// in again who lost their phone (design 14, 3); and those of receivers of security events.
+// in again who lost their phone (design 14, 3); and those of receivers of security events. `sign-in` is of what decides how people prove
+// who they are (design 17, 2): other providers, hooks, the mail server, and the settings that say so.
 import { rootTenantSlug } from '../tenant/tenant.ts';
 
 const managed = [
@@ -21,6 +22,7 @@ const managed = [
   'tenants',
   'webhooks',
   'connectors',
+  'sign-in',
 ] as const;
 /** Of receivers of security events, each for its own stream; the CAEP Interoperability Profile names them so. */
 const ofReceivers = ['ssf.read', 'ssf.manage'] as const;

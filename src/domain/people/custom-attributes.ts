@@ -3,6 +3,7 @@
 // own list, which is part of the tenant. Pure.
 import {
   customAllowedValuesMax,
+  customAttributesPerTenantMax,
   customBytesPerUserMax,
   customClaimCharsMax,
   customKeyBytesMax,
@@ -11,8 +12,9 @@ import {
   nameCharsMax,
 } from '../../contract/limits.ts';
 import { parseDateTime } from '../date-time.ts';
-import { type ChangeOf, choice, type FieldFault, field, flag, type Json, list, text, type ValuesOf } from '../field.ts';
+import { choice, type FieldFault, field, flag, type Json, list, text, type ValuesOf } from '../field.ts';
 import { foldKey } from '../fold.ts';
+import { defineKind, type KindFault } from '../kind.ts';
 import { isXmlText } from '../saml/xml-text.ts';
 import { userAttributes } from './user-attributes.ts';
 
@@ -35,10 +37,52 @@ export const customAttributeFields = {
 } as const;
 
 type Definition = ValuesOf<typeof customAttributeFields>;
-export type CustomAttributeChange = ChangeOf<typeof customAttributeFields>;
 export interface CustomAttribute extends Definition {
   readonly id: string;
 }
+
+export const customAttributeKind = defineKind({
+  noun: 'custom_attribute',
+  plural: 'custom_attributes',
+  called: 'attribute',
+  fields: customAttributeFields,
+  key: 'id',
+  alias: 'name',
+  listedBy: 'name',
+  unique: [
+    ['name', 'The name is in use.'],
+    ['claim', 'The claim is in use.'],
+  ],
+  atMost: { count: customAttributesPerTenantMax, field: 'name', of: 'attributes' },
+  marksDeleted: true,
+  timeless: true,
+  rules: customAttributeFault,
+  power: {
+    read: 'settings:read',
+    write: 'settings:write',
+    // What people write of themselves may be what a NameID is made of before and afterwards: nobody comes to be somebody else by it.
+    needs: ({ edit }) => (edit === 'person' ? ['users:write'] : []),
+  },
+  searched: ({ name, label }) => [name, label],
+  told: { created: ({ name, type }) => ({ name, type }), deleted: ({ name }) => ({ name }) },
+  defaultsLeftOut: { but: ['type'] },
+  summaries: {
+    create: 'Add an attribute to the people of the tenant; one that people write themselves needs users:write too',
+    list: 'List the attributes of the tenant by name; `search` is a part of a name or label',
+    read: 'Read an attribute by its id or name',
+    change:
+      'Change an attribute; values that people have stay until they are written again. Letting people write it, or no longer, needs users:write too',
+    remove: 'Delete an attribute and what people have of it',
+  },
+  pages: {
+    singular: 'Attribute',
+    plural: 'Attributes',
+    about: 'What you know of people beyond names and addresses: a cost code, a shirt size. Forms, SCIM and applications have it at once.',
+    searchHint: 'A part of the name or label',
+    title: 'name',
+    deletion: 'What people have of it is deleted with it. This cannot be undone.',
+  },
+});
 
 type Scalar = string | number | boolean;
 export type CustomValue = Scalar | readonly Scalar[];
@@ -46,7 +90,7 @@ export type CustomValue = Scalar | readonly Scalar[];
 export type CustomValues = Readonly<Record<string, CustomValue>>;
 
 /** What a definition says about itself that its single fields cannot. */
-export function customAttributeFault({ type, allowedValues }: Definition): FieldFault | undefined {
+function customAttributeFault({ type, allowedValues }: Definition): KindFault | undefined {
   return type !== 'string' && allowedValues.length > 0 ? { field: 'allowed_values', text: 'is for texts' } : undefined;
 }
 
@@ -161,7 +205,7 @@ export interface CustomCells {
   readonly keys: readonly { readonly attribute: CustomAttribute; readonly key: string }[];
 }
 
-export const noCustom: CustomCells = { cell: null, keys: [] };
+const noCustom: CustomCells = { cell: null, keys: [] };
 
 export function toCustomCells(attributes: readonly CustomAttribute[], values: CustomValues): CustomCells {
   const present = attributes.filter(({ name }) => values[name] !== undefined);

@@ -3,7 +3,7 @@ import { nameCharsMax, profileCharsMax } from '../../contract/limits.ts';
 import { choice, field, text, type ValuesOf } from '../field.ts';
 import type { GroupId } from '../ids.ts';
 
-export const groupOrigins = ['console', 'scim', 'identity_provider'] as const;
+const groupOrigins = ['console', 'scim', 'identity_provider'] as const;
 
 // biome-ignore format: a field a line
 /** Those with a column of the same name. */

@@ -10,7 +10,7 @@ import { type Field, field, text } from '../field.ts';
  */
 export type Search = 'full' | 'folded' | 'exact' | 'identifier';
 
-export interface Views {
+interface Views {
   /** Where SCIM has it; below `enterprise` is the EnterpriseUser extension. The API has the same path in snake_case. */
   readonly scim: string;
   /** What SCIM's schema says of it. */

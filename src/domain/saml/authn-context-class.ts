@@ -17,7 +17,7 @@ interface ContextClass {
   readonly metBy: readonly AuthenticationMethod[];
 }
 
-export const passwordProtectedTransport = 'urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport';
+const passwordProtectedTransport = 'urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport';
 const unspecified = 'urn:oasis:names:tc:SAML:2.0:ac:classes:unspecified';
 const everyMethod = Object.keys(authenticationContexts) as readonly AuthenticationMethod[]; // its own keys
 /** Another provider's way is not ours to state. */

@@ -13,26 +13,12 @@ import {
   urlCharsMax,
 } from '../../contract/limits.ts';
 import { calledUriFault } from '../client/client-uris.ts';
-import {
-  choice,
-  type FieldFault,
-  field,
-  flag,
-  type Json,
-  json,
-  list,
-  mayBeAbsent,
-  missingField,
-  overlay,
-  text,
-  toJson,
-  type ValuesOf,
-  valueFault,
-} from '../field.ts';
+import { choice, flag, type Json, json, list, text, type ValuesOf } from '../field.ts';
 import type { ServiceProviderId } from '../ids.ts';
+import { type Context, defineKind, type KindFault, type Thing } from '../kind.ts';
 import { rulesKind } from '../mappings/rule.ts';
-import { rulesFault } from '../mappings/rule-faults.ts';
-import { isCustomPath } from '../people/custom-attributes.ts';
+import { rulesFault, unknownAttributeFault } from '../mappings/rule-faults.ts';
+import { isCustomPath, nameIdAttribute, unknownCustomPath } from '../people/custom-attributes.ts';
 import { samlSources } from '../people/user-attributes.ts';
 import { readRsaPublicKey } from '../rsa-public-key.ts';
 import {
@@ -47,6 +33,7 @@ import {
   plainDefault,
 } from './name-id.ts';
 import { defaultRelease } from './saml-attribute-names.ts';
+import { firstFault, notKnown, shapeFault, worded } from './worded-field.ts';
 import { isXmlText } from './xml-text.ts';
 
 export interface AssertionConsumerService {
@@ -121,154 +108,138 @@ const attributeMap = {
 
 // biome-ignore format: a field a line or two
 export const serviceProviderFields = {
-  entityId: field('entity_id', text(samlEntityIdCharsMax), { required: true, label: 'Entity ID', form: 'new', check: xmlFault }),
-  name: field('name', text(nameCharsMax), { default: '', label: 'Name', help: 'Shown to people when they sign in.', check: xmlFault }),
-  acs: field('acs', acsKind, { required: true, label: 'Assertion consumer services', check: acsFault,
+  entityId: worded('entity_id', text(samlEntityIdCharsMax), { required: true, label: 'Entity ID', form: 'new', check: xmlFault, hashed: true }),
+  name: worded('name', text(nameCharsMax), { default: '', label: 'Name', help: 'Shown to people when they sign in.', check: xmlFault }),
+  acs: worded('acs', acsKind, { required: true, label: 'Assertion consumer services', check: acsFault,
     help: 'Where answers are posted to. Without an index, a row gets the next free one.' }),
-  signingKeys: field('signing_keys', pems, { default: [], label: 'Signing keys', tab: 'Keys', check: keysFault,
+  signingKeys: worded('signing_keys', pems, { default: [], label: 'Signing keys', tab: 'Keys', check: keysFault,
     help: 'At most four certificates or public keys as PEM, one after another.' }),
-  encryptionKey: field('encryption_key', pem, { label: 'Encryption key', tab: 'Keys', help: 'A certificate or public key as PEM.', check: keyFault }),
-  requireSignedRequests: field('require_signed_requests', flag, { default: false, label: 'Requests must be signed', tab: 'Keys' }),
-  signing: field('signing', choice(['both', 'assertion', 'response']), { default: 'both', label: 'What is signed', tab: 'Keys' }),
-  signingKey: field('signing_key', choice(['tenant', 'own']), { default: 'tenant', label: 'Whose key signs', tab: 'Keys',
+  encryptionKey: worded('encryption_key', pem, { label: 'Encryption key', tab: 'Keys', help: 'A certificate or public key as PEM.', check: keyFault }),
+  requireSignedRequests: worded('require_signed_requests', flag, { default: false, label: 'Requests must be signed', tab: 'Keys' }),
+  signing: worded('signing', choice(['both', 'assertion', 'response']), { default: 'both', label: 'What is signed', tab: 'Keys' }),
+  signingKey: worded('signing_key', choice(['tenant', 'own']), { default: 'tenant', label: 'Whose key signs', tab: 'Keys',
     help: "own: a ring of its own, which signs from its first rotation; until then the tenant's key does" }),
-  encryptAssertions: field('encrypt_assertions', flag, { default: false, label: 'Assertions are encrypted', tab: 'Keys' }),
-  encryption: field('encryption', encryptionKind, { default: { algorithm: 'aes256-gcm', keyTransport: 'rsa-oaep-mgf1p' }, label: 'Encryption',
+  encryptAssertions: worded('encrypt_assertions', flag, { default: false, label: 'Assertions are encrypted', tab: 'Keys' }),
+  encryption: worded('encryption', encryptionKind, { default: { algorithm: 'aes256-gcm', keyTransport: 'rsa-oaep-mgf1p' }, label: 'Encryption',
     tab: 'Keys', check: encryptionFault }),
-  nameIdFormats: field('name_id_formats', formats, { default: defaultNameIdFormats, label: 'NameID formats', tab: 'Sign-in',
+  nameIdFormats: worded('name_id_formats', formats, { default: defaultNameIdFormats, label: 'NameID formats', tab: 'Sign-in',
     help: 'One a line; the first is the default.', check: formatsFault }),
-  nameIdSources: field('name_id_sources', nameIdSources, { default: {}, label: 'What NameIDs are made of', tab: 'Sign-in', check: nameIdSourcesFault,
+  nameIdSources: worded('name_id_sources', nameIdSources, { default: {}, label: 'What NameIDs are made of', tab: 'Sign-in', check: nameIdSourcesFault,
     help: 'By format: user_name, external_id, emails.primary, emails[work] or custom.<name>; unspecified and other formats of SAML 1.1 need one' }),
-  idpInitiatedAllowed: field('idp_initiated_allowed', flag, { default: false, label: 'IdP-initiated sign-in allowed', tab: 'Sign-in' }),
-  relayStates: field('relay_states', relayStates, { default: [], label: 'RelayStates of IdP-initiated sign-ins', tab: 'Sign-in',
+  idpInitiatedAllowed: worded('idp_initiated_allowed', flag, { default: false, label: 'IdP-initiated sign-in allowed', tab: 'Sign-in' }),
+  relayStates: worded('relay_states', relayStates, { default: [], label: 'RelayStates of IdP-initiated sign-ins', tab: 'Sign-in',
     help: 'One a line; the first is sent when none of these was asked for.', check: relayStatesFault }),
-  attributeMap: field('attribute_map', attributeMap, { default: {}, label: 'Attributes', check: attributeMapFault,
+  attributeMap: worded('attribute_map', attributeMap, { default: {}, label: 'Attributes', check: attributeMapFault,
     help: 'What it is told of people: a field, or custom.<name>, under the name of an attribute.' }),
-  mappings: field('mappings', rulesKind('saml'), { default: [], label: 'Attributes by rules', check: mappingsFault,
+  mappings: worded('mappings', rulesKind('saml'), { default: [], label: 'Attributes by rules', check: mappingsFault,
     help: 'Rules that make attributes; they replace, by `to`, those of attribute_map and of the default table (/mappings/saml).' }),
-  metadataUrl: field('metadata_url', text(urlCharsMax), { label: 'Address of its metadata', tab: 'Metadata', check: metadataUrlFault,
+  metadataUrl: worded('metadata_url', text(urlCharsMax), { label: 'Address of its metadata', tab: 'Metadata', check: metadataUrlFault,
     help: 'Read once a day, or as often as the metadata says. Changes are taken over; an address at a host not seen before waits for approval.' }),
-  metadataCertificate: field('metadata_certificate', pem, { label: 'Who signs its metadata', tab: 'Metadata', check: keyFault,
+  metadataCertificate: worded('metadata_certificate', pem, { label: 'Who signs its metadata', tab: 'Metadata', check: keyFault,
     help: 'A certificate or public key as PEM. With it, metadata without its signature is not taken.' }),
-  accessPolicy: field('access_policy', choice(['everyone', 'assigned']), { default: 'everyone', label: 'Who may use it' }),
-  enabled: field('enabled', flag, { default: true, label: 'Enabled' }),
+  accessPolicy: worded('access_policy', choice(['everyone', 'assigned']), { default: 'everyone', label: 'Who may use it' }),
+  enabled: worded('enabled', flag, { default: true, label: 'Enabled' }),
 } as const;
 
-type Values = ValuesOf<typeof serviceProviderFields>;
+export type ServiceProvider = Thing<typeof serviceProviderFields, ServiceProviderId>;
+export type ProviderValues = ValuesOf<typeof serviceProviderFields>;
 
-export interface ServiceProvider extends Values {
-  readonly id: ServiceProviderId;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
+export const serviceProviderKind = defineKind({
+  noun: 'service_provider',
+  plural: 'service_providers',
+  called: 'service provider',
+  fields: serviceProviderFields,
+  key: 'id',
+  unique: [['entityId', 'This entityID is registered already.']],
+  inSentences: true,
+  complete: completeProvider,
+  rules: (values, context) => providerFault(values) ?? tenantFault(values, context),
+  power: { read: 'service-providers:read', write: 'service-providers:write' },
+  searched: ({ name, entityId }) => [name, entityId],
+  told: {
+    created: ({ entityId }) => ({ entity_id: entityId }),
+    edited: (before, after) => ({ act: 'changed', data: { changed: changedMembers(before, after) } }),
+  },
+  defaultsLeftOut: { but: ['entity_id', 'name', 'acs', 'signing_keys', 'encryption_key'] },
+  // A document releases what it names: one written before there was a default release must not start to release.
+  unsaid: { attribute_map: {} },
+  summaries: {
+    create: 'Register a service provider',
+    list: 'List service providers, oldest first; `search` is a part of a name or entityID',
+    read: 'Read a service provider',
+    change: 'Change a service provider',
+    remove: 'Delete a service provider; sign-ins under way are refused',
+  },
+  pages: {
+    singular: 'SAML application',
+    plural: 'SAML applications',
+    about: 'An application people sign in to by SAML. Its metadata says all that is needed.',
+    searchHint: 'A part of the name or entity ID',
+    title: 'name',
+    deletion: 'This cannot be undone. Sign-ins under way are refused.',
+  },
+});
 
 /** The use of the signing keys of one provider alone; without one, how such a use begins. */
 export const ownUse = (provider: ServiceProviderId | ''): string => `saml:${provider}`;
 
-export type ProviderReading =
-  | { readonly ok: true; readonly provider: ServiceProvider }
-  | { readonly ok: false; readonly field: string; readonly text: string };
-
-/** A new provider from a request body, defaults filled in. */
-export function parseNewProvider(body: Json, id: ServiceProviderId, nowMs: number): ProviderReading {
-  const missing = missingField(serviceProviderFields, body);
-  const fault = providerFault(body) ?? (missing === undefined ? undefined : { field: missing, text: 'This field is required.' });
-  if (fault !== undefined) return { ok: false, ...fault };
-  return settle(body, undefined, { id, createdAtMs: nowMs, updatedAtMs: nowMs });
+/** The members of a registration that differ, the time of the change aside. */
+export function changedMembers<T extends ProviderValues>(before: T, after: T): readonly string[] {
+  const names = Object.keys(after) as (keyof T & string)[]; // both have exactly these members
+  return names.filter((name) => name !== 'updatedAtMs' && JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }
 
-/** A provider changed by the fields a request body names; every other field stays. */
-export function parseProviderChange(body: Json, before: ServiceProvider, nowMs: number): ProviderReading {
-  const fault = providerFault(body);
-  if (fault !== undefined) return { ok: false, ...fault };
-  return settle(body, before, { id: before.id, createdAtMs: before.createdAtMs, updatedAtMs: nowMs });
-}
-
-/** The resource as the API shows it. */
-export const providerToJson = (provider: ServiceProvider): Json => ({
-  id: provider.id,
-  ...toJson(serviceProviderFields, provider),
-  created_at: new Date(provider.createdAtMs).toISOString(),
-  updated_at: new Date(provider.updatedAtMs).toISOString(),
-});
-
-function providerFault(body: Json): FieldFault | undefined {
-  const fields = Object.values(serviceProviderFields);
-  const unknown = Object.keys(body).find((name) => !fields.some((one) => one.name === name));
-  if (unknown !== undefined) return { field: unknown, text: 'This field is not known.' };
-  for (const one of fields) {
-    const { name, kind } = one;
-    const value = body[name];
-    const isCleared = value === null && mayBeAbsent(one);
-    const fault = value === undefined || isCleared ? undefined : shapeFault(kind.shape, value);
-    if (fault !== undefined) return { field: name, text: fault };
-  }
-  return valueFault(serviceProviderFields, body);
-}
-
-/** Defaults and rules across fields: a key that appears turns its use on, unless the request says otherwise. */
-function settle(
-  body: Json,
-  before: ServiceProvider | undefined,
-  made: Pick<ServiceProvider, 'id' | 'createdAtMs' | 'updatedAtMs'>,
-): ProviderReading {
-  const laid = overlay(serviceProviderFields, body, before);
-  const hadKeys = (before?.signingKeys.length ?? 0) > 0;
-  const hasKeys = laid.signingKeys.length > 0;
-  const hasEncryptionKey = laid.encryptionKey !== undefined;
-  const provider = {
+/** Defaults that hang on others: a key that appears turns its use on, unless the request says otherwise. */
+function completeProvider(laid: ProviderValues, given: Json, before: ProviderValues | undefined): ProviderValues {
+  const isNew = (has: (values: ProviderValues) => boolean): boolean => has(laid) && !(before !== undefined && has(before));
+  const turned = (name: string, was: boolean, has: (values: ProviderValues) => boolean): boolean =>
+    (given[name] === undefined && isNew(has)) || was;
+  return {
     ...laid,
-    ...made,
     name: laid.name === '' ? [...laid.entityId].slice(0, nameCharsMax).join('') : laid.name,
-    requireSignedRequests: body['require_signed_requests'] === undefined && hasKeys && !hadKeys ? true : laid.requireSignedRequests,
+    requireSignedRequests: turned('require_signed_requests', laid.requireSignedRequests, hasSigningKeys),
+    encryptAssertions: turned('encrypt_assertions', laid.encryptAssertions, hasEncryptionKey),
     attributeMap:
-      before === undefined && body['attribute_map'] === undefined ? releaseWhenUndecided(laid.nameIdFormats) : laid.attributeMap,
-    encryptAssertions:
-      body['encrypt_assertions'] === undefined && hasEncryptionKey && before?.encryptionKey === undefined ? true : laid.encryptAssertions,
+      before === undefined && given['attribute_map'] === undefined ? releaseWhenUndecided(laid.nameIdFormats) : laid.attributeMap,
   };
-  // A key that goes never turns its use off silently.
-  if (provider.requireSignedRequests && !hasKeys)
-    return { ok: false, field: 'require_signed_requests', text: 'Signed requests need an RSA key in signing_keys.' };
-  if (provider.encryptAssertions && !hasEncryptionKey)
-    return { ok: false, field: 'encrypt_assertions', text: 'Encryption needs an RSA key in encryption_key.' };
-  const fault = nameIdFault(provider.nameIdFormats, provider.nameIdSources, hasEncryptionKey);
-  return fault === undefined ? { ok: true, provider } : { ok: false, ...fault };
 }
+
+const hasSigningKeys = ({ signingKeys }: ProviderValues): boolean => signingKeys.length > 0;
+const hasEncryptionKey = ({ encryptionKey }: ProviderValues): boolean => encryptionKey !== undefined;
 
 // A provider that is given transient names is not to know who comes.
-function releaseWhenUndecided(formats: readonly NameIdFormat[]): ServiceProvider['attributeMap'] {
+function releaseWhenUndecided(formats: readonly NameIdFormat[]): ProviderValues['attributeMap'] {
   return plainDefault(formats) === nameIdFormatUris.transient ? {} : defaultRelease;
 }
 
-/** What a shape of the table asks for, in our words: the API's schema and documents hold the types alone. */
-function shapeFault(shape: Json, value: unknown): string | undefined {
-  const { type, enum: names, maxLength, minItems, maxItems, items } = shape as unknown as Shape; // those of the table
-  if (type === 'boolean') return typeof value === 'boolean' ? undefined : 'true or false is required.';
-  if (type === 'object') return isObject(value) ? undefined : 'A JSON object is required.';
-  if (names !== undefined) return names.includes(value as string) ? undefined : `One of ${names.join(', ')} is required.`;
-  if (maxLength !== undefined) {
-    const fits = typeof value === 'string' && value !== '' && [...value].length <= maxLength;
-    return fits ? undefined : `A text of 1 to ${maxLength} characters is required.`;
-  }
-  if (type !== 'array') return undefined;
-  if (!Array.isArray(value) || value.length < minItems! || value.length > maxItems!)
-    return `A list of ${minItems} to ${maxItems} is required.`;
-  return firstFault(value, (item) => shapeFault(items!, item));
+const sentence = (field: string, text: string): KindFault => ({ field, text, is: 'sentence' });
+
+/** What is wrong with values together. A key that goes never turns its use off silently. */
+export function providerFault(values: ProviderValues): KindFault | undefined {
+  const { requireSignedRequests, encryptAssertions, nameIdFormats, nameIdSources } = values;
+  if (requireSignedRequests && !hasSigningKeys(values))
+    return sentence('require_signed_requests', 'Signed requests need an RSA key in signing_keys.');
+  if (encryptAssertions && !hasEncryptionKey(values))
+    return sentence('encrypt_assertions', 'Encryption needs an RSA key in encryption_key.');
+  const fault = nameIdFault(nameIdFormats, nameIdSources, hasEncryptionKey(values));
+  return fault && sentence(fault.field, fault.text);
 }
 
-interface Shape {
-  readonly type: string;
-  readonly enum?: readonly string[];
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly items?: Json;
+/** What is wrong with them in this tenant; attributes it names already may have gone since. */
+function tenantFault(
+  { attributeMap, mappings, nameIdSources }: ProviderValues,
+  context: Context<typeof serviceProviderFields>,
+): KindFault | undefined {
+  const { tenant, before } = context;
+  const named = Object.keys(attributeMap).filter((path) => before?.attributeMap[path] === undefined);
+  const unknown = unknownCustomPath(tenant.customAttributes, named);
+  if (unknown !== undefined) return sentence('attribute_map', unknown);
+  const nobody = Object.values(nameIdSources).find(
+    (path) => isCustomPath(path) && nameIdAttribute(tenant.customAttributes, path) === undefined,
+  );
+  const text = `"${nobody}" names nobody: it is no attribute of one value that administrators or provisioning write.`;
+  return unknownAttributeFault('saml', mappings, context) ?? (nobody === undefined ? undefined : sentence('name_id_sources', text));
 }
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
-const firstFault = <Item>(items: readonly Item[], faultOf: (item: Item) => string | undefined): string | undefined =>
-  items.map(faultOf).find((fault) => fault !== undefined);
-const notKnown = (name: string): string => `"${name.slice(0, 50)}" is not known.`;
 
 // Text that an XML attribute carries unchanged: no control characters, and no white space at the ends.
 function xmlFault(value: string): string | undefined {

@@ -12,9 +12,15 @@ export interface DomainRecord {
   readonly value: string;
 }
 
+/** Whose record it is: another one once the provider has become somebody else. */
+interface Proving {
+  readonly id: IdentityProviderId;
+  readonly domainProofSalt?: string | undefined;
+}
+
 /** The record that proves a domain. Nothing in it is secret: only who owns the domain can publish it. */
-export function domainRecord(tenant: TenantId, provider: IdentityProviderId, domain: string): DomainRecord {
-  const token = hash('sha256', JSON.stringify([tenant, provider, domain]), 'base64url');
+export function domainRecord(tenant: TenantId, { id, domainProofSalt: salt }: Proving, domain: string): DomainRecord {
+  const token = hash('sha256', JSON.stringify([tenant, id, domain, ...(salt === undefined ? [] : [salt])]), 'base64url');
   return { name: `_gatehouse.${domain}`, value: `gatehouse-domain=${token}` };
 }
 

@@ -1,5 +1,4 @@
-// Another provider people may sign in with (design 14, 2): the table of its fields, and what they mean together. Pure. The client
-// secret is a value of the table like any other; whoever writes it seals it first, and nobody shows it.
+// Another provider people may sign in with (design 14, 2): the table of its fields, and what they mean together. Pure.
 import {
   domainCharsMax,
   nameCharsMax,
@@ -9,40 +8,27 @@ import {
   providerMapEntriesMax,
   providerMetadataCharsMax,
   providerSecretCharsMax,
+  providersPerTenantMax,
   providerTenantsMax,
   scopeNameCharsMax,
   scopesPerListMax,
   urlCharsMax,
 } from '../../contract/limits.ts';
 import { calledUriFault } from '../client/client-uris.ts';
-import {
-  type ChangeOf,
-  choice,
-  type FieldFault,
-  field,
-  flag,
-  type Json,
-  json,
-  type Kind,
-  list,
-  missingField,
-  overlay,
-  text,
-  type ValuesOf,
-  valueFault,
-} from '../field.ts';
+import { choice, type FieldFault, field, flag, json, type Kind, list, ownField, text, type ValuesOf } from '../field.ts';
 import type { IdentityProviderId } from '../ids.ts';
+import { defineKind, type Thing } from '../kind.ts';
 import { rulesKind } from '../mappings/rule.ts';
-import { rulesFault } from '../mappings/rule-faults.ts';
+import { rulesFault, unknownAttributeFault } from '../mappings/rule-faults.ts';
 import { userAttributes } from '../people/user-attributes.ts';
 import { isXmlText } from '../saml/xml-text.ts';
 import { domainsFault } from './domain-proof.ts';
 import { acrValuesSupported } from './login-methods.ts';
 
-/** What each kind is called, and the fields it cannot do without. */
-export const providerKinds = {
+/** What each kind is called, and the fields it cannot do without, beside a secret. */
+const providerKinds = {
   oidc: { label: 'OpenID Connect', needs: ['issuer', 'client_id'] },
-  github: { label: 'GitHub', needs: ['client_id', 'client_secret'] },
+  github: { label: 'GitHub', needs: ['client_id'] },
   saml: { label: 'SAML 2.0', needs: ['metadata'] },
 } as const;
 export type ProviderKind = keyof typeof providerKinds;
@@ -60,7 +46,7 @@ const textMap = json<TextMap>({
   additionalProperties: { type: 'string', minLength: 1, maxLength: profileCharsMax },
 });
 /** Attributes of a person by their path in the API. */
-export const mappedAttributes: ReadonlyMap<string, (typeof userAttributes)[number]> = new Map(
+const mappedAttributes: ReadonlyMap<string, (typeof userAttributes)[number]> = new Map(
   userAttributes.filter(({ path }) => path !== 'user_name').map((one) => [one.path, one]),
 );
 const attributeMap: Kind<TextMap, string> = {
@@ -91,7 +77,7 @@ export const identityProviderFields = {
   issuer: field('issuer', text(urlCharsMax), { label: 'Issuer', check: issuerFault,
     help: `An https address. Microsoft: with ${tenantPlaceholder} where the directory stands. GitHub: only for a server of your own.` }),
   clientId: field('client_id', text(nameCharsMax), { label: 'Client id' }),
-  clientSecret: field('client_secret', secret, { label: 'Client secret', help: 'Kept encrypted and never shown. Empty: it stays as it is.' }),
+  clientSecret: field('client_secret', secret, { hidden: true, label: 'Client secret', help: 'Kept encrypted and never shown. Empty: it stays as it is.' }),
   scopes: field('scopes', list(text(scopeNameCharsMax), scopesPerListMax), { default: [], label: 'Scopes',
     help: 'One a line; none: what the kind needs to know the person and their email.' }),
   tenants: field('tenants', list(text(profileCharsMax), providerTenantsMax), { default: [], label: 'Microsoft directories', check: tenantsFault,
@@ -112,28 +98,55 @@ export const identityProviderFields = {
   acrMap: field('acr_map', acrMap, { default: {}, label: 'What its acr values are worth', tab: 'People', check: acrFault,
     help: `An acr of it, and which of ${acrValuesSupported.join(', ')} it counts as. Anything else is below all of them.` }),
   enabled: field('enabled', flag, { default: true, label: 'Enabled' }),
+  // Another one whenever it became somebody else: what was published for whom it was proves nothing.
+  domainProofSalt: ownField('domain_proof_salt', text(nameCharsMax), { hidden: true }),
 } as const;
 
-type Values = ValuesOf<typeof identityProviderFields>;
-/** The JSON of a registration or change; absent fields stay as they are, null clears. */
-export type IdentityProviderChange = ChangeOf<typeof identityProviderFields>;
+export type ProviderValues = ValuesOf<typeof identityProviderFields>;
+export type IdentityProvider = Thing<typeof identityProviderFields, IdentityProviderId>;
 
-export interface IdentityProvider extends Values {
-  readonly id: IdentityProviderId;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
-
-export type IdentityProviderReading = { readonly ok: true; readonly values: Values } | { readonly ok: false; readonly fault: FieldFault };
-
-/** Lays a change over what is registered (or the defaults) and checks the whole. Its shape was checked before. */
-export function readIdentityProvider(given: IdentityProviderChange, before: Values | undefined): IdentityProviderReading {
-  const missing = before === undefined ? missingField(identityProviderFields, given as Json) : undefined;
-  if (missing !== undefined) return { ok: false, fault: { field: missing, text: 'is required' } };
-  const values = overlay(identityProviderFields, given as Json, before);
-  const fault = valueFault(identityProviderFields, given as Json) ?? kindFault(values);
-  return fault === undefined ? { ok: true, values } : { ok: false, fault };
-}
+export const identityProviderKind = defineKind({
+  noun: 'identity_provider',
+  plural: 'identity_providers',
+  called: 'identity provider',
+  fields: identityProviderFields,
+  key: 'id',
+  unique: [['alias', 'The alias is in use.']],
+  atMost: { count: providersPerTenantMax, field: 'alias', of: 'providers' },
+  secret: {
+    key: 'clientSecret',
+    // The whole issuer: where tokens are asked for is read from a document below it, and other paths of one host may be somebody else's.
+    goesTo: ({ issuer, clientId }) => [issuer, clientId],
+    again: () => ({
+      field: 'client_secret',
+      text: 'must be given again, because the issuer or the client id is another',
+      conflict: 'client_secret is not given, and the one that is known would be told somewhere else',
+    }),
+    missing: ({ kind }) => (kind === 'github' ? { field: 'client_secret', text: `is required for ${kind}` } : undefined),
+  },
+  rules: (values, context) => kindFault(values, context.hasSecret) ?? unknownAttributeFault('inbound', values.mappings, context),
+  power: { read: 'sign-in:read', write: 'sign-in:write' },
+  searched: ({ name, alias }) => [name, alias],
+  told: { created: ({ alias, kind }) => ({ alias, kind }) },
+  defaultsLeftOut: { but: [] },
+  summaries: {
+    create: 'Register another provider people may sign in with',
+    list: 'List other providers, oldest first; `search` is a part of a name or alias',
+    read: 'Read a provider',
+    change: 'Change a provider; null clears a field',
+    remove: 'Delete a provider with its links; sessions it opened end',
+  },
+  pages: {
+    singular: 'Other provider',
+    plural: 'Other providers',
+    about:
+      'Google, Microsoft, GitHub, any OpenID provider or one that speaks SAML: its button on the sign-in page lets people come in from there.',
+    searchHint: 'A part of the name or alias',
+    title: 'name',
+    deletion:
+      'This cannot be undone. Everybody’s links to it go, and sessions it opened end. Groups its rules made stay with their members, and are managed here from then on.',
+  },
+});
 
 /** True where answers come by form post, from another site, so without our cookies. */
 export const answersByPost = ({ kind, responseMode }: Pick<IdentityProvider, 'kind' | 'responseMode'>): boolean =>
@@ -142,12 +155,12 @@ export const answersByPost = ({ kind, responseMode }: Pick<IdentityProvider, 'ki
 /** What a button of the sign-in page shows. */
 export type ProviderButton = Pick<IdentityProvider, 'alias' | 'name'>;
 
-function kindFault(values: Values): FieldFault | undefined {
-  const { kind, issuer, clientId, clientSecret, tenants, metadata, responseMode } = values;
-  const given: Readonly<Record<string, unknown>> = { issuer, client_id: clientId, client_secret: clientSecret, metadata };
+function kindFault(values: ProviderValues, hasSecret: boolean): FieldFault | undefined {
+  const { kind, issuer, clientId, tenants, metadata, responseMode } = values;
+  const given: Readonly<Record<string, unknown>> = { issuer, client_id: clientId, metadata };
   const missing = providerKinds[kind].needs.find((name) => given[name] === undefined);
   if (missing !== undefined) return { field: missing, text: `is required for ${kind}` };
-  if (kind === 'saml' && (issuer ?? clientId ?? clientSecret) !== undefined)
+  if (kind === 'saml' && ((issuer ?? clientId) !== undefined || hasSecret))
     return { field: 'issuer', text: 'and client_id and client_secret are not for saml: its metadata says who it is' };
   if (kind !== 'saml' && metadata !== undefined) return { field: 'metadata', text: 'is for saml only' };
   if (kind !== 'oidc' && responseMode !== 'query') return { field: 'response_mode', text: 'may be chosen for oidc only' };

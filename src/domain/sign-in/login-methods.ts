@@ -34,7 +34,7 @@ export type AuthenticationMethod = KeysOf<(typeof table)[LoginMethod]['ways']> |
 export const loginMethods: Readonly<Record<LoginMethod, { readonly label: string; readonly acr: string }>> = table;
 export const loginMethodNames = Object.keys(table) as readonly LoginMethod[];
 
-export interface AuthenticationContext {
+interface AuthenticationContext {
   readonly acr: string;
   readonly amr: readonly string[];
 }

@@ -1,7 +1,9 @@
 // How strong a sign-in a request asks for: by acr values in OIDC, by authentication context classes in SAML. The one question
 // for methods that are offered and for sessions that are there already.
 
+import { accountClientId } from '../client/own-clients.ts';
 import { meetsOneOf, statedClass } from '../saml/authn-context-class.ts';
+import type { Tenant } from '../tenant/tenant.ts';
 import {
   type AuthenticationMethod,
   authenticationContexts,
@@ -19,6 +21,28 @@ export interface StrengthAsked {
   readonly kind: string;
   readonly acr_values: string | null;
 }
+
+/** What says where a sign-in leads, as a login transaction stores it. */
+interface LeadsTo {
+  readonly resource: string | null;
+  readonly client_id: string | null;
+}
+
+/**
+ * The methods a sign-in may go by: those of the tenant, and where it leads to administration or to one's own account also passkey and phone,
+ * which nobody who sets the tenant's methods takes from administrators (design 17, 2.2). The same for everybody.
+ */
+export function allowedMethods(
+  { settings, managementApi }: Pick<Tenant, 'settings' | 'managementApi'>,
+  { resource, client_id: client }: LeadsTo,
+): readonly LoginMethod[] {
+  const { login_methods: methods } = settings;
+  if (resource !== managementApi && client !== accountClientId) return methods;
+  return loginMethodNames.filter((method) => method === passkeyMethod || method === phoneMethod || methods.includes(method));
+}
+
+/** Whether a sign-in was by a phone or a passkey, by the `amr` of what it led to; no acr that another provider's stands for says so. */
+export const isByKey = (amr: readonly string[]): boolean => amr.includes('hwk') || amr.includes('swk');
 
 /** What a sign-in offers: the same for everybody, so that nobody learns who exists or what they have. */
 export function offeredMethods(allowed: readonly string[], { kind, acr_values: asked }: StrengthAsked): readonly LoginMethod[] {

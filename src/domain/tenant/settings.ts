@@ -4,6 +4,11 @@ import {
   countMax,
   lifetimeSecondsMax,
   listedNamesMax,
+  pinAttemptsMax,
+  pinDigitsMax,
+  pinDigitsMin,
+  pinFailuresPerDayMax,
+  pinLifetimeSecondsMax,
   pushKeyCharsMax,
   ssoSecondsMax,
   ssoSecondsMin,
@@ -11,12 +16,30 @@ import {
 } from '../../contract/limits.ts';
 import { type Branding, brandingShape, readBranding } from '../appearance/branding.ts';
 import { type MailServer, mailServerSetting } from '../appearance/mail-server.ts';
-import { choice, count, defaultsOf, field, flag, type Json, json, type Kind, list, seconds, text, type ValuesOf } from '../field.ts';
+import { clientHostSyntax, clientHostsMax } from '../client/stranger.ts';
+import {
+  type About,
+  choice,
+  count,
+  defaultsOf,
+  field,
+  flag,
+  isField,
+  type Json,
+  json,
+  type Kind,
+  list,
+  seconds,
+  type Table,
+  text,
+  under,
+  type ValuesOf,
+} from '../field.ts';
 import { extraGrantNames } from '../oidc/grant-types.ts';
 import { emailPinMethod, loginMethodNames, passkeyMethod, phoneMethod } from '../sign-in/login-methods.ts';
 import type { SsoSetting } from '../sign-in/sso-session.ts';
 
-export interface RateLimitSetting {
+interface RateLimitSetting {
   readonly limit: number;
   readonly period_seconds: number;
 }
@@ -25,6 +48,10 @@ const lifetime = seconds(1, lifetimeSecondsMax);
 const amount = count(1, countMax);
 const alg = choice(['ES256', 'RS256', 'EdDSA']);
 const texts = list(text(textCharsMax), listedNamesMax);
+const clientHosts = list(
+  { ...text(textCharsMax), shape: { type: 'string', maxLength: textCharsMax, pattern: clientHostSyntax } },
+  clientHostsMax,
+);
 const digests = { ...texts, shape: { type: 'array', items: { type: 'string', pattern: '^[0-9a-f]{64}$' }, maxItems: listedNamesMax } };
 const branding = { ...json<Branding>(brandingShape), input: 'none' } as const; // its form is the page Branding
 const mailServer = { ...json<MailServer | null>(mailServerSetting), input: 'none' } as const; // its form is the page Mail
@@ -37,7 +64,7 @@ const appleAppIds = {
   },
 };
 /** An app as Android names it: its package and the certificates it is signed with. */
-export interface AndroidApp {
+interface AndroidApp {
   readonly package: string;
   readonly sha256_cert_fingerprints: readonly string[];
 }
@@ -153,15 +180,10 @@ const ssoKind = {
 } as const;
 /** Names of a rate limit's two numbers. A limit may be changed in one of them while it is on. */
 export const rateLimitParts = ['limit', 'period_seconds'] as const;
-const rateLimitKind = {
-  ...json<RateLimitSetting | null>({
-    anyOf: [
-      { type: 'object', properties: { limit: amount.shape, period_seconds: lifetime.shape }, additionalProperties: false },
-      { type: 'null' },
-    ],
-  }),
-  input: 'limit',
-} as const;
+const rateShape = { type: 'object', properties: { limit: amount.shape, period_seconds: lifetime.shape }, additionalProperties: false };
+/** Of what protects people: a tenant sets it and cannot switch it off. */
+const rateLimitKind = { ...json<RateLimitSetting>(rateShape), input: 'limit' } as const;
+const serverLimitKind = { ...json<RateLimitSetting | null>({ anyOf: [rateShape, { type: 'null' }] }), input: 'limit' } as const;
 
 /** Some of a few names, each once; at least one where a number is given. */
 const some = <const Name extends string>(
@@ -172,32 +194,37 @@ const some = <const Name extends string>(
   shape: { ...list(of).shape, ...bounds, uniqueItems: true },
   input: 'lines',
 });
-const time = <const N extends string>(name: N, fallback: number, label: string) =>
-  field(name, lifetime, { default: fallback, label: `${label}, in seconds` });
+/** Of a setting that changes neither how people prove who they are nor what protects them. */
+const general = { capability: 'settings:write' } as const;
+const time = <const N extends string>(name: N, fallback: number, label: string, about: Pick<About<number>, 'capability'> = {}) =>
+  field(name, lifetime, { default: fallback, label: `${label}, in seconds`, ...about });
 const amountOf = <const N extends string>(name: N, fallback: number, label: string) => field(name, amount, { default: fallback, label });
-const rateLimit = <const N extends string>(name: N, perSeconds: readonly [limit: number, seconds: number] | null, label: string) =>
-  field(name, rateLimitKind, { default: perSeconds === null ? null : { limit: perSeconds[0], period_seconds: perSeconds[1] }, label });
+const rateLimit = <const N extends string>(name: N, perSeconds: readonly [limit: number, seconds: number], label: string) =>
+  field(name, rateLimitKind, { default: { limit: perSeconds[0], period_seconds: perSeconds[1] }, label });
+const serverLimit = <const N extends string>(name: N, fallback: RateLimitSetting | null, label: string) =>
+  field(name, serverLimitKind, { default: fallback, label, help: 'Empty: it is off.', ...general });
 
+// What does not say that it is general takes `sign-in:write`, so that a new setting is guarded until somebody decides otherwise.
 // biome-ignore format: a field a line
-export const settingFields = {
-  access_token_lifetime_seconds: time('access_token_lifetime_seconds', 900, 'Lifetime of access tokens'),
-  id_token_lifetime_seconds: time('id_token_lifetime_seconds', 900, 'Lifetime of ID tokens'),
-  authorization_code_lifetime_seconds: time('authorization_code_lifetime_seconds', 60, 'Lifetime of authorization codes'),
-  par_lifetime_seconds: time('par_lifetime_seconds', 60, 'Lifetime of pushed requests (PAR)'),
+export const settingFields = under('sign-in:write', {
+  access_token_lifetime_seconds: time('access_token_lifetime_seconds', 900, 'Lifetime of access tokens', general),
+  id_token_lifetime_seconds: time('id_token_lifetime_seconds', 900, 'Lifetime of ID tokens', general),
+  authorization_code_lifetime_seconds: time('authorization_code_lifetime_seconds', 60, 'Lifetime of authorization codes', general),
+  par_lifetime_seconds: time('par_lifetime_seconds', 60, 'Lifetime of pushed requests (PAR)', general),
   refresh_token_idle_seconds: time('refresh_token_idle_seconds', 1_209_600, 'Refresh tokens end when unused'),
   refresh_token_absolute_seconds: time('refresh_token_absolute_seconds', 7_776_000, 'Refresh tokens end in any case'),
-  access_token_alg: field('access_token_alg', alg, { default: 'ES256', label: 'Algorithm of access tokens' }),
+  access_token_alg: field('access_token_alg', alg, { default: 'ES256', label: 'Algorithm of access tokens', ...general }),
   ciba_lifetime_seconds: time('ciba_lifetime_seconds', 300, 'Lifetime of CIBA requests'),
-  ciba_interval_seconds: time('ciba_interval_seconds', 5, 'Between two CIBA polls'),
+  ciba_interval_seconds: time('ciba_interval_seconds', 5, 'Between two CIBA polls', general),
   login_lifetime_seconds: time('login_lifetime_seconds', 300, 'Time for a sign-in'),
   saml_session_lifetime_seconds: time('saml_session_lifetime_seconds', 600, 'Time for a SAML sign-in'),
   pin: {
-    length: field('length', count(4, 10), { default: 6, label: 'Digits' }),
-    attempts_max: amountOf('attempts_max', 5, 'Attempts'),
-    lifetime_seconds: time('lifetime_seconds', 600, 'Lifetime'),
+    length: field('length', count(pinDigitsMin, pinDigitsMax), { default: 6, label: 'Digits' }),
+    attempts_max: field('attempts_max', count(1, pinAttemptsMax), { default: 5, label: 'Attempts' }),
+    lifetime_seconds: field('lifetime_seconds', seconds(1, pinLifetimeSecondsMax), { default: 600, label: 'Lifetime, in seconds' }),
     resend_cooldown_seconds: time('resend_cooldown_seconds', 60, 'Before it is sent again'),
-    sends_per_hour_max: amountOf('sends_per_hour_max', 5, 'Sent in an hour, at most'),
-    failures_per_day_max: amountOf('failures_per_day_max', 20, 'Failures in a day, at most'),
+    sends_per_hour_max: amountOf('sends_per_hour_max', 5, 'Sent in an hour from an address, at most; six times that from all, twice in a known browser'),
+    failures_per_day_max: field('failures_per_day_max', count(1, pinFailuresPerDayMax), { default: 20, label: 'Failures in a day from an address, at most; a hundred from all' }),
   },
   registration_token_lifetime_seconds: time('registration_token_lifetime_seconds', 900, 'Time for a registration'),
   verified_token_lifetime_seconds: time('verified_token_lifetime_seconds', 600, 'Time to finish a verified registration'),
@@ -241,6 +268,13 @@ export const settingFields = {
   },
   extra_grants: field('extra_grants', some(choice(extraGrantNames)), { default: [], label: 'More ways to get tokens',
     help: `One a line: ${extraGrantNames.join(', ')}. Each client needs it in grant_types too.` }),
+  userinfo_with_resource: field('userinfo_with_resource', flag, { default: false, label: 'Tokens for an API open UserInfo too',
+    help: 'With the scope openid a token for a resource has the issuer as audience too: whoever runs that API can read UserInfo of its callers. Off: the resource alone.' }),
+  client_hosts: {
+    trusted: field('trusted', clientHosts, { default: [], label: 'Trusted', help: 'One a line: claude.ai, *.example.com.' }),
+    blocked: field('blocked', clientHosts, { default: [], label: 'Blocked', help: 'One a line: neither let in nor answered.' }),
+    only_trusted: field('only_trusted', flag, { default: false, label: 'Trusted alone' }),
+  },
   signup_enabled: field('signup_enabled', flag, { default: false, label: 'People may sign up' }),
   login_methods: field('login_methods', some(choice(loginMethodNames), { minItems: 1 }), {
     default: [passkeyMethod, phoneMethod, emailPinMethod], label: 'Ways to sign in',
@@ -249,8 +283,8 @@ export const settingFields = {
     help: 'Whoever lost the phone may sign in with one of ten codes, each once, and add a new phone.' }),
   sso_session: field('sso_session', ssoKind, { default: 'off', label: 'One sign-in for all applications (SSO)',
     help: 'Whoever is signed in is not asked again. Until the browser closes: 8 hours without use, 24 in all.' }),
-  scim: { infer_primary: field('infer_primary', flag, { default: false, label: 'The first of a list is the primary one' }) },
-  branding: field('branding', branding, { default: {}, label: 'Branding', help: 'How pages and mails look: what is published (`/branding`).' }),
+  scim: { infer_primary: field('infer_primary', flag, { default: false, label: 'The first of a list is the primary one', ...general }) },
+  branding: field('branding', branding, { default: {}, label: 'Branding', capability: 'branding:write', help: 'How pages and mails look: what is published (`/branding`).' }),
   smtp: {
     server: field('server', mailServer, { default: null, label: 'Mail server',
       help: 'The SMTP server of the tenant (`/mail-server`). Null: that of the deployment.' }),
@@ -258,28 +292,29 @@ export const settingFields = {
   rate_limits: {
     client_auth_failures_per_ip: rateLimit('client_auth_failures_per_ip', [60, 60], 'Failed client authentications of an address'),
     login_starts_per_ip: rateLimit('login_starts_per_ip', [60, 60], 'Sign-ins of an address'),
-    par_requests_per_ip: rateLimit('par_requests_per_ip', [60, 60], 'Pushed requests (PAR) of public clients of an address'),
+    par_requests_per_ip: serverLimit('par_requests_per_ip', { limit: 60, period_seconds: 60 }, 'Pushed requests (PAR) of public clients of an address'),
     pin_attempts_per_ip: rateLimit('pin_attempts_per_ip', [30, 60], 'PIN attempts of an address'),
     device_requests_per_ip: rateLimit('device_requests_per_ip', [120, 60], 'Device requests of an address'),
     device_requests_per_device: rateLimit('device_requests_per_device', [60, 60], 'Requests of a device'),
     registration_starts_per_ip: rateLimit('registration_starts_per_ip', [10, 3600], 'Registrations of an address'),
-    registration_starts_per_email: rateLimit('registration_starts_per_email', [5, 3600], 'Registrations of an email'),
+    registration_starts_per_email: rateLimit('registration_starts_per_email', [5, 3600], 'Registrations of an email from an address; six times that from all'),
     ciba_starts_per_client: rateLimit('ciba_starts_per_client', [120, 60], 'CIBA requests of a client'),
     device_code_misses: rateLimit('device_code_misses', [10, 600], 'Wrong codes of devices of a person, or of an address'),
-    approvals_per_user: rateLimit('approvals_per_user', [10, 3600], 'Approvals of a person'),
+    approvals_per_user: rateLimit('approvals_per_user', [5, 3600], 'Approvals of a person from an address; six times that from all, twice in a known browser and of a client'),
     approvals_pending_per_user: rateLimit('approvals_pending_per_user', [3, 300], 'Open approvals of a person'),
-    token_requests_per_client: rateLimit('token_requests_per_client', null, 'Token requests of a client'),
-    userinfo_requests_per_ip: rateLimit('userinfo_requests_per_ip', null, 'UserInfo requests of an address'),
-    scim_requests_per_client: rateLimit('scim_requests_per_client', null, 'SCIM requests of a client'),
-    management_requests_per_client: rateLimit('management_requests_per_client', null, 'Management requests of a client'),
+    token_requests_per_client: serverLimit('token_requests_per_client', null, 'Token requests of a client'),
+    userinfo_requests_per_ip: serverLimit('userinfo_requests_per_ip', null, 'UserInfo requests of an address'),
+    scim_requests_per_client: serverLimit('scim_requests_per_client', null, 'SCIM requests of a client'),
+    management_requests_per_client: serverLimit('management_requests_per_client', null, 'Management requests of a client'),
   },
-} as const;
+} as const);
 
 /** What the parts of the settings are called, by their path. */
 export const settingGroups: Readonly<Record<string, string>> = {
   '': 'General',
   pin: 'PIN by mail',
   device: 'Devices',
+  client_hosts: 'Programs nobody registered',
   attestation: 'App attestation',
   'attestation.apple': 'App attestation · Apple',
   'attestation.android': 'App attestation · Android',
@@ -301,10 +336,11 @@ export const sendsMail = ({ smtp }: Pick<Settings, 'smtp'>, deploymentCanMail: b
 
 /**
  * Overlays stored differences on the defaults, object by object; lists and null replace. While no mail reaches anybody (`canMail`: the
- * deployment's would), and nobody chose PINs by mail, they are not among the ways to sign in.
+ * deployment's would), and nobody chose PINs by mail, they are not among the ways to sign in. What was stored before its bounds were
+ * drawn is the nearest value within them.
  */
 export function mergeSettings(stored: Json, canMail = true): Settings {
-  const merged = merge(defaultSettings as unknown as Json, stored) as unknown as Settings; // stored values were validated when they were written
+  const merged = merge(defaultSettings as unknown as Json, within(settingFields, stored)) as unknown as Settings; // stored values were validated when they were written
   const { sso_session: sso, login_methods: methods } = merged;
   const isMailed = sendsMail(merged, canMail) || Object.hasOwn(stored, 'login_methods');
   return {
@@ -314,6 +350,21 @@ export function mergeSettings(stored: Json, canMail = true): Settings {
     // Until sessions existed the setting was a switch that did nothing.
     ...(typeof sso === 'boolean' ? { sso_session: 'off' as const } : {}),
   };
+}
+
+/** Stored differences within the bounds of today: the nearest number, and no null where a limit protects people. */
+function within(table: Table, stored: Json): Json {
+  return Object.fromEntries(
+    Object.entries(stored).flatMap(([key, value]) => {
+      const one = Object.hasOwn(table, key) ? table[key] : undefined;
+      if (one === undefined) return [[key, value]];
+      if (!isField(one)) return [[key, isPlainObject(value) ? within(one, value) : value]];
+      if (one.kind === rateLimitKind && value === null) return [];
+      const { minimum, maximum } = one.kind.shape as { readonly minimum?: number; readonly maximum?: number };
+      if (typeof value !== 'number' || minimum === undefined || maximum === undefined) return [[key, value]];
+      return [[key, Math.min(Math.max(value, minimum), maximum)]];
+    }),
+  );
 }
 
 /** Merges `change` into `base` key by key (the PATCH rule of design 02): null never deletes a key. */

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import type { TenantId } from '../ids.ts';
 
-export interface DnsRecord {
+interface DnsRecord {
   readonly type: 'TXT' | 'CNAME';
   readonly name: string;
   readonly value: string;

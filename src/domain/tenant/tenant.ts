@@ -37,6 +37,8 @@ export interface Tenant extends TenantValues {
   readonly settings: Settings;
   /** Whether its mails reach somebody: by its own server, by that of the deployment, or because a developer reads the outbox. */
   readonly canMail: boolean;
+  /** The deployment is under test: limits by rate and budgets of people and addresses do not count. Attempts at one code do. */
+  readonly areLimitsLifted: boolean;
   /** Closed, because it moves to another deployment: answers 503 and takes no write. */
   readonly isMoving: boolean;
   /** What the tenant adds to its people, in order of creation. */
@@ -50,7 +52,7 @@ export interface Tenant extends TenantValues {
 }
 
 /** The issuer and the Management API are audiences of our own; a resource must not stand in for them. */
-export const isOwnAudience = ({ baseUrl, managementApi }: Tenant, audience: string): boolean =>
+export const isOwnAudience = ({ baseUrl, managementApi }: Pick<Tenant, 'baseUrl' | 'managementApi'>, audience: string): boolean =>
   audience === baseUrl || audience === managementApi;
 
 /** The slug of the tenant at the root of the public URL. */
@@ -70,6 +72,10 @@ export function parseDomain(given: string): string | undefined {
     ? url.origin
     : undefined;
 }
+
+/** True for a domain that is the host of the public URL, whatever the port: cookies and passkeys know hosts alone. */
+export const isPublicHost = (domain: string, publicUrl: string): boolean =>
+  URL.parse(parseDomain(domain) ?? '')?.hostname === new URL(publicUrl).hostname;
 
 /** Whether a text could be a slug at all. */
 export const isSlug = (text: string): boolean => slugPattern.test(text);

@@ -7,7 +7,7 @@ import { element, writeCanonical } from '../../crypto/xml/writer.ts';
 import { samlBindings } from '../../domain/saml/saml-names.ts';
 import type { UpstreamMetadata } from './idp-metadata.ts';
 
-export interface AskedOfIdp {
+interface AskedOfIdp {
   readonly id: string;
   readonly issuer: string;
   readonly acsUrl: string;

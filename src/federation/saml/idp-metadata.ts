@@ -31,9 +31,7 @@ export interface UpstreamMetadata {
 }
 
 /** `text` completes "metadata …". */
-export type UpstreamMetadataReading =
-  | { readonly ok: true; readonly metadata: UpstreamMetadata }
-  | { readonly ok: false; readonly text: string };
+type UpstreamMetadataReading = { readonly ok: true; readonly metadata: UpstreamMetadata } | { readonly ok: false; readonly text: string };
 
 const { metadata: md } = samlNamespaces;
 
@@ -61,10 +59,12 @@ export function readUpstreamMetadata(xml: string, nowMs: number): UpstreamMetada
   return { ok: true, metadata: { entityId, ssoUrl, signingKeys, wantsSignedRequests, nameIdFormat: formatOf(role) } };
 }
 
-const readBy = new WeakMap<IdentityProvider, UpstreamMetadata>();
+type Described = Pick<IdentityProvider, 'alias' | 'metadata'>;
+
+const readBy = new WeakMap<Described, UpstreamMetadata>();
 
 /** The metadata of a registered provider, which was good when it was registered. */
-export function metadataOf(provider: IdentityProvider): UpstreamMetadata {
+export function metadataOf(provider: Described): UpstreamMetadata {
   const known = readBy.get(provider);
   if (known !== undefined) return known;
   const reading = readUpstreamMetadata(provider.metadata ?? '', 0);

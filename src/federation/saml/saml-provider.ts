@@ -24,7 +24,7 @@ export const samlProvider: ProviderProtocol = {
     const signer = idp.wantsSignedRequests ? (await samlKeys()).current.privateKey : undefined;
     return { ok: true, location: await redirectToIdp(idp.ssoUrl, xml, state, signer) };
   },
-  identify: async ({ clock }, upstream, { parameters, nonce, maxAgeSeconds }) => {
+  identify: async ({ clock }, upstream, { parameters, nonce }) => {
     const { provider, callbackUri, samlKeys } = upstream;
     const [response, ...others] = parameters.getAll('SAMLResponse');
     const xml = response === undefined || others.length > 0 ? undefined : parseBase64(response, 'allowed');
@@ -42,13 +42,9 @@ export const samlProvider: ProviderProtocol = {
       nowMs,
     });
     if (!reading.ok) return refused(reading.detail);
-    const { authnInstantMs } = reading.identity;
-    if (maxAgeSeconds !== undefined && authnInstantMs + maxAgeSeconds * 1000 + maxAgeToleranceMs < nowMs) return refused('too_long_ago');
     return identified(upstream, idp.entityId, reading.identity);
   },
 };
-
-const maxAgeToleranceMs = 30_000;
 
 const claimOfField: Readonly<Record<string, string>> = {
   'name.given_name': 'given_name',
@@ -58,7 +54,7 @@ const claimOfField: Readonly<Record<string, string>> = {
 };
 
 function identified({ provider }: Upstream, issuer: string, asserted: AssertedIdentity): Identified {
-  const { nameId, nameIdFormat, attributes, authnContextClass } = asserted;
+  const { nameId, nameIdFormat, attributes, authnContextClass, authnInstantMs } = asserted;
   const claims: Record<string, string | readonly string[]> = {};
   let email = nameIdFormat === nameIdFormatUris.emailAddress ? usableEmail(nameId) : undefined;
   for (const [name, values] of attributes) {
@@ -80,11 +76,16 @@ function identified({ provider }: Upstream, issuer: string, asserted: AssertedId
     ownDomain: email && domainOf(email),
     sessionId: undefined,
     acr: acrOf(provider, authnContextClass),
+    authTimeMs: authnInstantMs,
   };
   return { ok: true, identity, claims };
 }
 
-/** One text in two formats names two people: a name one chooses must not be a name one is given. */
+/** How a persistent name begins that would read as one of another format of SAML (core 8.3), or as one that is marked already. */
+const readsAsAnother = /^(?:persistent|unspecified|emailAddress|X509SubjectName|WindowsDomainQualifiedName|kerberos|entity):/;
+
+/** One text in two formats names two people: a name one chooses must not be a name one is given. Links keep what is written here. */
 function subjectOf(format: string, nameId: string): string {
-  return format === nameIdFormatUris.persistent ? nameId : `${format.split(':').at(-1)}:${nameId}`;
+  if (format !== nameIdFormatUris.persistent) return `${format.split(':').at(-1)}:${nameId}`;
+  return readsAsAnother.test(nameId) ? `persistent:${nameId}` : nameId;
 }

@@ -6,7 +6,7 @@ import { base64Text, element, type WrittenElement, writeCanonical } from '../../
 import { nameIdFormatUris } from '../../domain/saml/name-id.ts';
 import { samlBindings, samlNamespaces } from '../../domain/saml/saml-names.ts';
 
-export interface SpFacts {
+interface SpFacts {
   readonly callbackUri: string;
   /** DER: what signs our requests now and next. */
   readonly signing: readonly Buffer[];

@@ -12,6 +12,12 @@ export interface MtlsServer {
 
 const handshakeTimeoutMs = 10_000;
 
+/** FAPI 2.0 5.2.2, RFC 9325 4.2: forward secrecy and authenticated encryption alone. */
+const ciphers = [
+  ...['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'],
+  ...['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
+].join(':');
+
 /** Starts to listen. @throws ConfigError for files that are no key and certificate */
 export async function startMtlsServer(
   app: FastifyInstance,
@@ -38,6 +44,8 @@ function serverWith(app: FastifyInstance, { key, certificate, authorities }: Mtl
     requestCert: true,
     rejectUnauthorized: false,
     minVersion: 'TLSv1.2',
+    ciphers,
+    honorCipherOrder: true,
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: handshakeTimeoutMs,
   };

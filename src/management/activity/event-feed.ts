@@ -2,8 +2,9 @@
 // next one.
 import { setTimeout as wait } from 'node:timers/promises';
 import Type from 'typebox';
-import { type FeedEvent, feedEventOf, isEventType } from '../../audit/feed-event.ts';
+import { type FeedEvent, feedEventOf } from '../../audit/feed-event.ts';
 import { feedTypesMax, feedWaitSecondsMax, feedWaitsMax } from '../../contract/limits.ts';
+import { isTypeOfEvents } from '../../domain/extending/webhook.ts';
 import { type FeedPage, readFeed } from '../../storage/records/event-feed.ts';
 import { type Endpoint, endpoint, invalidField } from '../endpoint.ts';
 import { pageOf } from '../paging.ts';
@@ -66,7 +67,7 @@ interface FeedAnswer {
 
 function typesOf(text: string | undefined): readonly string[] {
   const types = text?.split(',') ?? [];
-  if (types.length > feedTypesMax || !types.every(isEventType))
+  if (types.length > feedTypesMax || !types.every(isTypeOfEvents))
     throw invalidField('types', `This parameter must be up to ${feedTypesMax} types such as user.created or user.*, with commas between.`);
   return types;
 }

@@ -3,12 +3,13 @@
 import Type from 'typebox';
 import { eventToJson, explain, explainByMinute } from '../../audit/explanation.ts';
 import { requestIdCharsMax, textCharsMax } from '../../contract/limits.ts';
-import type { Page } from '../../storage/engine/matching-rows.ts';
+import type { Page } from '../../storage/engine/rows/matching-rows.ts';
 import { listAuditEvents, type StoredAuditEvent } from '../../storage/records/audit-events.ts';
 import { listEventNames } from '../../storage/records/event-names.ts';
-import { type Endpoint, endpoint, invalidField, notFound } from '../endpoint.ts';
-import { encodeCursor, pageOf } from '../paging.ts';
+import { type Endpoint, endpoint, notFound } from '../endpoint.ts';
+import { encodeCursor, pageOf, timeOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
+import { signInAnswer } from './sign-ins.ts';
 
 const word = nullable(Type.String());
 const eventAnswer = Type.Object({
@@ -72,8 +73,9 @@ export const eventEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/events/:request_id',
     capability: 'events:read',
-    summary: 'Everything recorded under a request id, or else the summaries of refusals of its minute: what `gatehouse explain` shows',
-    answer: Type.Object({ request_id: Type.String(), items: Type.Array(eventAnswer) }),
+    summary:
+      'Everything recorded under a request id, with the sign-in it belongs to, or else the summaries of refusals of its minute: what `gatehouse explain` shows',
+    answer: Type.Object({ request_id: Type.String(), items: Type.Array(eventAnswer), sign_in: Type.Optional(signInAnswer) }),
     status: 200,
     handle: async ({ services, tenant, params }) => {
       const requestId = params['request_id']!;
@@ -99,12 +101,4 @@ function pagesAround({ limit, after }: Page, rows: readonly StoredAuditEvent[], 
     ...(last !== undefined && (isBackward || isMore) ? { next_cursor: encodeCursor(last.id) } : {}),
     ...(first !== undefined && (isBackward ? isMore : after !== '') ? { previous_cursor: encodeCursor(`${newer}${first.id}`) } : {}),
   };
-}
-
-/** RFC 3339 date and time, or a date. */
-function timeOf(field: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const epochMs = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(epochMs)) throw invalidField(field, 'This parameter must be a time such as 2026-01-31T12:00:00Z.');
-  return epochMs;
 }

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { emailCharsMax, requestIdCharsMax } from '../../contract/limits.ts';
 import { listOutboxMessages } from '../../storage/records/outbox-messages.ts';
+import { openQueuedMail } from '../../tokens/queued-mail.ts';
 import { type Endpoint, endpoint, isoTime, notFound } from '../endpoint.ts';
 import { closed, dateTime } from '../schemas.ts';
 
@@ -31,10 +32,7 @@ export const outboxEndpoints: readonly Endpoint[] = [
       const rows = await services.database.systemRead((queries) => listOutboxMessages(queries, { ...query, limit: messagesMax }));
       const messages = rows.map((row) => ({
         id: row.id,
-        to: row.recipient,
-        subject: row.subject,
-        text: row.text,
-        html: row.html,
+        ...openQueuedMail(services.encryption, row),
         created_at: isoTime(row.created_at),
       }));
       return { messages };

@@ -59,22 +59,23 @@ async function statisticsOf({ services, tenant }: Call<unknown, unknown>, days: 
   return {
     directory: rest,
     period_seconds: periodSeconds,
-    periods: Array.from({ length: periodsShown }, (_none, index) =>
-      periodOf(activity, fromMs + index * periodSeconds * 1000, periodSeconds),
-    ),
+    periods: periodsOf(activity, fromMs, periodSeconds, periodsShown),
     refusals: refusalsOf(activity),
     latencies: (await services.metrics?.latencies())?.map(latencyToJson) ?? null,
   };
 }
 
-function periodOf(activity: readonly ActivityCount[], fromMs: number, seconds: number): Json {
-  const own = activity.filter(({ hourAtMs }) => hourAtMs >= fromMs && hourAtMs < fromMs + seconds * 1000);
-  const sum = (wanted: (name: string) => boolean): number => own.reduce((total, { name, n }) => (wanted(name) ? total + n : total), 0);
-  return {
-    from: isoTime(fromMs),
-    sign_ins: sum((name) => name === signInActivity),
-    refusals: sum((name) => name.startsWith(refusalActivity)),
-  };
+/** In one pass: three months of a tenant under attack are some ten thousand counts, and the event loop is everybody's. */
+function periodsOf(activity: readonly ActivityCount[], fromMs: number, seconds: number, shown: number): readonly Json[] {
+  const startOf = (index: number): string => isoTime(fromMs + index * seconds * 1000);
+  const periods = Array.from({ length: shown }, (_none, index) => ({ from: startOf(index), sign_ins: 0, refusals: 0 }));
+  for (const { hourAtMs, name, n } of activity) {
+    const period = periods[Math.floor((hourAtMs - fromMs) / (seconds * 1000))];
+    if (period === undefined) continue;
+    if (name === signInActivity) period.sign_ins += n;
+    else if (name.startsWith(refusalActivity)) period.refusals += n;
+  }
+  return periods;
 }
 
 function refusalsOf(activity: readonly ActivityCount[]): readonly Json[] {

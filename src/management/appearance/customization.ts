@@ -16,7 +16,7 @@ import type { Capability } from '../../domain/people/capabilities.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound } from '../endpoint.ts';
 
-export interface Customized {
+interface Customized {
   /** With its parameters, as `/texts/:language`. */
   readonly path: string;
   readonly noun: string;

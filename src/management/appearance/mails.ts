@@ -3,17 +3,18 @@
 import Type from 'typebox';
 import { type DraftKey, loadDraft } from '../../administration/appearance/drafts.ts';
 import { closed, oneOf } from '../../administration/schema-pieces.ts';
-import { queueMessage } from '../../approvals/mail-delivery.ts';
+import { queueMessage } from '../../approvals/mailed/mail-delivery.ts';
 import { emailCharsMax } from '../../contract/limits.ts';
 import { type MailKindName, mailKindNames, mailKindOf } from '../../domain/appearance/mail-kinds.ts';
 import { type Language, languages } from '../../domain/language.ts';
 import { composeMessage } from '../../mails/compose.ts';
 import { builtInTemplate, sampleLetter } from '../../mails/samples.ts';
 import { type MailTemplate, mailTemplateShape, templateFault } from '../../mails/template.ts';
-import type { Message } from '../../platform/mail.ts';
+import type { Message } from '../../platform/mail/mail.ts';
 import { listCustomizations } from '../../storage/registry/customizations.ts';
-import { type Call, type Endpoint, endpoint, invalidField, type Json, notFound } from '../endpoint.ts';
+import { type Call, type Endpoint, endpoint, type Json, notFound } from '../endpoint.ts';
 import { customizationEndpoints } from './customization.ts';
+import { admitTestMail } from './test-mails.ts';
 import { languageOf } from './texts.ts';
 
 const path = '/mails/:kind/:language';
@@ -73,7 +74,7 @@ export const mailEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: `${path}/test`,
     capability: 'mail:write',
-    summary: 'Send that mail to an address',
+    summary: 'Send that mail to somebody who holds a role; whoever may write and invite people sends it to any address',
     body: testBody,
     answer: undefined,
     status: 204,
@@ -128,12 +129,7 @@ async function sampleOf(
 
 async function sendTest(call: Call<undefined, { readonly to: string }>): Promise<void> {
   const { services, tenant, body } = call;
-  requireAddress(body.to);
+  await admitTestMail(call, body.to);
   const made = await sampleOf(call, body.to);
   await services.database.write(tenant.id, (queries) => queueMessage(queries, services, tenant, made));
-}
-
-/** @throws management.invalid_request */
-export function requireAddress(to: string): void {
-  if (!/^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(to)) throw invalidField('to', 'This field must be an email address.');
 }

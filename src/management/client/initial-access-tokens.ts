@@ -1,14 +1,18 @@
 // `/initial-access-tokens`: what lets clients register themselves (RFC 7591, design 14, 6), and as what. The fields are in
 // domain/client/registration-policy.ts; the registration itself is in management/registration/.
 import Type from 'typebox';
-import { createInitialAccessToken, removeInitialAccessToken, type WantedToken } from '../../administration/client-registration.ts';
+import { createInitialAccessToken, removeInitialAccessToken, type WantedToken } from '../../administration/clients/client-registration.ts';
 import { propertiesOf } from '../../administration/schema-pieces.ts';
 import { initialAccessTokenFields, policyFields } from '../../domain/client/registration-policy.ts';
 import { overlay, toJson, valueFault } from '../../domain/field.ts';
-import { findInitialAccessToken, type InitialAccessToken, listInitialAccessTokens } from '../../storage/registry/client-registrations.ts';
+import {
+  findInitialAccessToken,
+  type InitialAccessToken,
+  listInitialAccessTokens,
+} from '../../storage/registry/clients/client-registrations.ts';
 import { type Endpoint, endpoint, invalidField, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
 import { answerSearched } from '../paging.ts';
-import { closed, dateTime, listAnswer, searchQuery } from '../schemas.ts';
+import { closed, dateTime, listAnswer, nullable, searchQuery } from '../schemas.ts';
 import { capabilitiesIn } from './clients.ts';
 
 const { count, expires_in_seconds: expiresInSeconds } = propertiesOf({
@@ -21,6 +25,7 @@ const tokenAnswer = Type.Object({
   count: count!,
   used: Type.Integer(),
   policy,
+  created_by: nullable(Type.String({ description: 'who made it' })),
   created_at: dateTime,
   expires_at: dateTime,
 });
@@ -97,11 +102,12 @@ export const initialAccessTokenEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-const tokenToJson = ({ id, count: uses, used, policy: allowed, createdAtMs, expiresAtMs }: InitialAccessToken): Json => ({
+const tokenToJson = ({ id, count: uses, used, policy: allowed, createdBy, createdAtMs, expiresAtMs }: InitialAccessToken): Json => ({
   id,
   count: uses,
   used,
   policy: toJson(policyFields, allowed),
+  created_by: createdBy ?? null,
   created_at: isoTime(createdAtMs),
   expires_at: isoTime(expiresAtMs),
 });

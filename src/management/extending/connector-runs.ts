@@ -1,9 +1,10 @@
 // What a connector does, below `/connectors/{id}`: sync, plan, one person, approval, resumption, where it stands, and its links, which a person
 // settles where the target has several accounts for somebody.
 import Type from 'typebox';
+import { registered } from '../../administration/registered.ts';
 import { type Plan, planConnector, plannedActions } from '../../connectors/plan.ts';
 import { textCharsMax } from '../../contract/limits.ts';
-import type { Connector } from '../../domain/extending/connector.ts';
+import { type Connector, connectorNeeds } from '../../domain/extending/connector.ts';
 import type { UserId } from '../../domain/ids.ts';
 import { findUser } from '../../storage/people/users.ts';
 import {
@@ -18,11 +19,22 @@ import {
   resolveLink,
   type Whose,
 } from '../../storage/records/connector-links.ts';
-import { changeConnectorState, endQuarantine, findConnector, findConnectorState } from '../../storage/registry/connectors.ts';
-import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
+import { changeConnectorState, endQuarantine, findConnectorState } from '../../storage/registry/extending/connectors.ts';
+import {
+  audit,
+  type Call,
+  conflict,
+  type Endpoint,
+  endpoint,
+  invalidField,
+  isoTime,
+  type Json,
+  notFound,
+  requireCapabilities,
+} from '../endpoint.ts';
+import { loadThing } from '../kind-endpoints.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
-import { unknownConnector } from './connectors.ts';
 
 const count = Type.Integer();
 const word = nullable(Type.String());
@@ -85,25 +97,28 @@ export const connectorRunEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/connectors/:id/plan',
     capability: 'connectors:read',
-    summary: 'What a run would send: counts and the first 1,000 differences. Nothing is written and the target is not asked',
+    summary:
+      'What a run would send: counts and the first 1,000 differences; needs what the connector hands out too, as users:read. Nothing is written and the target is not asked',
     answer: planAnswer,
     status: 200,
+    isLong: true,
     handle: async (call): Promise<Plan> => {
-      const connector = await loadConnector(call);
-      return planConnector(call.services.database, call.tenant, connector);
+      const connector = await loadTelling(call);
+      return planConnector(call.services.database, call.tenant, connector, call.pace);
     },
   }),
   endpoint({
     method: 'POST',
     path: '/connectors/:id/provision',
     capability: 'connectors:write',
-    summary: 'Provision one person now, also while the connector is disabled',
+    summary:
+      'Ask the target for one person and put their account right, also while the connector is disabled; gives what was seen. Needs what the connector hands out too',
     body: closed({ user_id: Type.String({ minLength: 1, maxLength: textCharsMax }) }),
     answer: linkAnswer,
     status: 200,
     handle: async (call) => {
       const { services, tenant, body } = call;
-      const connector = await loadConnector(call);
+      const connector = await loadTelling(call);
       const user = await services.database.read(tenant.id, (queries) => findUser(queries, tenant.id, body.user_id as UserId)); // a look-up key
       if (user === undefined) throw notFound('unknown_user');
       await services.database.write(tenant.id, (queries) =>
@@ -168,14 +183,14 @@ export const connectorRunEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/connectors/:id/links',
     capability: 'connectors:read',
-    summary: 'List what people and groups are at the target, by `state`',
+    summary: 'List what people and groups are at the target, by `state`; needs what the connector hands out too',
     query: closed({ ...pageQuery.properties, state: Type.Optional(oneOf(linkStates)) }),
     answer: listAnswer(linkAnswer),
     status: 200,
     handle: async (call) => {
       const { services, tenant, query } = call;
       const page = pageOf(query);
-      const connector = await loadConnector(call);
+      const connector = await loadTelling(call);
       const wanted = { after: page.after, limit: page.limit + 1, state: query.state };
       const rows = await services.database.read(tenant.id, (queries) => listLinks(queries, whoseOf(call, connector), wanted));
       return listOf(page, rows, (row) => row.local_id, linkToJson);
@@ -185,7 +200,8 @@ export const connectorRunEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/connectors/:id/links/:link_id/resolve',
     capability: 'connectors:write',
-    summary: 'Settle a conflict: `{"action": "adopt", "remote_id": "…"}`, `{"action": "create"}` or `{"action": "ignore"}`',
+    summary:
+      'Settle a conflict: `{"action": "adopt", "remote_id": "…"}`, `{"action": "create"}` or `{"action": "ignore"}`; needs what the connector hands out too',
     body: closed({
       action: oneOf(['adopt', 'create', 'ignore']),
       remote_id: Type.Optional(Type.String({ minLength: 1, maxLength: textCharsMax })),
@@ -196,9 +212,12 @@ export const connectorRunEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-async function loadConnector({ services, tenant, params }: ConnectorCall): Promise<Connector> {
-  const connector = await services.database.read(tenant.id, (queries) => findConnector(queries, tenant.id, { id: params['id']! }));
-  if (connector === undefined) throw unknownConnector();
+const loadConnector = (call: ConnectorCall): Promise<Connector> => loadThing(registered.connector, call);
+
+/** A connector whose people the caller may read: what it sends, and what its target says of it, tells of them. */
+async function loadTelling(call: ConnectorCall): Promise<Connector> {
+  const connector = await loadConnector(call);
+  requireCapabilities(connectorNeeds(connector, call.tenant), call.scopes);
   return connector;
 }
 
@@ -221,7 +240,7 @@ async function resolve(call: ConnectorCall, action: 'adopt' | 'create' | 'ignore
   const { services, tenant, params } = call;
   if ((action === 'adopt') !== (remoteId !== undefined))
     throw invalidField('remote_id', 'This field is for the action adopt, which needs it.');
-  const connector = await loadConnector(call);
+  const connector = await loadTelling(call);
   const whose = whoseOf(call, connector);
   const id = params['link_id']!;
   const changes = {
@@ -249,7 +268,7 @@ async function statusOf(call: ConnectorCall, connector: Connector): Promise<Json
     state: await findConnectorState(queries, tenant.id, connector.id),
     links: await countLinks(queries, whoseOf(call, connector)),
   }));
-  if (state === undefined) throw unknownConnector();
+  if (state === undefined) throw notFound('unknown_connector');
   const nowMs = services.clock.nowMs();
   const total = links.users + links.groups;
   const timeOf = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));

@@ -3,21 +3,22 @@ import Type from 'typebox';
 import { closed, oneOf } from '../../administration/schema-pieces.ts';
 import type { Client } from '../../domain/client/client.ts';
 import type { UserId } from '../../domain/ids.ts';
-import { type CompiledRules, layRules } from '../../domain/mappings/apply.ts';
+import { type CompiledRules, layRules, readGroups } from '../../domain/mappings/apply.ts';
 import { attributeRulesOf, attributesRoom } from '../../domain/mappings/attributes.ts';
 import { claimRulesOf, claimsRoom, placesOf } from '../../domain/mappings/claims.ts';
 import { inboundRoom, inboundRulesOf } from '../../domain/mappings/inbound.ts';
-import { previewRules } from '../../domain/mappings/preview.ts';
+import { type PreviewedRule, previewRules } from '../../domain/mappings/preview.ts';
 import { type MappingKind, type MappingRules, mappingKinds, rulesKind } from '../../domain/mappings/rule.ts';
-import { rulesFault, unknownCustomIn } from '../../domain/mappings/rule-faults.ts';
+import { rulesFault, unknownAttributeFault } from '../../domain/mappings/rule-faults.ts';
 import { scimRulesOf } from '../../domain/mappings/scim.ts';
+import type { Capability } from '../../domain/people/capabilities.ts';
 import type { ServiceProvider } from '../../domain/saml/service-provider.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { findMappedPerson } from '../../storage/people/mapped-person.ts';
-import { findClient } from '../../storage/registry/clients.ts';
-import { findConnector, syncEveryConnector } from '../../storage/registry/connectors.ts';
+import { findClient } from '../../storage/registry/clients/clients.ts';
+import { findConnector } from '../../storage/registry/extending/connectors.ts';
+import { readMappings, writeMappings } from '../../storage/registry/extending/mapping-tables.ts';
 import { findIdentityProvider } from '../../storage/registry/identity-providers.ts';
-import { readMappings, writeMappings } from '../../storage/registry/mapping-tables.ts';
 import { findServiceProvider } from '../../storage/registry/service-providers.ts';
 import { audit, type Call, type Endpoint, endpoint, invalidField, notFound, requireCapabilities } from '../endpoint.ts';
 
@@ -28,13 +29,28 @@ const titles: Readonly<Record<MappingKind, string>> = {
   scim: 'attributes of every connector',
 };
 
+/** What decides who people from elsewhere are is of `sign-in` (design 17, 2.1), as the mappings of each provider are. */
+const powers: Readonly<Record<MappingKind, { readonly write: Capability; readonly read: Pick<Endpoint, 'capability' | 'orCapability'> }>> =
+  {
+    oidc: { write: 'settings:write', read: { capability: 'settings:read' } },
+    saml: { write: 'settings:write', read: { capability: 'settings:read' } },
+    inbound: { write: 'sign-in:write', read: { capability: 'settings:read', orCapability: 'sign-in:read' } },
+    scim: { write: 'settings:write', read: { capability: 'settings:read' } },
+  };
+
+/** What rules that connectors follow hand out, as those of one connector do. */
+const handedOut = (kind: MappingKind, rules: MappingRules): readonly Capability[] => {
+  if (kind !== 'scim') return [];
+  return readGroups(rules) ? ['users:read', 'groups:read'] : ['users:read'];
+};
+
 const tableEndpoints = (kind: MappingKind): readonly Endpoint[] => {
   const table = closed({ rules: Type.Unsafe<MappingRules>(rulesKind(kind).shape) });
   return [
     endpoint({
       method: 'GET',
       path: `/mappings/${kind}`,
-      capability: 'settings:read',
+      ...powers[kind].read,
       summary: `Read the rules of the ${titles[kind]}`,
       answer: table,
       status: 200,
@@ -46,18 +62,18 @@ const tableEndpoints = (kind: MappingKind): readonly Endpoint[] => {
     endpoint({
       method: 'PUT',
       path: `/mappings/${kind}`,
-      capability: 'settings:write',
-      summary: `Replace the rules of the ${titles[kind]}`,
+      capability: powers[kind].write,
+      summary: `Replace the rules of the ${titles[kind]}${kind === 'scim' ? '; needs users:read too, and groups:read where rules read groups' : ''}`,
       body: table,
       answer: table,
       status: 200,
       handle: async (call) => {
-        const { services, tenant, body } = call;
+        const { services, tenant, body, scopes } = call;
         const { rules } = body;
         requireRules(tenant, kind, 'rules', rules);
+        requireCapabilities(handedOut(kind, rules), scopes);
         await services.cache.write(tenant.id, async (queries) => {
           await writeMappings(queries, tenant.id, kind, rules);
-          if (kind === 'scim') await syncEveryConnector(queries, tenant.id);
           await audit(call, queries, { type: 'mappings.updated', target: `mappings:${kind}`, data: { rules: rules.length } });
         });
         return { rules };
@@ -98,10 +114,11 @@ export const mappingEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/mappings/preview',
     capability: 'settings:read',
-    summary: 'What each rule gives one person, and why values are dropped; needs users:read too',
+    summary: 'What each rule gives one person, and why values are dropped; needs users:read too, and groups:read where rules read groups',
     body: previewBody,
     answer: previewAnswer,
     status: 200,
+    isLong: true,
     handle: (call) => preview(call),
   }),
 ];
@@ -114,9 +131,9 @@ function requireRules(tenant: Tenant, kind: MappingKind, field: string, rules: u
 }
 
 /** Refuses rules that read, or write, attributes the tenant does not have. */
-export function requireAttributes({ customAttributes }: Tenant, kind: MappingKind, field: string, rules: MappingRules): void {
-  const unknown = unknownCustomIn(customAttributes, kind, rules);
-  if (unknown !== undefined) throw invalidField(field, unknown);
+export function requireAttributes(tenant: Tenant, kind: MappingKind, field: string, rules: MappingRules): void {
+  const fault = unknownAttributeFault(kind, rules, { tenant, field });
+  if (fault !== undefined) throw invalidField(fault.field, fault.text);
 }
 
 async function preview(call: Call<undefined, PreviewBody>): Promise<unknown> {
@@ -130,39 +147,44 @@ async function preview(call: Call<undefined, PreviewBody>): Promise<unknown> {
   const found = await services.database.read(tenant.id, async (queries) => ({
     client: target !== undefined && kind === 'oidc' ? await findClient(queries, tenant.id, target) : undefined,
     provider: target !== undefined && kind === 'saml' ? await findServiceProvider(queries, tenant.id, target) : undefined,
-    connector: target !== undefined && kind === 'scim' ? await findConnector(queries, tenant.id, { id: target }) : undefined,
+    connector: target !== undefined && kind === 'scim' ? await findConnector(queries, tenant.id, target) : undefined,
     tables: await readMappings(queries, tenant.id),
   }));
   if (target !== undefined && found.client === undefined && found.provider === undefined && found.connector === undefined)
     throw notFound('unknown_target');
   const table = target === undefined ? (rules ?? found.tables[kind]) : found.tables[kind];
   const own = target === undefined ? undefined : rules;
+  const ofTarget = own ?? found.client?.mappings ?? found.provider?.mappings ?? found.connector?.mappings ?? [];
+  if (readGroups([...table, ...ofTarget])) requireCapabilities(['groups:read'], scopes);
   const compiled =
     kind === 'oidc'
       ? rulesForClient(tenant, table, found.client, own)
       : kind === 'saml'
         ? rulesForProvider(table, found.provider, own)
         : scimRulesOf(table, own ?? found.connector?.mappings ?? []);
-  const sources = new Set(compiled.flatMap((rule) => rule.sources));
+  // The claim `groups` that clients have without any rule is empty for whoever may not read groups.
+  const readable = compiled.flatMap((rule) => rule.sources).filter((source) => source !== 'groups' || scopes.includes('groups:read'));
+  const sources = new Set(readable);
   const person = await services.database.read(
     tenant.id,
     (queries) => findMappedPerson(queries, tenant.id, userId as UserId, tenant.customAttributes, sources), // a look-up key
   );
   if (person === undefined) throw notFound('unknown_user');
   const facts = { person, clientId: found.provider?.entityId ?? target ?? '', tenantSlug: tenant.slug, acr: undefined };
-  const items =
+  const previewed =
     kind === 'oidc' ? previewRules(compiled, facts, claimsRoom, placesOf) : previewRules(compiled, facts, attributesRoom, () => ['there']);
-  return { items };
+  return { items: await paced(call, previewed) };
 }
 
 /** What the provider's words give; nobody is read. */
-async function previewInbound({ services, tenant, body }: Call<undefined, PreviewBody>): Promise<unknown> {
+async function previewInbound(call: Call<undefined, PreviewBody>): Promise<unknown> {
+  const { services, tenant, body } = call;
   const { target, user_id: userId, upstream, rules } = body;
   if (userId !== undefined) throw invalidField('user_id', 'This field is not for inbound: give what the provider says in upstream.');
   if (upstream === undefined) throw invalidField('upstream', 'This field is required for inbound.');
   if (rules !== undefined) requireRules(tenant, 'inbound', 'rules', rules);
   const { provider, tables } = await services.database.read(tenant.id, async (queries) => ({
-    provider: target === undefined ? undefined : await findIdentityProvider(queries, tenant.id, { id: target }),
+    provider: target === undefined ? undefined : await findIdentityProvider(queries, tenant.id, target),
     tables: await readMappings(queries, tenant.id),
   }));
   if (target !== undefined && provider === undefined) throw notFound('unknown_target');
@@ -171,7 +193,25 @@ async function previewInbound({ services, tenant, body }: Call<undefined, Previe
     mappings: provider === undefined ? [] : (rules ?? provider.mappings),
   });
   const facts = { person: undefined, clientId: '', tenantSlug: tenant.slug, acr: undefined, upstream };
-  return { items: previewRules(compiled, facts, inboundRoom, () => ['sign_in']) };
+  return {
+    items: await paced(
+      call,
+      previewRules(compiled, facts, inboundRoom, () => ['sign_in']),
+    ),
+  };
+}
+
+/** Goes from rule to rule: each may give, and drop, as many values as there is room for. */
+async function paced(
+  { pace }: Pick<Call<unknown, unknown>, 'pace'>,
+  previewed: Iterable<PreviewedRule>,
+): Promise<readonly PreviewedRule[]> {
+  const items: PreviewedRule[] = [];
+  for (const item of previewed) {
+    items.push(item);
+    await pace();
+  }
+  return items;
 }
 
 const rulesForClient = (tenant: Tenant, table: MappingRules, client: Client | undefined, own: MappingRules | undefined): CompiledRules =>

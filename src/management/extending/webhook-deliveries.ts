@@ -1,5 +1,6 @@
 // `/webhooks/{id}/deliveries`: what was posted, what came back, and what is posted again: one delivery, dead ones, or the events of a time.
 import Type from 'typebox';
+import { registered } from '../../administration/registered.ts';
 import { webhookReplayMax } from '../../contract/limits.ts';
 import { type Webhook, wants } from '../../domain/extending/webhook.ts';
 import { auditRow, upsertAuditEvents } from '../../storage/records/audit-events.ts';
@@ -12,12 +13,11 @@ import {
   queueDeliveries,
   replayDeliveries,
 } from '../../storage/records/webhook-deliveries.ts';
-import { findWebhook } from '../../storage/registry/webhooks.ts';
 import { deliveryOf } from '../../webhooks/message.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
+import { loadThing } from '../kind-endpoints.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
-import { unknownWebhook } from './webhooks.ts';
 
 const number = nullable(Type.Integer());
 const word = nullable(Type.String());
@@ -49,7 +49,7 @@ export const webhookDeliveryEndpoints: readonly Endpoint[] = [
     status: 200,
     handle: async (call) => {
       const page = pageOf(call.query);
-      const webhook = await loadWebhook(call);
+      const webhook = await loadThing(registered.webhook, call);
       const rows = await list(call, webhook, { state: call.query.state, before: page.after, limit: page.limit + 1 });
       return listOf(page, rows, (row) => row.id, deliveryToJson);
     },
@@ -113,14 +113,8 @@ export const webhookDeliveryEndpoints: readonly Endpoint[] = [
 
 type WebhookCall = Call<unknown, unknown>;
 
-async function loadWebhook({ services, tenant, params }: WebhookCall): Promise<Webhook> {
-  const webhook = await services.database.read(tenant.id, (queries) => findWebhook(queries, tenant.id, { id: params['id']! }));
-  if (webhook === undefined) throw unknownWebhook();
-  return webhook;
-}
-
 async function loadEnabled(call: WebhookCall): Promise<Webhook> {
-  const webhook = await loadWebhook(call);
+  const webhook = await loadThing(registered.webhook, call);
   if (!webhook.enabled) throw conflict('enabled', 'The webhook is disabled. Enable it first.');
   return webhook;
 }

@@ -1,6 +1,6 @@
 // Who holds roles: `/administrators`, `/users/{id}/roles`, and `/me`, which says what the caller may do (design 13, 4).
 import Type from 'typebox';
-import { changeUser } from '../../administration/users.ts';
+import { changeUser } from '../../administration/people/users.ts';
 import { roleNameCharsMax } from '../../contract/limits.ts';
 import { capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
 import { liveUserStates } from '../../domain/people/user.ts';

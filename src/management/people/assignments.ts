@@ -1,4 +1,4 @@
-// `/clients/{id}/assignments` and `/service-providers/{id}/assignments`: who passes the access gate when the policy is `assigned`.
+// `/clients/{id}/assignments`, and those of service providers and resources: who passes the access gate when the policy is `assigned`.
 import Type from 'typebox';
 import type { GroupId, TenantId, UserId } from '../../domain/ids.ts';
 import type { Capability } from '../../domain/people/capabilities.ts';
@@ -12,7 +12,7 @@ import {
   deleteAssignment,
   insertAssignment,
   listAssignments,
-} from '../../storage/registry/access-assignments.ts';
+} from '../../storage/registry/clients/access-assignments.ts';
 import { audit, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, pageQuery } from '../schemas.ts';
@@ -32,11 +32,13 @@ interface Target {
   readonly read: Capability;
   readonly write: Capability;
   readonly exists: (queries: Queries, tenant: TenantId, id: string) => Promise<boolean>;
+  /** Refuses a target that is our own. */
+  readonly requireForeign?: (id: string) => void;
 }
 
 /** The three endpoints of the assignments of one kind of target. */
 export function assignmentEndpoints(target: Target): readonly Endpoint[] {
-  const { kind, path, read, write, exists } = target;
+  const { kind, path, read, write, exists, requireForeign } = target;
   const requireTarget = async (queries: Queries, tenant: TenantId, id: string): Promise<AccessTarget> => {
     if (!(await exists(queries, tenant, id))) throw notFound(`unknown_${kind}`);
     return { kind, id };
@@ -73,6 +75,7 @@ export function assignmentEndpoints(target: Target): readonly Endpoint[] {
           throw invalidField(body.user_id === undefined ? 'user_id' : 'group_id', 'Expected one of user_id and group_id.');
         return services.database.write(tenant.id, async (queries) => {
           const of = await requireTarget(queries, tenant.id, params['id']!);
+          requireForeign?.(of.id);
           const who = await findWho(queries, tenant.id, body);
           const row = await insertAssignment(queries, tenant.id, of, { id: uuidV7(services.clock.nowMs()), ...who });
           if (row === undefined) throw conflict(who.user === null ? 'group_id' : 'user_id', 'This is assigned already.');
@@ -92,6 +95,7 @@ export function assignmentEndpoints(target: Target): readonly Endpoint[] {
         const { services, tenant, params } = call;
         await services.database.write(tenant.id, async (queries) => {
           const of = await requireTarget(queries, tenant.id, params['id']!);
+          requireForeign?.(of.id);
           const assignment = params['assignment_id']!;
           if (!(await deleteAssignment(queries, tenant.id, of, assignment))) throw notFound('unknown_assignment');
           await audit(call, queries, { type: `${kind}.unassigned`, target: `${kind}:${of.id}`, data: { assignment } });

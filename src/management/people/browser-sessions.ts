@@ -1,6 +1,6 @@
 // Where a user is signed in (design 14, 1): an administrator sees the sessions of browsers and ends them.
 import Type from 'typebox';
-import { endBrowserSessions } from '../../administration/browser-sessions.ts';
+import { endBrowserSessions } from '../../administration/people/browser-sessions.ts';
 import type { UserId } from '../../domain/ids.ts';
 import { listSsoSessionsOfUser, type SsoSession } from '../../storage/sign-in/sso-sessions.ts';
 import { type Call, type Endpoint, endpoint, isoTime, type Json, notFound } from '../endpoint.ts';

@@ -1,8 +1,8 @@
 // Devices and enrolments of users (design 02, 05): an administrator hands out an enrolment token, sees devices, revokes a
 // device or one of its key slots. A revocation acts at the next request of the phone.
 import Type from 'typebox';
-import { createEnrollment, recordEnrollment } from '../../administration/enrollments.ts';
-import { sendPush } from '../../approvals/push-sending.ts';
+import { createEnrollment, recordEnrollment } from '../../administration/people/enrollments.ts';
+import { sendPush } from '../../approvals/pushed/push-sending.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import { randomId } from '../../platform/random.ts';
 import {

@@ -9,7 +9,7 @@ import type { GroupId } from '../../domain/ids.ts';
 import { groupFields } from '../../domain/people/group.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import type { Queries } from '../../storage/engine/database.ts';
-import { toCells, toRow } from '../../storage/engine/row-codec.ts';
+import { toCells, toRow } from '../../storage/engine/rows/row-codec.ts';
 import { changeGroup, deleteGroup, deleteGroupMember, insertGroupMember, insertGroups } from '../../storage/people/group-writer.ts';
 import {
   findGroup,
@@ -17,6 +17,7 @@ import {
   groupFromRow,
   listGroupMembers,
   listGroups,
+  listGroupsOfUser,
   type OwnedGroupRow,
 } from '../../storage/people/groups.ts';
 import { listHoldersInGroup } from '../../storage/people/user-roles.ts';
@@ -44,6 +45,22 @@ const unknownGroup = (): Error => notFound('unknown_group');
 const nameTaken = (): Error => conflict('display_name', 'The display name is in use.');
 
 export const groupEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'GET',
+    path: '/users/:id/groups',
+    capability: 'groups:read',
+    summary: 'List the groups the user is in, by name',
+    answer: listAnswer(Type.Object({ id: Type.String(), display_name: Type.String() })),
+    status: 200,
+    handle: ({ services, tenant, params }) =>
+      services.database.read(tenant.id, async (queries) => {
+        const user = await findLiveUser(queries, tenant.id, params['id']!);
+        if (user === undefined) throw notFound('unknown_user');
+        const groups = await listGroupsOfUser(queries, tenant.id, user.id);
+        const items = groups.map(({ id, display_name }) => ({ id, display_name }));
+        return { items: items.toSorted((left, right) => left.display_name.localeCompare(right.display_name, 'en')) };
+      }),
+  }),
   endpoint({
     method: 'POST',
     path: '/groups',

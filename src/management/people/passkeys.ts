@@ -1,6 +1,6 @@
 // Passkeys of users (design 02, 04): an administrator sees and revokes them; only the person themselves adds one.
 import Type from 'typebox';
-import { revokePasskey } from '../../approvals/passkey-registration.ts';
+import { revokePasskey } from '../../approvals/passkeys/passkey-registration.ts';
 import { listPasskeysOfUser, type Passkey } from '../../storage/sign-in/passkeys.ts';
 import { type Endpoint, endpoint, isoTime, type Json, notFound } from '../endpoint.ts';
 import { dateTime, listAnswer, nullable } from '../schemas.ts';

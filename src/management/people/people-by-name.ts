@@ -1,6 +1,6 @@
 // `GET /users?sort=name`: people by any part of what is shown of them, in the order of their names, with how many there are and
 // the pages before and behind. What the console lists.
-import { findStoredUsers, type StoredUser } from '../../administration/users.ts';
+import { findStoredUsers, type StoredUser } from '../../administration/people/users.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
@@ -8,7 +8,7 @@ import { countPeople, listPeopleByName, type NamePlace, type PeopleFilter } from
 import { invalidField, type Json } from '../endpoint.ts';
 import { encodeCursor, pageOf } from '../paging.ts';
 
-export interface PeopleQuery {
+interface PeopleQuery {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
   readonly state?: string | undefined;

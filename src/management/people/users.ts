@@ -10,7 +10,7 @@ import {
   profileOf,
   profileToJson,
   shownProperties,
-} from '../../administration/user-fields.ts';
+} from '../../administration/people/user-fields.ts';
 import {
   changeUser,
   changeUserState,
@@ -22,7 +22,7 @@ import {
   removeUser,
   type StoredUser,
   type UserChange,
-} from '../../administration/users.ts';
+} from '../../administration/people/users.ts';
 import { emailCharsMax } from '../../contract/limits.ts';
 import { type CustomCells, type CustomValues, fromCustomCell, toCustomCells } from '../../domain/people/custom-attributes.ts';
 import { adminRole, builtInRole } from '../../domain/people/role.ts';
@@ -34,6 +34,7 @@ import type { NewLists, UserProfile, UserRow } from '../../storage/people/user-r
 import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
+import { attacked, attackOn } from '../sign-in/attacked.ts';
 import { signedIn, withLastSignIn, withLastSignIns } from '../sign-in/last-sign-in.ts';
 import { grants, requireMayGrant, roleNames } from './granting.ts';
 import { answerPeopleByName } from './people-by-name.ts';
@@ -54,6 +55,7 @@ const userAnswer = Type.Object({
   created_at: dateTime,
   updated_at: dateTime,
   ...signedIn,
+  ...attacked,
 });
 const sessionAnswer = Type.Object({
   id: Type.String(),
@@ -147,7 +149,8 @@ export const userEndpoints: readonly Endpoint[] = [
     handle: async ({ services, tenant, params }) => {
       const user = await findStoredUser(services, tenant.id, params['id']!);
       if (user === undefined) throw unknownUser();
-      return withLastSignIn({ services, tenant }, { kind: 'user', idName: 'id' }, userToJson(tenant, user));
+      const json = await withLastSignIn({ services, tenant }, { kind: 'user', idName: 'id' }, userToJson(tenant, user));
+      return { ...json, ...(await attackOn(services, tenant, user.row.id)) };
     },
   }),
   endpoint({
@@ -233,7 +236,10 @@ function stateEndpoint(verb: 'suspend' | 'activate'): Endpoint {
     method: 'POST',
     path: `/users/:id/${verb}`,
     capability: 'users:write',
-    summary: verb === 'suspend' ? 'Suspend a user; sessions end, devices stop' : 'Activate a suspended user',
+    summary:
+      verb === 'suspend'
+        ? 'Suspend a user; sessions end, devices stop. What they know of clients works on: `/users/{id}/known-secrets` lists it'
+        : 'Activate a suspended user',
     answer: userAnswer,
     status: 200,
     handle: async ({ services, tenant, params, actor, requestId }) => {

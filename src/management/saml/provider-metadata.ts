@@ -1,7 +1,7 @@
 // `/service-providers/{id}/metadata-refresh`: how the metadata read from the provider's own address stands, reading it now, and the
 // approval of addresses at hosts not seen before.
 import Type from 'typebox';
-import { approveAcs, hostsOf, refreshMetadata, waitingAcs } from '../../administration/sp-refresh.ts';
+import { approveAcs, hostsOf, refreshMetadata, waitingAcs } from '../../administration/saml/sp-refresh.ts';
 import { samlAcsPerProviderMax } from '../../contract/limits.ts';
 import type { ServiceProviderId, TenantId } from '../../domain/ids.ts';
 import { findRefresh } from '../../storage/registry/metadata-refreshes.ts';

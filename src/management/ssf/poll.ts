@@ -8,7 +8,7 @@ import { recordRefusedSet } from '../../ssf/refused-set.ts';
 import { signToken } from '../../ssf/security-event-token.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { deleteSsfEvents, listWaitingSets, markDelivered, type WaitingSet } from '../../storage/records/ssf-events.ts';
-import { findStreamOf } from '../../storage/registry/ssf-streams.ts';
+import { findStreamOf } from '../../storage/registry/extending/ssf-streams.ts';
 import type { Call } from '../endpoint.ts';
 import { type Endpoint, endpoint, invalidField, type Json } from '../endpoint.ts';
 import { closed } from '../schemas.ts';

@@ -4,9 +4,11 @@ import Type from 'typebox';
 import { type Asking, changeStatus, removeStream, verifyStream } from '../../administration/ssf-streams.ts';
 import { streamReasonCharsMax } from '../../contract/limits.ts';
 import { deliveredEvents, deliveryMethods, streamStatuses } from '../../domain/extending/ssf-stream.ts';
-import { rateLimited } from '../../http/rate-limits.ts';
-import { listStreamReports, type StreamReport } from '../../storage/registry/ssf-streams.ts';
-import { type Call, type Endpoint, endpoint, isoTime, type Json, notFound } from '../endpoint.ts';
+import { rateLimited } from '../../http/budgets/rate-limits.ts';
+import { findClient } from '../../storage/registry/clients/clients.ts';
+import { listStreamReports, type StreamReport } from '../../storage/registry/extending/ssf-streams.ts';
+import { capabilitiesIn } from '../client/clients.ts';
+import { type Call, type Endpoint, endpoint, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
 import { answerSearched } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf, searchQuery } from '../schemas.ts';
 
@@ -60,11 +62,12 @@ export const ssfStreamEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/ssf-streams/:id/status',
     capability: 'clients:write',
-    summary: 'Enable, pause or disable a stream; its receiver is told',
+    summary: 'Enable, pause or disable a stream; its receiver is told. The caller needs the capabilities of the receiver',
     body: closed({ status: oneOf(streamStatuses), reason: Type.Optional(Type.String({ maxLength: streamReasonCharsMax })) }),
     answer,
     status: 200,
     handle: async (call) => {
+      await requireReceivers(call);
       if ((await changeStatus(call.services, asking(call), call.params['id']!, call.body)) === undefined) throw unknownStream();
       return report(call);
     },
@@ -86,19 +89,30 @@ export const ssfStreamEndpoints: readonly Endpoint[] = [
     method: 'DELETE',
     path: '/ssf-streams/:id',
     capability: 'clients:write',
-    summary: 'Delete a stream with what waits for its receiver, which may make another',
+    summary: 'Delete a stream with what waits for its receiver, which may make another. The caller needs the capabilities of the receiver',
     answer: undefined,
     status: 204,
     handle: async (call) => {
+      await requireReceivers(call);
       if (!(await removeStream(call.services, asking(call), call.params['id']!))) throw unknownStream();
     },
   }),
 ];
 
-type AnyCall = Pick<Call<unknown, unknown>, 'services' | 'tenant' | 'params' | 'actor' | 'requestId'>;
+type AnyCall = Pick<Call<unknown, unknown>, 'services' | 'tenant' | 'params' | 'actor' | 'requestId' | 'scopes'>;
 
 const unknownStream = (): Error => notFound('unknown_stream');
 const asking = ({ tenant, actor, requestId }: AnyCall): Asking => ({ tenant, by: { actor, requestId } });
+
+/** What a stream hands out is its receiver's: whoever turns it on, off or away has the capabilities of that client, as for the client itself. */
+async function requireReceivers({ services: { database }, tenant, params, scopes }: AnyCall): Promise<void> {
+  const receiver = await database.read(tenant.id, async (queries) => {
+    const [stream] = await listStreamReports(queries, tenant.id, { id: params['id']! });
+    return stream && findClient(queries, tenant.id, stream.clientId);
+  });
+  if (receiver === undefined) throw unknownStream();
+  requireCapabilities(capabilitiesIn(receiver.scopes), scopes);
+}
 
 async function report({ services, tenant, params }: AnyCall): Promise<Json> {
   const [stream] = await services.database.read(tenant.id, (queries) => listStreamReports(queries, tenant.id, { id: params['id']! }));

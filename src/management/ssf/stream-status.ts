@@ -3,8 +3,8 @@ import Type from 'typebox';
 import { changeStatus, verifyStream } from '../../administration/ssf-streams.ts';
 import { streamReasonCharsMax, streamStateCharsMax } from '../../contract/limits.ts';
 import { type SsfStream, streamStatuses } from '../../domain/extending/ssf-stream.ts';
-import { rateLimited } from '../../http/rate-limits.ts';
-import { findStreamOf } from '../../storage/registry/ssf-streams.ts';
+import { rateLimited } from '../../http/budgets/rate-limits.ts';
+import { findStreamOf } from '../../storage/registry/extending/ssf-streams.ts';
 import { type Endpoint, endpoint, type Json } from '../endpoint.ts';
 import { closed, oneOf } from '../schemas.ts';
 import { receiverOf, unknownStream } from './receiver.ts';
@@ -35,6 +35,8 @@ export const streamStatusEndpoints: readonly Endpoint[] = [
     path: '/status',
     capability: 'ssf.manage',
     summary: 'Enable, pause or disable a stream',
+    // SSF 1.0 8.1.2.2: receivers name the stream in the address too.
+    query: closed({ stream_id: Type.Optional(Type.String()) }),
     body: closed({
       stream_id: Type.String(),
       status: oneOf(streamStatuses),
@@ -44,6 +46,7 @@ export const streamStatusEndpoints: readonly Endpoint[] = [
     status: 200,
     handle: async (call) => {
       const { stream_id: id, status, reason } = call.body;
+      if ((call.query.stream_id ?? id) !== id) throw unknownStream();
       const stream = await changeStatus(call.services, receiverOf(call), id, { status, reason });
       if (stream === undefined) throw unknownStream();
       return statusToJson(stream);

@@ -20,8 +20,8 @@ import {
 } from '../../domain/extending/ssf-stream.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { pollUrl } from '../../ssf/configuration.ts';
-import { findStreamOf } from '../../storage/registry/ssf-streams.ts';
-import { conflict, type Endpoint, endpoint, invalidField, type Json } from '../endpoint.ts';
+import { findStreamOf } from '../../storage/registry/extending/ssf-streams.ts';
+import { type Call, conflict, type Endpoint, endpoint, invalidField, type Json } from '../endpoint.ts';
 import { closed, oneOf } from '../schemas.ts';
 import { receiverOf, unknownStream } from './receiver.ts';
 
@@ -58,7 +58,9 @@ export const streamEndpoints: readonly Endpoint[] = [
     status: 201,
     handle: async (call) => {
       const receiver = receiverOf(call);
-      const made = await createStream(call.services, receiver, valuesOf(call.tenant, undefined, call.body as Supplied));
+      const values = valuesOf(call.tenant, undefined, call.body as Supplied);
+      await requireReachable(call, call.body as Supplied);
+      const made = await createStream(call.services, receiver, values);
       if (made.ok) return streamToJson(call.tenant, made.stream);
       const full = `A tenant has at most ${streamsPerTenantMax} streams.`;
       throw conflict('stream_id', made.reason === 'taken' ? 'This receiver has a stream already: change or delete it.' : full);
@@ -92,6 +94,7 @@ export const streamEndpoints: readonly Endpoint[] = [
       status: 200,
       handle: async (call) => {
         const { stream_id: id, ...given } = call.body as Static<typeof change>;
+        await requireReachable(call, given);
         const stream = await changeStream(call.services, receiverOf(call), id, (before) => {
           requireOurs(call.tenant, before, given);
           const values = valuesOf(call.tenant, before, given);
@@ -150,6 +153,20 @@ function valuesOf(
   const fault = calledUriFault(url);
   if (fault !== undefined) throw invalidField('delivery.endpoint_url', `This field ${fault}.`);
   return { method, url, authorizationHeader, eventsRequested, description };
+}
+
+/** How long the name of an endpoint may take to be looked up; what is not known by then shows when tokens are posted. */
+const lookUpMsMax = 3000;
+
+/** An address that tokens are never posted to is said at once: a stream whose deliveries are refused tells its receiver nothing. */
+async function requireReachable({ services, tenant }: Pick<Call<unknown, unknown>, 'services' | 'tenant'>, given: Supplied): Promise<void> {
+  const { method, endpoint_url: text = '' } = given.delivery ?? {};
+  const url = method === deliveryMethods.push && calledUriFault(text) === undefined ? new URL(text) : undefined;
+  if (url === undefined) return; // nothing to post to, or told by valuesOf
+  const by = { share: tenant.id, signal: AbortSignal.timeout(lookUpMsMax) };
+  const admitted = await services.outbound.admit(url.hostname, url.protocol === 'https:', by);
+  if (!admitted.ok && admitted.reason !== 'unresolved')
+    throw invalidField('delivery.endpoint_url', 'This field must be an address that is reached from here.');
 }
 
 /** SSF 1.0, 8.1.1.3: what we supply must match where it comes back. */

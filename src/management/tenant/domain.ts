@@ -93,9 +93,7 @@ async function request(call: Call<undefined, { readonly domain: string }>): Prom
   if (domain === undefined) throw invalidField('domain', 'This field must be an https origin such as https://login.acme.example.');
   const asked = await requestDomain(services, tenant.id, domain, { actor, requestId });
   if (asked.ok) return toJson(asked.row, services);
-  throw asked.reason === 'root'
-    ? conflict('domain', 'The root tenant is at the public URL of the server.')
-    : conflict('domain', 'This is the public URL of the server.');
+  throw conflict('domain', 'This is the public URL of the server.');
 }
 
 function toJson(row: StoredTenant, { publicUrl }: { readonly publicUrl: string }): Json {

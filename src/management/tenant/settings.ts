@@ -2,8 +2,10 @@
 import Type from 'typebox';
 import { changeOf, propertiesOf } from '../../administration/schema-pieces.ts';
 import { changeSettings, shownSettings } from '../../administration/settings.ts';
+import { neededFor } from '../../domain/field.ts';
 import { rateLimitParts, settingFields } from '../../domain/tenant/settings.ts';
-import { type Call, type Endpoint, endpoint, invalidField, type Json, notFound } from '../endpoint.ts';
+import { listKeylessAdministrators } from '../../storage/people/own-keys.ts';
+import { type Call, type Endpoint, endpoint, invalidField, type Json, notFound, requireCapabilities } from '../endpoint.ts';
 
 const settingsAnswer = Type.Object({}, { description: 'Every setting; the PATCH body names them.' });
 
@@ -12,6 +14,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/settings',
     capability: 'settings:read',
+    orCapability: 'sign-in:read',
     summary: 'Read the settings, defaults included',
     answer: settingsAnswer,
     status: 200,
@@ -21,7 +24,9 @@ export const settingsEndpoints: readonly Endpoint[] = [
     method: 'PATCH',
     path: '/settings',
     capability: 'settings:write',
-    summary: 'Merge changes into the settings; a rate limit set to null is off',
+    orCapability: 'sign-in:write',
+    actsOn: async (queries, { tenant, body }) => (namesMailServer(body as Json) ? listKeylessAdministrators(queries, tenant.id) : []),
+    summary: 'Merge changes into the settings, each by whoever has the capability it names; a rate limit set to null is off',
     body: changeOf(propertiesOf(settingFields)),
     answer: settingsAnswer,
     status: 200,
@@ -29,7 +34,11 @@ export const settingsEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-async function change({ services, tenant, body, actor, requestId }: Call<undefined, Json>): Promise<unknown> {
+/** Whoever names the server reads every mailed code, as at `/mail-server`. */
+const namesMailServer = ({ smtp }: Json): boolean => typeof smtp === 'object' && smtp !== null && 'server' in smtp && smtp.server !== null;
+
+async function change({ services, tenant, body, actor, scopes, requestId }: Call<undefined, Json>): Promise<unknown> {
+  requireCapabilities(neededFor(settingFields, body), scopes);
   for (const [limit, value] of Object.entries((body['rate_limits'] ?? {}) as Json))
     requireWholeLimit(limit, value, tenant.settings.rate_limits as Json);
   const changed = await changeSettings(services, tenant.id, body, { actor, requestId });

@@ -48,7 +48,7 @@ export const tenantEndpoints: readonly Endpoint[] = [
     handle: async ({ services, body, actor, requestId }) => {
       const { slug, name, domain } = accepted(body) as { readonly slug: string; readonly name: string; readonly domain?: string | null }; // required by the schema
       const created = await createTenant(services, { slug, name, domain, actor, requestId });
-      if (!created.ok) throw conflict('slug', 'The slug or domain is in use.');
+      if (!created.ok) throw created.reason === 'own' ? refusedChange.own() : conflict('slug', 'The slug or domain is in use.');
       services.cache.forget(created.tenant.id);
       const { clientId, clientSecret } = created.adminClient;
       const stored = await loadTenant(services, created.tenant.id);
@@ -97,7 +97,7 @@ export const tenantEndpoints: readonly Endpoint[] = [
       const given = accepted(body);
       const { tenant_id: id } = await loadTenant(services, params['id']!);
       const changed = await changeTenant(services, id, given, { actor, requestId });
-      if (!changed.ok) throw changed.reason === 'taken' ? conflict('domain', 'The domain is in use.') : notFound('unknown_tenant');
+      if (!changed.ok) throw refusedChange[changed.reason]();
       return tenantToJson(services, changed.row);
     },
   }),
@@ -132,6 +132,14 @@ async function remove({ services, params, actor, requestId }: Call<undefined, un
   if (removed.ok) return;
   throw removed.reason === 'root' ? conflict('id', 'The root tenant cannot be deleted.') : notFound('unknown_tenant');
 }
+
+const refusedChange = {
+  unknown: () => notFound('unknown_tenant'),
+  taken: () => conflict('domain', 'The domain is in use.'),
+  own: () => conflict('domain', 'This is the public URL of the server.'),
+  root_domain: () => conflict('domain', 'The root tenant changes its domain by /domain of its Management API, with a DNS record.'),
+  root_disabled: () => conflict('enabled', 'The root tenant cannot be disabled.'),
+} as const;
 
 /** A body whose shape was checked, with values that may stand. */
 function accepted(body: unknown): TenantChange {

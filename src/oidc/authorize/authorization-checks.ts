@@ -5,6 +5,7 @@ import type { RowId } from '../../contract/catalogue.ts';
 import type { ContractError } from '../../contract/contract-error.ts';
 import { hintCharsMax, identifierCharsMax, nonceCharsMax, stateCharsMax } from '../../contract/limits.ts';
 import type { Client } from '../../domain/client/client.ts';
+import { registeredSpelling } from '../../domain/client/resource.ts';
 import { isResponseMode, responseModes } from '../../domain/oidc/authorization-response.ts';
 import { codeGrantType } from '../../domain/oidc/grant-types.ts';
 import type { RequestParameters } from '../parameters.ts';
@@ -15,9 +16,9 @@ import { claimsWellFormed } from './claims-parameter.ts';
 import { parseMaxAge } from './max-age.ts';
 import { isRegisteredRedirectUri } from './redirect-uri.ts';
 
-export type CheckedEndpoint = 'authorize' | 'par' | 'bcAuthorize' | 'deviceAuthorization';
+type CheckedEndpoint = 'authorize' | 'par' | 'bcAuthorize' | 'deviceAuthorization';
 
-export interface AuthorizationInput {
+interface AuthorizationInput {
   readonly client: Client;
   readonly parameters: RequestParameters;
   /** True when the parameters came by PAR. */
@@ -114,7 +115,7 @@ function noRequestObject({ parameters }: AuthorizationInput): Fault | undefined 
 }
 
 /** RFC 9126 2.1: a pushed request cannot refer to another. */
-function noRequestUri({ parameters }: AuthorizationInput): Fault | undefined {
+export function noRequestUri({ parameters }: Pick<AuthorizationInput, 'parameters'>): Fault | undefined {
   return parameters.has('request_uri') ? { reason: 'request_uri_pushed', text: 'request_uri cannot be pushed.' } : undefined;
 }
 
@@ -195,7 +196,8 @@ function proofKeyWellFormed({ parameters }: AuthorizationInput): Fault | undefin
 
 function resourceAllowed({ client, parameters }: AuthorizationInput): Fault | undefined {
   const requested = requestedAudiences(parameters);
-  if (requested.length === 0 || (requested.length === 1 && client.resources.includes(requested[0]!))) return undefined;
+  if (requested.length === 0 || (requested.length === 1 && registeredSpelling(client.resources, requested[0]!) !== undefined))
+    return undefined;
   return {
     reason: requested.length > 1 ? 'several_audiences' : 'audience_not_allowed',
     received: requested.join(' '),

@@ -8,40 +8,48 @@ import { catalogue } from '../../contract/catalogue.ts';
 import { ContractError, reject } from '../../contract/contract-error.ts';
 import { stateCharsMax } from '../../contract/limits.ts';
 import type { Client } from '../../domain/client/client.ts';
+import { hostFault, isDocumentId } from '../../domain/client/stranger.ts';
 import type { TransactionId } from '../../domain/ids.ts';
 import { negotiateLanguage } from '../../domain/language.ts';
 import { type AuthorizationResponse, isResponseMode, type ResponseMode } from '../../domain/oidc/authorization-response.ts';
 import { ssoPolicyOf } from '../../domain/sign-in/sso-session.ts';
+import { enforceRateLimit } from '../../http/budgets/rate-limits.ts';
 import { addressBlock } from '../../http/client-address.ts';
-import { enforceRateLimit } from '../../http/rate-limits.ts';
 import type { Parts } from '../../http/services.ts';
 import type { Handler } from '../../http/surface.ts';
 import { type RefusalDeps, recordRefusal } from '../../http/surface-errors.ts';
 import { formPostPage, isFormPost } from '../../pages/form-post-page.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { consumePushedRequest } from '../../storage/oidc/pushed-requests.ts';
-import { findCachedClient } from '../../storage/registry/clients.ts';
+import { findCachedClient } from '../../storage/registry/clients/clients.ts';
 import { parametersFailureText, parseForm, parseQuery, type RequestParameters } from '../parameters.ts';
-import { parseScopes, requestedAudiences } from '../scopes.ts';
+import { requestedResource, wantedScopes } from '../scopes.ts';
 import { findAddressFault, findAuthorizationFault } from './authorization-checks.ts';
-import { readClaims, refuseUnmeetableAcr } from './claims-parameter.ts';
+import { meetableAcr, readClaims, refuseUnmeetableAcr } from './claims-parameter.ts';
+import { clientOfUrl, type FoundClient } from './client-document.ts';
 import { parseMaxAge } from './max-age.ts';
 import { loadPushedRequest, type PushedRequest } from './pushed-request.ts';
 import { isRegisteredRedirectUri } from './redirect-uri.ts';
 import { type ReadRequest, type RequestObjectDeps, readSignedRequest } from './request-object.ts';
 import { answerBySession, readIdTokenHint, type SessionAnswerDeps } from './session-answer.ts';
 
-type AuthorizeDeps = SessionAnswerDeps & RefusalDeps & DeliveryDeps & RequestObjectDeps & Parts<'cache' | 'keyRings' | 'rateLimiter'>;
+type AuthorizeDeps = SessionAnswerDeps &
+  RefusalDeps &
+  DeliveryDeps &
+  RequestObjectDeps &
+  Parts<'cache' | 'keyRings' | 'outbound' | 'rateLimiter'>;
 
 interface Authorization extends ReadRequest {
   readonly client: Client;
+  /** See OidcLoginRequest. */
+  readonly isNewClient: boolean;
   readonly pushed: PushedRequest | undefined;
 }
 
 export function authorize(services: AuthorizeDeps): Handler {
   return async (request, reply) => {
     const sent = parametersOf(request);
-    const client = await loadClient(services, request, sent);
+    const { client, isNew: isNewClient } = await loadClient(services, request, sent);
     const pushed = sent.has('request_uri')
       ? await loadPushedRequest(services, request.tenant, client, sent, request.headers.cookie)
       : undefined;
@@ -52,7 +60,7 @@ export function authorize(services: AuthorizeDeps): Handler {
         : { parameters: pushed.parameters, isSigned: true };
     const { parameters } = read;
     try {
-      return await start(services, request, reply, { client, pushed, ...read });
+      return await start(services, request, reply, { client, isNewClient, pushed, ...read });
     } catch (error) {
       if (!(error instanceof ContractError) || !isDeliveredByRedirect(error, client, parameters)) throw error;
       return redirectError(services, request, reply, { client, parameters, error });
@@ -71,21 +79,37 @@ function parametersOf(request: FastifyRequest): RequestParameters {
 }
 
 /** Unknown, foreign and disabled clients are one answer with a wrong redirect_uri. */
-async function loadClient({ cache }: Parts<'cache'>, request: FastifyRequest, parameters: RequestParameters): Promise<Client> {
+async function loadClient(
+  services: AuthorizeDeps,
+  request: FastifyRequest,
+  parameters: RequestParameters,
+): Promise<{ readonly client: Client; readonly isNew: boolean }> {
   const clientId = parameters.get('client_id');
   if (clientId === undefined) throw reject('authorize.unauthorized', 'client_id_missing');
-  const client = await findCachedClient(cache, request.tenant.id, clientId);
-  if (client === undefined) throw reject('authorize.unauthorized', { reason: 'unknown_client', received: clientId });
-  if (!client.enabled) throw reject('authorize.unauthorized', { reason: 'client_disabled', received: clientId });
+  const found = isDocumentId(clientId)
+    ? await clientOfUrl(services, request, clientId)
+    : await registeredClient(services, request, clientId);
+  if (!found.ok) {
+    const { reason, received, expected } = found;
+    throw reject('authorize.unauthorized', { reason, received, expected });
+  }
+  const { client, isNew } = found;
+  const fault = client.enabled ? hostFault(client, request.tenant.settings.client_hosts) : 'client_disabled';
+  if (fault !== undefined) throw reject('authorize.unauthorized', { reason: fault, received: clientId });
   request.auditActor = `client:${client.clientId}`;
-  return client;
+  return { client, isNew };
+}
+
+async function registeredClient({ cache }: Parts<'cache'>, { tenant }: FastifyRequest, clientId: string): Promise<FoundClient> {
+  const client = await findCachedClient(cache, tenant.id, clientId);
+  return client === undefined ? { ok: false, reason: 'unknown_client', received: clientId } : { ok: true, client, isNew: false };
 }
 
 async function start(
   services: AuthorizeDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  { client, parameters, pushed, isSigned, fault: objectFault }: Authorization,
+  { client, isNewClient, parameters, pushed, isSigned, fault: objectFault }: Authorization,
 ): Promise<FastifyReply> {
   const { tenant } = request;
   const input = { client, parameters, isPushed: pushed !== undefined, isSigned };
@@ -93,12 +117,14 @@ async function start(
   const fault = findAuthorizationFault('authorize', input);
   if (fault !== undefined) throw fault;
   const hasSessions = ssoPolicyOf(tenant.settings.sso_session) !== undefined;
-  const hintedUser = hasSessions ? await readIdTokenHint(services, tenant, client, parameters) : undefined;
+  const hintedUser = await readIdTokenHint(services, tenant, client, parameters);
   const claims = readClaims(tenant, client, parameters);
   if (hintedUser !== undefined && claims.idTokenHintUser !== undefined && claims.idTokenHintUser !== hintedUser)
     throw reject('authorize.login_required', 'claims_sub_is_not_of_the_hint');
-  const login = { ...requestOf(client, parameters, hintedUser), ...claims };
-  if (login.essentialAcr !== undefined) await refuseUnmeetableAcr(services, tenant, login.essentialAcr);
+  const scopes = await wantedScopes(services, tenant, client, parameters);
+  const asked = { ...requestOf(client, parameters, hintedUser), scope: scopes.join(' '), isNewClient, ...claims };
+  if (asked.essentialAcr !== undefined) await refuseUnmeetableAcr(services, tenant, asked.essentialAcr);
+  const login = asked.essentialAcr !== undefined ? asked : { ...asked, acrValues: await meetableAcr(services, tenant, asked.acrValues) };
   if (!hasSessions && login.prompt?.split(' ').includes('none') === true) throw reject('authorize.login_required', 'prompt_none');
   if (request.method === 'HEAD') return reply.code(204).send(); // a preview must not start or use up anything
   await enforceRateLimit(services.rateLimiter, tenant, 'oauth', 'login_starts_per_ip', addressBlock(request.clientAddress));
@@ -146,15 +172,14 @@ function responseModeOf(parameters: RequestParameters): ResponseMode | undefined
 }
 
 /** What the sign-in is asked for. `max_age=0` is `prompt=login` by another name (design 14, M5). */
-function requestOf(client: Client, parameters: RequestParameters, idTokenHintUser: string | undefined): OidcLoginRequest {
+function requestOf(client: Client, parameters: RequestParameters, idTokenHintUser: string | undefined): Omit<OidcLoginRequest, 'scope'> {
   const maxAge = parseMaxAge(parameters.get('max_age') ?? '');
   const prompt = parameters.get('prompt');
   return {
     kind: 'oidc',
     clientId: client.clientId,
     redirectUri: parameters.get('redirect_uri') ?? '',
-    scope: (parseScopes(parameters.get('scope')) ?? []).join(' '),
-    resource: requestedAudiences(parameters)[0],
+    resource: requestedResource(client, parameters),
     state: parameters.get('state'),
     nonce: parameters.get('nonce'),
     codeChallenge: parameters.get('code_challenge'),

@@ -6,7 +6,7 @@ import { reject } from '../../contract/contract-error.ts';
 import { requestedClaimsMax } from '../../contract/limits.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
-import { acrValuesSupported } from '../../domain/sign-in/login-methods.ts';
+import { acrValuesSupported, meetsAcrValues } from '../../domain/sign-in/login-methods.ts';
 import { offeredMethods } from '../../domain/sign-in/sign-in-strength.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
@@ -55,6 +55,19 @@ export function readClaims(tenant: Tenant, client: Client, parameters: RequestPa
 function shownTo(client: Client, tenant: Tenant, wishes: ReadonlyMap<string, Wish>): Readonly<Record<string, string>> {
   const known = [...wishes.keys()].map((name) => [name, scopeOf(tenant, client, name)] as const);
   return Object.fromEntries(known.filter((pair): pair is [string, string] => pair[1] !== undefined && client.scopes.includes(pair[1])));
+}
+
+/** A voluntary acr, where anybody here can meet it; what nobody can is answered with the sign-in's own (OpenID Connect Core 5.5.1.1). */
+export async function meetableAcr(
+  { cache }: Parts<'cache'>,
+  { id, settings }: Tenant,
+  acrValues: string | undefined,
+): Promise<string | undefined> {
+  if (acrValues === undefined || offeredMethods(settings.login_methods, { kind: 'oidc', acr_values: acrValues }).length > 0)
+    return acrValues;
+  const providers = (await listCachedProviders(cache, id)).filter(({ enabled }) => enabled);
+  const isMet = providers.some(({ acrMap }) => Object.values(acrMap).some((acr) => meetsAcrValues(acr, acrValues)));
+  return isMet ? acrValues : undefined;
 }
 
 /** Refuses at once what no sign-in here can meet; other providers may say anything of theirs. */

@@ -2,27 +2,27 @@
 // It is used up where the interaction starts, in oidc/authorize.ts.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { holdsTransactionCookie } from '../../approvals/transaction-cookie.ts';
+import { holdsTransactionCookie } from '../../approvals/session/transaction-cookie.ts';
 import { reject } from '../../contract/contract-error.ts';
 import { pushedRequestBytesMax } from '../../contract/limits.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { pushedRequestLifetimeSeconds } from '../../domain/client/fapi2.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
+import { enforceRateLimit, rateLimited } from '../../http/budgets/rate-limits.ts';
 import { addressBlock } from '../../http/client-address.ts';
-import { enforceRateLimit, rateLimited } from '../../http/rate-limits.ts';
 import type { Parts } from '../../http/services.ts';
 import type { Handler } from '../../http/surface.ts';
 import { randomSecret } from '../../platform/random.ts';
 import { findLoginOfPushedRequest, findPushedRequest, insertPushedRequest } from '../../storage/oidc/pushed-requests.ts';
-import { findCachedClient } from '../../storage/registry/clients.ts';
+import { findCachedClient } from '../../storage/registry/clients/clients.ts';
 import { findLoginTransaction } from '../../storage/sign-in/login-transactions.ts';
 import { authenticateClient, type ClientAuthDeps, presentsCredential } from '../client/client-authentication.ts';
 import { countFailure } from '../client/client-failures.ts';
-import { hasProof } from '../dpop-proof.ts';
-import { requireProof } from '../dpop-refusal.ts';
+import { hasProof } from '../dpop/dpop-proof.ts';
+import { requireProof } from '../dpop/dpop-refusal.ts';
 import { parametersFailureText, parseForm, parseParameters, type RequestParameters } from '../parameters.ts';
-import { findAuthorizationFault } from './authorization-checks.ts';
+import { findAuthorizationFault, noRequestUri } from './authorization-checks.ts';
 import { authorizationParameters } from './authorization-parameters.ts';
 import { readSignedRequest } from './request-object.ts';
 
@@ -41,6 +41,8 @@ export function pushRequest(services: ClientAuthDeps): Handler {
         { text: parametersFailureText[parsed.reason] },
       );
     const client = await clientOf(services, request, reply, parsed.parameters);
+    const foreign = parsed.parameters.has('request') ? noRequestUri(parsed) : undefined;
+    if (foreign !== undefined) throw reject('par.invalid_request', foreign, { text: foreign.text });
     const { parameters, isSigned, fault: objectFault } = await readSignedRequest(services, request.tenant, client, parsed.parameters);
     if (objectFault !== undefined) throw reject('par.invalid_request_object', objectFault);
     const fault = findAuthorizationFault('par', { client, parameters, isPushed: true, isSigned });
@@ -94,7 +96,7 @@ async function clientOf(
   if (clientId !== undefined && !presentsCredential(request, parameters)) {
     const client = await findCachedClient(services.cache, request.tenant.id, clientId);
     if (client === undefined || !client.enabled) {
-      await countFailure(services.rateLimiter, request.tenant, client?.clientId, request.clientAddress);
+      await countFailure(services.rateLimiter, request.tenant, request.clientAddress);
       const cause = { reason: client === undefined ? 'unknown_client' : 'client_disabled', received: clientId };
       throw reject('par.invalid_request', cause, { text: 'The client is unknown.' });
     }

@@ -1,8 +1,8 @@
 // Whether a redirect_uri is on a client's allow-list: byte for byte, except the port of a loopback address for public native
-// clients (RFC 8252 7.3). No wildcards, no case folding, no normalisation.
+// clients (RFC 8252 7.3; `localhost` is one, because agents register it). No wildcards, no case folding, no normalisation.
 import type { Client } from '../../domain/client/client.ts';
 
-const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
+const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
 const portMax = 65_535;
 
 export function isRegisteredRedirectUri(client: Client, uri: string): boolean {

@@ -2,10 +2,11 @@
 // the client and before all else; from then on only its parameters count. Never fetched from anywhere.
 import type { Cause } from '../../contract/contract-error.ts';
 import { requestObjectJtiCharsMax, requestObjectSecondsMax } from '../../contract/limits.ts';
-import { type Claims, type ParsedJwt, parseJwt } from '../../crypto/jwt.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
+import { type Claims, isTyped, type ParsedJwt, parseJwt } from '../../crypto/signing/jwt.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { isFapi2 } from '../../domain/client/fapi2.ts';
+import type { TenantId } from '../../domain/ids.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { nowSeconds } from '../../platform/clock.ts';
 import type { Database } from '../../storage/engine/database.ts';
@@ -67,35 +68,27 @@ async function read(
   isStrict: boolean,
 ): Promise<ReadRequest> {
   const token = sent.get('request');
-  const hasKeys = client.jwks !== undefined || client.jwksUri !== undefined;
-  if (token === undefined || !hasKeys || isUnsecured(token)) return { parameters: sent, isSigned: false };
+  // Of a client that nobody registered no keys are asked for before a person lets it in.
+  const hasKeys = client.origin === undefined && (client.jwks !== undefined || client.jwksUri !== undefined);
+  if (token === undefined || !hasKeys) return { parameters: sent, isSigned: false };
   const jwt = parseJwt(token);
   if (jwt === undefined) return { parameters: sent, isSigned: true, fault: { reason: 'request_object_malformed' } };
   const parsed = parametersOf(client, jwt.claims);
   const fault =
-    (await findSignatureFault(services, client, jwt)) ??
+    (await findSignatureFault(services, tenant.id, client, jwt)) ??
     findClaimsFault(tenant, client, jwt.claims) ??
     findTimeFault(nowSeconds(services.clock), isStrict, jwt.claims) ??
     (parsed === undefined ? { reason: 'request_object_parameters' } : undefined);
   return { parameters: parsed ?? sent, isSigned: true, ...(fault === undefined ? {} : { fault }) };
 }
 
-/** RFC 7515 A.5: `alg: none`, or no signature at all. */
-function isUnsecured(token: string): boolean {
-  if (token.endsWith('.')) return true;
-  try {
-    return (JSON.parse(Buffer.from(token.split('.', 1)[0] ?? '', 'base64url').toString()) as { alg?: unknown } | null)?.alg === 'none';
-  } catch {
-    return false; // no header: malformed, and judged as such
-  }
-}
-
 /** RFC 9101 10.8: other JWTs of the client are no requests. */
-const acceptedTypes: readonly unknown[] = [undefined, 'JWT', 'jwt', 'oauth-authz-req+jwt'];
+const acceptedTypes = ['jwt', 'oauth-authz-req+jwt'] as const;
 
-async function findSignatureFault(services: ClientKeysDeps, client: Client, jwt: ParsedJwt): Promise<Cause | undefined> {
-  if (!acceptedTypes.includes(jwt.header['typ'])) return { reason: 'request_object_typ', received: String(jwt.header['typ']) };
-  const fault = await findKeyFault(services, client, jwt);
+async function findSignatureFault(services: ClientKeysDeps, tenant: TenantId, client: Client, jwt: ParsedJwt): Promise<Cause | undefined> {
+  const { typ } = jwt.header;
+  if (typ !== undefined && !isTyped(typ, acceptedTypes)) return { reason: 'request_object_typ', received: String(typ) };
+  const fault = await findKeyFault(services, tenant, client, jwt);
   return fault && { ...fault, reason: `request_object: ${fault.reason}` };
 }
 

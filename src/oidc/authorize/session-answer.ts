@@ -1,14 +1,14 @@
 // What a browser's single sign-on session does for an authorization request (design 14, 1): the answer at once, or what the
 // sign-in that starts instead must know. Called by authorize.ts for tenants that have sessions.
 import type { FastifyRequest } from 'fastify';
-import { ssoBrowserHash } from '../../approvals/sso-cookie.ts';
-import { answerFromSession, considerSessions, knownSubject, needsConsent } from '../../approvals/sso-session.ts';
+import { ssoBrowserHash } from '../../approvals/session/sso-cookie.ts';
+import { answerFromSession, considerSessions, knownSubject, needsConsent } from '../../approvals/session/sso-session.ts';
 import { columnsOf, type OidcLoginRequest } from '../../approvals/start-login.ts';
 import { reject } from '../../contract/contract-error.ts';
 import type { Client } from '../../domain/client/client.ts';
 import type { TransactionId } from '../../domain/ids.ts';
 import type { AuthorizationResponse } from '../../domain/oidc/authorization-response.ts';
-import { offeredMethods } from '../../domain/sign-in/sign-in-strength.ts';
+import { allowedMethods, offeredMethods } from '../../domain/sign-in/sign-in-strength.ts';
 import type { LiveSsoSession } from '../../domain/sign-in/sso-session.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
@@ -35,7 +35,7 @@ export async function readIdTokenHint(
   return verified.hint.sub;
 }
 
-export interface SessionAnswer {
+interface SessionAnswer {
   /** What the browser is answered at once. */
   readonly response?: AuthorizationResponse | undefined;
   /** Else what the sign-in is told besides the request. */
@@ -112,7 +112,8 @@ async function continueSession(
 
 /** A step-up: the person is known, and only the methods strong enough are offered. */
 function raise(tenant: Tenant, login: OidcLoginRequest, session: LiveSsoSession): SessionAnswer {
-  const subject = { ...knownSubject(session), methods: offeredMethods(tenant.settings.login_methods, columnsOf(login)) };
+  const columns = columnsOf(login);
+  const subject = { ...knownSubject(session), methods: offeredMethods(allowedMethods(tenant, columns), columns) };
   return {
     start: { idTokenHintUser: session.userId },
     prepare: async (queries, id) => void (await identifyLogin(queries, tenant.id, id, subject)),

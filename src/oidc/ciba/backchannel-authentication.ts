@@ -7,7 +7,7 @@ import { bindingMessageCharsMax, notificationTokenCharsMax } from '../../contrac
 import type { Client } from '../../domain/client/client.ts';
 import { cibaGrantType } from '../../domain/oidc/grant-types.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
-import { enforceRateLimit } from '../../http/rate-limits.ts';
+import { enforceRateLimit } from '../../http/budgets/rate-limits.ts';
 import type { Handler } from '../../http/surface.ts';
 import { findAuthorizationFault } from '../authorize/authorization-checks.ts';
 import { readSignedCibaRequest } from '../authorize/request-object.ts';

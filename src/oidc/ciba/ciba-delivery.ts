@@ -2,6 +2,7 @@
 // for a push that is given up is revoked.
 import { type Attempted, type Carrier, eachAlone, type Parcel, postOnce } from '../../deliveries/carrier.ts';
 import { deliveryKinds } from '../../deliveries/kinds.ts';
+import { recipientClient, recipientTenant } from '../../deliveries/recipients.ts';
 import type { Client } from '../../domain/client/client.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
@@ -10,7 +11,6 @@ import type { CibaDelivery } from '../../storage/oidc/ciba-deliveries.ts';
 import { clearCibaNotification, findCibaRequestById, type StoredCibaRequest } from '../../storage/oidc/ciba-requests.ts';
 import { revokeGrant } from '../../storage/oidc/grants.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
-import { findCachedClient } from '../../storage/registry/clients.ts';
 import { openNotification } from './ciba-notification.ts';
 import { type PushBodyDeps, pushBody, pushErrorBody } from './ciba-push.ts';
 
@@ -23,12 +23,12 @@ const expiryNewsMs = 60_000;
 export const createCibaCarrier = (services: () => DeliveryDeps): Carrier<CibaDelivery> =>
   eachAlone(async (delivery) => {
     const { cache, clock, database, tenants } = services();
-    const tenant = await tenants.byId(delivery.tenant_id);
+    const tenant = await recipientTenant({ tenants }, delivery.tenant_id);
     const stored = tenant && (await database.read(tenant.id, (queries) => findCibaRequestById(queries, tenant.id, delivery.request_id)));
     if (tenant === undefined || stored === undefined) return undefined;
     if (stored.state === 'pending' && !stored.isExpired) return { notBeforeMs: stored.expiresAtMs };
     const isDecided = stored.state === 'approved' || stored.state === 'denied';
-    const client = await findCachedClient(cache, tenant.id, stored.clientId);
+    const client = await recipientClient({ cache, database }, tenant.id, stored.clientId);
     return {
       send: await prepareSending(services(), tenant, client, stored),
       endsAtMs: isDecided ? stored.expiresAtMs : stored.expiresAtMs + expiryNewsMs,
@@ -49,7 +49,7 @@ async function prepareSending(
   const body = await bodyOf(services, tenant, client, stored, authReqId);
   if (typeof body !== 'string') return async () => body;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  return (signal) => postOnce(services.outbound, { url, headers, body, timeoutMs: deliveryKinds.ciba.attemptMs, signal });
+  return (signal) => postOnce(services.outbound, { url, share: tenant.id, headers, body, timeoutMs: deliveryKinds.ciba.attemptMs, signal });
 }
 
 /** What is posted, or what came of it without a post: a client may know already, a hook may fail. */

@@ -3,7 +3,7 @@
 // Nobody is told why a hint resolves to nobody; the reason goes to the audit record.
 import type { Cause } from '../../contract/contract-error.ts';
 import { assertionLifetimeSecondsMax, identifierCharsMax } from '../../contract/limits.ts';
-import { parseJwt } from '../../crypto/jwt.ts';
+import { parseJwt } from '../../crypto/signing/jwt.ts';
 import type { Client } from '../../domain/client/client.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { nowSeconds } from '../../platform/clock.ts';

@@ -3,7 +3,7 @@ import type { KeyEncryption } from '../../crypto/key-encryption.ts';
 import { cibaNotificationPurpose, cibaPayloadPurpose } from '../../crypto/sealed-columns.ts';
 import type { TenantId } from '../../domain/ids.ts';
 
-export interface CibaNotification {
+interface CibaNotification {
   readonly authReqId: string;
   readonly token: string;
 }

@@ -1,6 +1,7 @@
 // The body of a CIBA push (CIBA Core 10.3): tokens for an approved request, minted and redeemed once and kept sealed so that
 // every attempt sends the same bytes, or an error. Called by the delivery job.
 import type { Client } from '../../domain/client/client.ts';
+import { registeredSpelling } from '../../domain/client/resource.ts';
 import { type HookClaims, mergeClaims } from '../../domain/extending/hook.ts';
 import { cibaGrantType } from '../../domain/oidc/grant-types.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
@@ -23,7 +24,7 @@ import { grantOfRequest, redeemRequest } from './ciba-redemption.ts';
 
 export type PushBodyDeps = KeySupply & Parts<'activity' | 'clock' | 'database' | 'hooks'>;
 
-export type PushError = 'access_denied' | 'expired_token' | 'transaction_failed';
+type PushError = 'access_denied' | 'expired_token' | 'transaction_failed';
 
 /** A push error body (CIBA Core 12). */
 export const pushErrorBody = (authReqId: string, error: PushError): string => JSON.stringify({ auth_req_id: authReqId, error });
@@ -97,7 +98,7 @@ function auditRefused(
 
 async function isStillEligible(services: Parts<'database'>, tenant: Tenant, client: Client, stored: StoredCibaRequest): Promise<boolean> {
   if (stored.userState !== 'active' || findUnboundScope(client, stored.scope.split(' ')) !== undefined) return false;
-  if (stored.resource !== undefined && !client.resources.includes(stored.resource)) return false;
+  if (stored.resource !== undefined && registeredSpelling(client.resources, stored.resource) === undefined) return false;
   return passesAccessGate(services.database, tenant.id, client, stored.userId);
 }
 

@@ -27,7 +27,7 @@ export function grantOfRequest({ clock }: { readonly clock: Clock }, stored: Sto
   };
 }
 
-export interface CibaRedemption extends NewGrant {
+interface CibaRedemption extends NewGrant {
   /** The body of a push, under the master key. */
   readonly payloadEncrypted: string | null;
 }

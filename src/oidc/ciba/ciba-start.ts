@@ -4,13 +4,15 @@
 
 import type { FastifyRequest } from 'fastify';
 import { createApproval, subjectKeyOf } from '../../approvals/approval.ts';
-import { queueMail } from '../../approvals/mail-delivery.ts';
+import { type Asker, ownAsker } from '../../approvals/asker.ts';
+import { queueMail } from '../../approvals/mailed/mail-delivery.ts';
 import { type Cause, reject } from '../../contract/contract-error.ts';
+import { ownTimesNear } from '../../contract/limits.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
 import { emailPinMethod } from '../../domain/sign-in/login-methods.ts';
-import { enforceRateLimit } from '../../http/rate-limits.ts';
+import { rateLimited, takeRate } from '../../http/budgets/rate-limits.ts';
 import type { Parts } from '../../http/services.ts';
 import { mails } from '../../mails/registry.ts';
 import { randomSecret, uuidV7 } from '../../platform/random.ts';
@@ -21,9 +23,9 @@ import { insertCibaRequest } from '../../storage/oidc/ciba-requests.ts';
 import { listUserEmails } from '../../storage/people/user-lists.ts';
 import type { UserRow } from '../../storage/people/user-rows.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
-import { isAssigned } from '../../storage/registry/access-assignments.ts';
+import { isAssigned } from '../../storage/registry/clients/access-assignments.ts';
 import type { RequestParameters } from '../parameters.ts';
-import { parseScopes, requestedAudiences } from '../scopes.ts';
+import { parseScopes, requestedResource } from '../scopes.ts';
 import { findNamedUser, type HintDeps, readHint, type UserName } from './ciba-hints.ts';
 import { sealNotification } from './ciba-notification.ts';
 
@@ -49,13 +51,16 @@ export async function startCibaRequest(
   const found = await services.database.read(tenant.id, (queries) => findEligible(queries, request, client, name));
   if (!found.ok) throw reject('ciba.unknown_user_id', found.cause);
   const subjectKey = subjectKeyOf(found.user.id, '');
-  await enforceRateLimit(services.rateLimiter, tenant, 'oauth', 'approvals_per_user', subjectKey);
+  // A client showed who it is: it has a budget of its own, which neither strangers nor other clients spend.
+  const asker = ownAsker(`client:${client.clientId}`);
+  const busy = await takeRate(services.rateLimiter, tenant, 'approvals_per_user', `${asker.key}:${subjectKey}`, ownTimesNear);
+  if (busy !== undefined) throw rateLimited('oauth', 'approvals_per_user', busy);
   const authReqId = randomSecret();
   const outcome = await services.database.write(tenant.id, (queries) =>
-    insertRequest(queries, services, request, { ...found, client, parameters, authReqId, lifetimeSeconds, subjectKey }),
+    insertRequest(queries, services, request, { ...found, client, parameters, authReqId, lifetimeSeconds, subjectKey, asker }),
   );
   if (!outcome.ok) {
-    const waitSeconds = tenant.settings.rate_limits.approvals_pending_per_user?.period_seconds ?? 1;
+    const waitSeconds = tenant.settings.rate_limits.approvals_pending_per_user.period_seconds;
     throw reject(
       'oauth.rate_limited',
       { reason: outcome.reason, expected: 'approvals_pending_per_user' },
@@ -90,13 +95,14 @@ interface Start extends Eligible {
   readonly authReqId: string;
   readonly lifetimeSeconds: number;
   readonly subjectKey: string;
+  readonly asker: Asker;
 }
 
 async function insertRequest(
   queries: Queries,
   services: Parts<'clock' | 'encryption' | 'mail'>,
   request: FastifyRequest,
-  { client, parameters, user, mailTo, authReqId, lifetimeSeconds, subjectKey }: Start,
+  { client, parameters, user, mailTo, authReqId, lifetimeSeconds, subjectKey, asker }: Start,
 ): Promise<Outcome<object, 'too_many_pending'>> {
   const { tenant } = request;
   const scope = (parseScopes(parameters.get('scope')) ?? []).join(' ');
@@ -105,6 +111,7 @@ async function insertRequest(
     kind: 'ciba',
     userId: user.id,
     subjectKey,
+    asker,
     onDevices: true,
     withNumber: false,
     clientId: client.clientId,
@@ -125,7 +132,7 @@ async function insertRequest(
     user_id: user.id,
     approval_id: created.approvalId,
     scope,
-    resource: requestedAudiences(parameters)[0] ?? null,
+    resource: requestedResource(client, parameters) ?? null,
     delivery_mode: deliveryMode,
     notification_encrypted:
       deliveryMode === 'poll' || token === undefined ? null : sealNotification(services.encryption, tenant.id, id, { authReqId, token }),

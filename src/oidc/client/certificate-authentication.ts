@@ -5,16 +5,18 @@ import { type Cause, reject } from '../../contract/contract-error.ts';
 import { type ClientCertificate, holdsName } from '../../crypto/client-certificate.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { certificateNamesOf, selfSignedTlsClientAuth } from '../../domain/client/tls-client-auth.ts';
+import type { TenantId } from '../../domain/ids.ts';
 import { type ClientKeysDeps, clientJwks } from './client-keys.ts';
 
 /** Why a certificate is not the client's, or undefined when it is. */
 export async function findCertificateFault(
   services: ClientKeysDeps,
+  tenant: TenantId,
   client: Client,
   certificate: ClientCertificate | undefined,
 ): Promise<Cause | undefined> {
   if (certificate === undefined) return { reason: 'certificate_missing' };
-  if (client.tokenEndpointAuthMethod === selfSignedTlsClientAuth) return findUnregistered(services, client, certificate);
+  if (client.tokenEndpointAuthMethod === selfSignedTlsClientAuth) return findUnregistered(services, tenant, client, certificate);
   if (!certificate.isVerified) return { reason: 'certificate_not_verified', received: certificate.thumbprint };
   const names = certificateNamesOf(client);
   for (const [place, name] of names)
@@ -25,12 +27,13 @@ export async function findCertificateFault(
 /** RFC 8705 2.2: the very certificate of one of the client's keys; who signed it does not matter. */
 async function findUnregistered(
   services: ClientKeysDeps,
+  tenant: TenantId,
   client: Client,
   { raw, thumbprint }: ClientCertificate,
 ): Promise<Cause | undefined> {
   const presented = raw.toString('base64');
   for (const again of [false, true]) {
-    const keys = await clientJwks(services, client, again);
+    const keys = await clientJwks(services, tenant, client, again);
     if (keys.some(({ x5c }) => Array.isArray(x5c) && x5c[0] === presented)) return undefined;
   }
   return { reason: 'certificate_not_registered', received: thumbprint };

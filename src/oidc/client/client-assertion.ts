@@ -4,25 +4,36 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Cause } from '../../contract/contract-error.ts';
 import { assertionJtiCharsMax, assertionLifetimeSecondsMax } from '../../contract/limits.ts';
 import { assertionPublicKeyAlgs, assertionSecretAlgs, isSignedBy } from '../../crypto/assertion-algorithms.ts';
-import { type ParsedJwt, parseJwt } from '../../crypto/jwt.ts';
 import type { KeyEncryption } from '../../crypto/key-encryption.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
+import { isTyped, type ParsedJwt, parseJwt } from '../../crypto/signing/jwt.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { algsOfProfile, isFapi2 } from '../../domain/client/fapi2.ts';
+import type { TenantId } from '../../domain/ids.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
+import type { Parts } from '../../http/services.ts';
 import { nowSeconds } from '../../platform/clock.ts';
 import type { Database } from '../../storage/engine/database.ts';
 import { consumeClientAssertion } from '../../storage/oidc/client-assertions.ts';
 import { decryptClientSecret } from '../../tokens/client-secret.ts';
+import { addressesOf } from '../discovery/mtls-metadata.ts';
 import type { RequestParameters } from '../parameters.ts';
 import { type ClientKeysDeps, clientKeys } from './client-keys.ts';
 
-export interface AssertionDeps extends ClientKeysDeps {
+/** What an assertion was sent to. */
+export interface CalledEndpoint {
+  /** Below the tenant's address. */
+  readonly path: string;
+  /** True: a request of CIBA begins or is asked about. */
+  readonly isCiba: boolean;
+}
+
+export interface AssertionDeps extends ClientKeysDeps, Parts<'config'> {
   readonly database: Database;
   readonly encryption: KeyEncryption;
 }
 
-export const jwtBearerAssertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const jwtBearerAssertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** RFC 6749 appendix A.1, within any length of ours. */
 const clientIdSyntax = /^[\x20-\x7e]{1,200}$/;
@@ -37,7 +48,12 @@ export interface PresentedAssertion {
 export function readAssertion(parameters: RequestParameters): PresentedAssertion | Cause {
   const type = parameters.get('client_assertion_type');
   if (type !== jwtBearerAssertionType) return { reason: 'assertion_type', received: type, expected: jwtBearerAssertionType };
-  const jwt = parseJwt(parameters.get('client_assertion') ?? '');
+  return readNamed(parameters, parameters.get('client_assertion') ?? '');
+}
+
+/** Reads a JWT that speaks of whoever made it; a cause when that is not the client of the request. */
+export function readNamed(parameters: RequestParameters, text: string): PresentedAssertion | Cause {
+  const jwt = parseJwt(text);
   if (jwt === undefined) return { reason: 'assertion_malformed' };
   const { sub } = jwt.claims;
   const clientId = parameters.get('client_id');
@@ -48,13 +64,12 @@ export function readAssertion(parameters: RequestParameters): PresentedAssertion
 
 /**
  * Verifies an assertion and takes its one use. `client` is undefined for an unknown client, which costs a verification too.
- * @param calledEndpoint the URL of the request, one of the three audiences taken.
  * @returns why it does not authenticate the client, or undefined when it does.
  */
 export async function verifyAssertion(
   services: AssertionDeps,
   tenant: Tenant,
-  calledEndpoint: string,
+  called: CalledEndpoint,
   client: Client | undefined,
   { jwt, clientId }: PresentedAssertion,
 ): Promise<Cause | undefined> {
@@ -64,19 +79,49 @@ export async function verifyAssertion(
   }
   const fault =
     (await findSignatureFault(services, tenant, client, jwt)) ??
-    findAudienceFault(tenant, calledEndpoint, client, jwt) ??
+    findAudienceFault(audiencesFor(services, tenant, called, client), client, called, jwt) ??
     findClaimsFault(services, clientId, jwt);
   if (fault !== undefined) return fault;
+  return useAssertion(services, tenant, { jwt, clientId });
+}
+
+/** Takes the one use of a verified assertion, whatever it is used for; a cause when it was taken before. */
+export async function useAssertion(
+  { database }: Pick<AssertionDeps, 'database'>,
+  tenant: Tenant,
+  { jwt, clientId }: PresentedAssertion,
+): Promise<Cause | undefined> {
   const { jti, exp } = jwt.claims as { jti: string; exp: number }; // findClaimsFault checked both
-  const isFirst = await services.database.write(tenant.id, (queries) =>
+  const isFirst = await database.write(tenant.id, (queries) =>
     consumeClientAssertion(queries, tenant.id, hashSecret(`${clientId}\n${jti}`), Math.ceil(exp * 1000)),
   );
   return isFirst ? undefined : { reason: 'assertion_replayed', received: jti };
 }
 
+/** Why an assertion is no grant of the client (RFC 7523 2.1): signed by one of its public keys, for us, not used up by this. Costs the same for no client. */
+export async function findGrantFault(
+  services: AssertionDeps,
+  tenant: Tenant,
+  client: Client | undefined,
+  { jwt, clientId }: PresentedAssertion,
+): Promise<Cause | undefined> {
+  if (client === undefined) {
+    await isSignedBy(dummyToken, 'ES256', dummyKey());
+    return { reason: 'unknown_client', received: clientId };
+  }
+  const { typ } = jwt.header;
+  if (typ !== undefined && !isTyped(typ, ['jwt'])) return { reason: 'assertion_typ', received: String(typ) };
+  const called = { path: '/v1/idp/oidc/token', isCiba: false };
+  return (
+    (await findKeyFault(services, tenant.id, client, jwt)) ??
+    findAudienceFault(audiencesFor(services, tenant, called, client), client, called, jwt) ??
+    findClaimsFault(services, clientId, jwt)
+  );
+}
+
 /** Headers that would bring their own key, or demand what we do not understand (RFC 7515 4.1). */
 const refusedHeaders = ['crit', 'jwk', 'jku', 'x5u'] as const;
-const acceptedTypes: readonly unknown[] = [undefined, 'JWT', 'jwt', 'client-authentication+jwt'];
+const acceptedTypes = ['jwt', 'client-authentication+jwt'] as const;
 
 /** Why a JWT is not one the client signed by its registration, or undefined when it is. Its claims are not looked at. */
 export async function findSignatureFault(
@@ -86,24 +131,24 @@ export async function findSignatureFault(
   jwt: ParsedJwt,
 ): Promise<Cause | undefined> {
   const { alg, typ } = jwt.header;
-  if (!acceptedTypes.includes(typ)) return { reason: 'assertion_typ', received: String(typ) };
+  if (typ !== undefined && !isTyped(typ, acceptedTypes)) return { reason: 'assertion_typ', received: String(typ) };
   if (client.tokenEndpointAuthMethod === 'client_secret_jwt') {
     const fault = findHeaderFault(jwt, assertionSecretAlgs);
     if (fault !== undefined || typeof alg !== 'string') return fault;
     const secret = decryptClientSecret(services.encryption, tenant.id, client.clientId, client.secretEncrypted ?? '');
     return (await isSignedBy(jwt.token, alg, secret)) ? undefined : { reason: 'assertion_signature' };
   }
-  return findKeyFault(services, client, jwt);
+  return findKeyFault(services, tenant.id, client, jwt);
 }
 
 /** Why a JWT is not signed by one of the client's registered public keys, or undefined when it is. */
-export async function findKeyFault(services: ClientKeysDeps, client: Client, jwt: ParsedJwt): Promise<Cause | undefined> {
+export async function findKeyFault(services: ClientKeysDeps, tenant: TenantId, client: Client, jwt: ParsedJwt): Promise<Cause | undefined> {
   const fault = findHeaderFault(jwt, algsOfProfile(client, assertionPublicKeyAlgs));
   if (fault !== undefined) return fault;
   const { alg, kid } = jwt.header as { alg: string; kid?: unknown }; // findHeaderFault checked it
   if (kid !== undefined && typeof kid !== 'string') return { reason: 'assertion_header', received: 'kid' };
   for (const again of [false, true]) {
-    const keys = await clientKeys(services, client, alg, kid, again);
+    const keys = await clientKeys(services, tenant, client, { alg, kid, again });
     for (const key of keys) if (await isSignedBy(jwt.token, alg, key)) return undefined;
   }
   return { reason: 'assertion_signature', received: kid };
@@ -118,13 +163,24 @@ function findHeaderFault({ header }: ParsedJwt, algs: readonly string[]): Cause 
     : { reason: 'assertion_alg', received: String(alg), expected: algs.join(' ') };
 }
 
-/** One audience: an assertion for several could be replayed at the others. FAPI 2.0 5.3.2.1: the issuer, as a string. */
-function findAudienceFault(tenant: Tenant, calledEndpoint: string, client: Client, { claims: { aud } }: ParsedJwt): Cause | undefined {
-  const isStrict = isFapi2(client);
-  const audience: unknown = !isStrict && Array.isArray(aud) && aud.length === 1 ? aud[0] : aud;
-  const accepted: readonly unknown[] = isStrict
-    ? [tenant.baseUrl]
-    : [tenant.baseUrl, `${tenant.baseUrl}/v1/idp/oidc/token`, calledEndpoint];
+/** FAPI 2.0 5.3.2.1 takes the issuer alone; CIBA Core 7.1 leaves the choice to every client. */
+const isIssuerOnly = (client: Client, { isCiba }: CalledEndpoint): boolean => isFapi2(client) && !isCiba;
+
+/** The audiences an assertion may have: the issuer, the token endpoint, the one that is called, and of CIBA where it begins; by either host. */
+function audiencesFor({ config }: AssertionDeps, tenant: Tenant, called: CalledEndpoint, client: Client): readonly string[] {
+  if (isIssuerOnly(client, called)) return [tenant.baseUrl];
+  const paths = ['/v1/idp/oidc/token', called.path, ...(called.isCiba ? ['/v1/idp/oidc/bc-authorize'] : [])];
+  return [tenant.baseUrl, ...addressesOf(config, tenant).flatMap((base) => paths.map((path) => `${base}${path}`))];
+}
+
+/** One audience: an assertion for several could be replayed at the others. */
+function findAudienceFault(
+  accepted: readonly unknown[],
+  client: Client,
+  called: CalledEndpoint,
+  { claims: { aud } }: ParsedJwt,
+): Cause | undefined {
+  const audience: unknown = !isIssuerOnly(client, called) && Array.isArray(aud) && aud.length === 1 ? aud[0] : aud;
   return accepted.includes(audience) ? undefined : { reason: 'assertion_aud', received: JSON.stringify(aud), expected: accepted.join(' ') };
 }
 

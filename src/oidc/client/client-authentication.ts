@@ -6,13 +6,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Cause, reject } from '../../contract/contract-error.ts';
 import { verifySecret } from '../../crypto/secret-hash.ts';
 import { acceptsAuthMethod, type Client, type RegisteredAuthMethod, type TokenEndpointAuthMethod } from '../../domain/client/client.ts';
+import { hostFault } from '../../domain/client/stranger.ts';
 import { isCertificateMethod } from '../../domain/client/tls-client-auth.ts';
+import { cibaGrantType, refreshGrantType } from '../../domain/oidc/grant-types.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { repeatedCredentials } from '../../http/request-sanity.ts';
 import type { Parts } from '../../http/services.ts';
-import { findCachedClient, peekClient, touchClient } from '../../storage/registry/clients.ts';
+import { findCachedClient, peekClient, touchClient } from '../../storage/registry/clients/clients.ts';
 import { decodeFormText, type RequestParameters } from '../parameters.ts';
 import { findCertificateFault } from './certificate-authentication.ts';
-import { type AssertionDeps, type PresentedAssertion, readAssertion, verifyAssertion } from './client-assertion.ts';
+import { type AssertionDeps, type CalledEndpoint, type PresentedAssertion, readAssertion, verifyAssertion } from './client-assertion.ts';
 import { countFailure } from './client-failures.ts';
 
 export type ClientAuthDeps = AssertionDeps & Parts<'cache' | 'rateLimiter'>;
@@ -46,15 +49,20 @@ export async function authenticateClient(
 ): Promise<Client> {
   const { tenant } = request;
   const presented = readPresented(request, parameters);
-  if (!presented.ok) return refuse(services, request, reply, { client: undefined, cause: presented });
+  if (!presented.ok) return refuse(services, request, reply, presented);
   const known = peekClient(services.cache, tenant.id, presented.clientId);
   const client = known === undefined ? await findCachedClient(services.cache, tenant.id, presented.clientId) : known.value;
-  const finding = findFault(services, request, client, presented);
+  const path = request.url.split('?', 1)[0] ?? '';
+  const grant = parameters.get('grant_type');
+  // What CIBA began is refreshed as it was asked for: which refresh token it is is known only after its client.
+  const refreshesCiba = grant === refreshGrantType && client?.grantTypes.includes(cibaGrantType) === true;
+  const isCiba = path.endsWith('/bc-authorize') || grant === cibaGrantType || refreshesCiba;
+  const finding = findFault(services, request, client, presented, { path, isCiba });
   const fault = (finding instanceof Promise ? await finding : finding) ?? findPublic(client, requirement.confidentialOnly);
   if (client === undefined || fault !== undefined) {
     // A cached look-up reads the database all the same: a refusal costs the same for known, unknown, cached and new ids.
     if (known !== undefined) await services.database.read(tenant.id, (queries) => touchClient(queries, tenant.id, presented.clientId));
-    return refuse(services, request, reply, { client, cause: fault ?? { reason: 'unknown_client', received: presented.clientId } });
+    return refuse(services, request, reply, fault ?? { reason: 'unknown_client', received: presented.clientId });
   }
   request.auditActor = `client:${client.clientId}`;
   return client;
@@ -107,21 +115,21 @@ function findFault(
   request: FastifyRequest,
   client: Client | undefined,
   presented: Presented & { ok: true },
+  called: CalledEndpoint,
 ): Promise<Cause | undefined> | Cause | undefined {
-  const mismatch = findMismatch(client, presented);
+  const mismatch = findMismatch(request.tenant, client, presented);
   switch (presented.mechanism) {
     case 'none':
       return mismatch === undefined && client !== undefined && isCertificateMethod(client.tokenEndpointAuthMethod)
-        ? findCertificateFault(services, client, request.clientCertificate)
+        ? findCertificateFault(services, request.tenant.id, client, request.clientCertificate)
         : mismatch;
     case 'secret': {
       const verified = verifySecret(presented.secret, client?.secretHash);
       return mismatch ?? (verified ? undefined : { reason: 'wrong_secret', received: presented.clientId });
     }
     case 'assertion': {
-      const calledEndpoint = `${request.tenant.baseUrl}${request.url.split('?', 1)[0]}`;
       const usable = mismatch === undefined ? client : undefined;
-      return verifyAssertion(services, request.tenant, calledEndpoint, usable, presented).then((fault) => mismatch ?? fault);
+      return verifyAssertion(services, request.tenant, called, usable, presented).then((fault) => mismatch ?? fault);
     }
     default:
       return presented satisfies never;
@@ -129,9 +137,11 @@ function findFault(
 }
 
 /** Why the registration does not admit the mechanism at all. */
-function findMismatch(client: Client | undefined, presented: Presented & { ok: true }): Cause | undefined {
+function findMismatch(tenant: Tenant, client: Client | undefined, presented: Presented & { ok: true }): Cause | undefined {
   if (client === undefined) return { reason: 'unknown_client', received: presented.clientId };
   if (!client.enabled) return { reason: 'client_disabled', received: client.clientId };
+  const unwelcome = hostFault(client, tenant.settings.client_hosts);
+  if (unwelcome !== undefined) return { reason: unwelcome, received: client.clientId };
   const registered = client.tokenEndpointAuthMethod;
   const received = presented.mechanism === 'secret' ? presented.method : presented.mechanism;
   if (registered === 'none' && received !== 'none') return { reason: 'public_client_with_credential', received };
@@ -145,13 +155,8 @@ const findPublic = (client: Client | undefined, confidentialOnly: boolean): Caus
 
 const isAssertionMethod = (method: RegisteredAuthMethod): boolean => method === 'client_secret_jwt' || method === 'private_key_jwt';
 
-async function refuse(
-  { rateLimiter }: Parts<'rateLimiter'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { client, cause }: { readonly client: Client | undefined; readonly cause: Cause },
-): Promise<never> {
-  await countFailure(rateLimiter, request.tenant, client?.clientId, request.clientAddress);
+async function refuse({ rateLimiter }: Parts<'rateLimiter'>, request: FastifyRequest, reply: FastifyReply, cause: Cause): Promise<never> {
+  await countFailure(rateLimiter, request.tenant, request.clientAddress);
   if (request.headers.authorization !== undefined) reply.header('www-authenticate', challenge);
   throw reject('client.invalid_client', { reason: cause.reason, received: cause.received, expected: cause.expected });
 }

@@ -5,9 +5,10 @@ import type { KeyObject } from 'node:crypto';
 import { jwksBytesMax, jwksKeysMax } from '../../contract/limits.ts';
 import { publicKeyFor } from '../../crypto/assertion-algorithms.ts';
 import type { Client } from '../../domain/client/client.ts';
+import type { TenantId } from '../../domain/ids.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Outbound } from '../../platform/outbound.ts';
+import type { Outbound, OutboundRequest } from '../../platform/net/outbound.ts';
 
 export interface ClientKeysDeps {
   readonly clock: Clock;
@@ -37,18 +38,19 @@ const fetchedBy = new WeakMap<Outbound, Map<string, Fetched>>();
 /** Keys of the client that may have made a signature of `alg` under `kid` (undefined: any). `again` asks for keys newer than known. */
 export async function clientKeys(
   services: ClientKeysDeps,
+  tenant: TenantId,
   client: Client,
-  alg: string,
-  kid: string | undefined,
-  again: boolean,
+  { alg, kid, again }: { readonly alg: string; readonly kid: string | undefined; readonly again: boolean },
 ): Promise<readonly KeyObject[]> {
-  return candidates(await clientJwks(services, client, again), alg, kid);
+  return candidates(await clientJwks(services, tenant, client, again), alg, kid);
 }
 
 /** The keys as they are registered, for what else they carry. */
-export async function clientJwks(services: ClientKeysDeps, client: Client, again: boolean): Promise<readonly Jwk[]> {
+export async function clientJwks(services: ClientKeysDeps, tenant: TenantId, client: Client, again: boolean): Promise<readonly Jwk[]> {
   if (client.jwks !== undefined) return again ? [] : client.jwks.keys;
-  return client.jwksUri === undefined ? [] : fetchedKeys(services, client.jwksUri, again);
+  // The allow list of the deployment is for what its tenants registered.
+  const reach = client.origin === undefined ? {} : ({ reach: 'public' } as const);
+  return client.jwksUri === undefined ? [] : fetchedKeys(services, tenant, { url: client.jwksUri, ...reach }, again);
 }
 
 function candidates(keys: readonly Jwk[], alg: string, kid: string | undefined): readonly KeyObject[] {
@@ -56,13 +58,15 @@ function candidates(keys: readonly Jwk[], alg: string, kid: string | undefined):
   return named.flatMap((key) => publicKeyFor(alg, key) ?? []);
 }
 
-async function fetchedKeys(services: ClientKeysDeps, uri: string, again: boolean): Promise<readonly Jwk[]> {
-  const known = fetchedOf(services, uri);
+type KeySet = Pick<OutboundRequest, 'url' | 'reach'>;
+
+async function fetchedKeys(services: ClientKeysDeps, tenant: TenantId, from: KeySet, again: boolean): Promise<readonly Jwk[]> {
+  const known = fetchedOf(services, `${tenant} ${from.reach ?? ''} ${from.url}`);
   const nowMs = services.clock.nowMs();
   const wanted = again || nowMs - known.fetchedAtMs >= freshMs;
   if (wanted && known.running === undefined && nowMs - known.attemptedAtMs >= pauseMs) {
     known.attemptedAtMs = nowMs;
-    known.running = fetchKeys(services, uri, known).finally(() => {
+    known.running = fetchKeys(services, tenant, from, known).finally(() => {
       known.running = undefined;
     });
   }
@@ -70,27 +74,27 @@ async function fetchedKeys(services: ClientKeysDeps, uri: string, again: boolean
   return services.clock.nowMs() - known.fetchedAtMs < staleMs ? known.keys : [];
 }
 
-function fetchedOf(services: ClientKeysDeps, uri: string): Fetched {
+function fetchedOf(services: ClientKeysDeps, key: string): Fetched {
   let entries = fetchedBy.get(services.outbound);
   if (entries === undefined) {
     entries = new Map();
     fetchedBy.set(services.outbound, entries);
   }
-  let entry = entries.get(uri);
+  let entry = entries.get(key);
   if (entry === undefined) {
     if (entries.size >= urisMax) entries.delete(entries.keys().next().value!);
     entry = { keys: [], fetchedAtMs: Number.NEGATIVE_INFINITY, attemptedAtMs: Number.NEGATIVE_INFINITY, running: undefined };
-    entries.set(uri, entry);
+    entries.set(key, entry);
   }
   return entry;
 }
 
-async function fetchKeys(services: ClientKeysDeps, uri: string, known: Fetched): Promise<void> {
-  const result = await services.outbound.fetch({ url: uri, method: 'GET', timeoutMs, responseBytesMax: jwksBytesMax });
+async function fetchKeys(services: ClientKeysDeps, tenant: TenantId, from: KeySet, known: Fetched): Promise<void> {
+  const result = await services.outbound.fetch({ ...from, share: tenant, method: 'GET', timeoutMs, responseBytesMax: jwksBytesMax });
   const keys = result.ok && result.status === 200 ? parseJwks(result.body) : undefined;
   if (keys === undefined) {
     services.log.warn(
-      { jwks_uri: uri, cause: result.ok ? `status ${result.status}` : result.reason },
+      { jwks_uri: from.url, cause: result.ok ? `status ${result.status}` : result.reason },
       'the keys of a client could not be fetched',
     );
     return;

@@ -7,15 +7,15 @@ import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { deviceCodeGrantType } from '../../domain/oidc/grant-types.ts';
 import { shownUserCode, userCodeLength, userCodeLetters } from '../../domain/sign-in/user-code.ts';
+import { enforceRateLimit } from '../../http/budgets/rate-limits.ts';
 import { addressBlock } from '../../http/client-address.ts';
-import { enforceRateLimit } from '../../http/rate-limits.ts';
 import type { Handler } from '../../http/surface.ts';
 import { randomLetters, randomSecret, uuidV7 } from '../../platform/random.ts';
 import { insertDeviceAuthorization } from '../../storage/oidc/device-authorizations.ts';
 import { findAuthorizationFault } from '../authorize/authorization-checks.ts';
 import { authenticateClient, type ClientAuthDeps } from '../client/client-authentication.ts';
 import { parametersFailureText, parseForm, type RequestParameters } from '../parameters.ts';
-import { parseScopes, requestedAudiences } from '../scopes.ts';
+import { parseScopes, requestedResource } from '../scopes.ts';
 
 export function authorizeDevice(services: ClientAuthDeps): Handler {
   return async (request, reply) => {
@@ -73,7 +73,7 @@ async function store(
       user_code: userCode,
       client_id: client.clientId,
       scope: (parseScopes(parameters.get('scope')) ?? []).join(' '),
-      resource: requestedAudiences(parameters)[0] ?? null,
+      resource: requestedResource(client, parameters) ?? null,
       initiated_ip: request.clientAddress,
       initiated_user_agent: request.headers['user-agent']?.slice(0, userAgentCharsMax) ?? null,
       interval_seconds: deviceCodeIntervalSeconds,

@@ -111,7 +111,7 @@ async function redeem(request: TokenRequest, stored: StoredAuthorizationCode, gr
 /** A code seen a second time: what the first use made is ended and committed before the refusal is made. */
 async function refuseSecondUse(request: TokenRequest, stored: StoredAuthorizationCode): Promise<Error> {
   try {
-    await redeem(request, stored, stored.grant, { accessTokenLifetimeSeconds: 0, scopes: [] });
+    await redeem(request, stored, stored.grant, { accessTokenLifetimeSeconds: 0, scopes: [], resource: stored.grant.resource });
   } catch (error) {
     return error as Error; // redeem throws ContractErrors and faults, both Errors
   }

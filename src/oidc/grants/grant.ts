@@ -7,11 +7,13 @@ import type { Client } from '../../domain/client/client.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import type { Grant } from '../../storage/oidc/grants.ts';
+import type { Actor } from '../../tokens/access-token.ts';
+import type { ClientAuthDeps } from '../client/client-authentication.ts';
 import type { RequestParameters } from '../parameters.ts';
 
 /** A token request after its client is authenticated. */
 export interface TokenRequest {
-  readonly services: Parts<'activity' | 'clock' | 'database'>;
+  readonly services: ClientAuthDeps & Parts<'activity' | 'keyRings'>;
   readonly request: FastifyRequest;
   readonly tenant: Tenant;
   readonly client: Client;
@@ -41,14 +43,35 @@ export interface Examined {
   readonly redeem: ((issue: Issue) => Promise<string | undefined>) | undefined;
   /** Claims of a profile for the ID token. */
   readonly idTokenClaims?: Readonly<Record<string, string>>;
+  readonly exchanged?: Exchanged;
 }
 
-export interface Issue {
-  readonly accessTokenLifetimeSeconds: number;
+/** Scopes and the one audience of a token. */
+export interface Opened {
   readonly scopes: readonly string[];
+  readonly resource: string | undefined;
+}
+
+/** What a token says that stands for another one (RFC 8693). */
+export interface Exchanged {
+  /** Scopes and audience, judged by the token and what the client may exchange it for, instead of by its registration. @throws the grant's rows */
+  readonly narrow: () => Opened;
+  readonly sub: string;
+  readonly act: Actor | undefined;
+  readonly notAfterSeconds: number;
+  /** RFC 8693 2.2.1. */
+  readonly issuedTokenType: string;
+}
+
+export interface Issue extends Opened {
+  readonly accessTokenLifetimeSeconds: number;
 }
 
 export interface TokenGrant {
+  /**
+   * The client of a request that presents no credential, where the proof of the grant is one. @throws the grant's row
+   */
+  readonly identify?: (services: ClientAuthDeps, request: FastifyRequest, parameters: RequestParameters) => Promise<Client>;
   /** True when ID tokens of it repeat the nonce of the authorization request. */
   readonly repeatsNonce: boolean;
   /** The row of a request that a hook denies. */

@@ -5,7 +5,7 @@ import { isPng, readPng } from './png.ts';
 import { isWebp, readWebp } from './webp.ts';
 
 export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp'] as const;
-export type PictureType = (typeof pictureTypes)[number];
+type PictureType = (typeof pictureTypes)[number];
 
 export interface Picture {
   readonly type: PictureType;

@@ -15,7 +15,7 @@ export interface ApnsAccount {
   readonly origin: string;
 }
 
-export const apnsOrigins = { production: 'https://api.push.apple.com', development: 'https://api.sandbox.push.apple.com' } as const;
+const apnsOrigins = { production: 'https://api.push.apple.com', development: 'https://api.sandbox.push.apple.com' } as const;
 
 /** Apple takes a token for 20 to 60 minutes. */
 const tokenLifetimeMs = 40 * 60_000;

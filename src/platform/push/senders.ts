@@ -1,13 +1,13 @@
 // The ways to push that a server has: a function a vendor, and the accounts of its operator, for tenants that have none of their own.
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
-import type { Outbound } from '../outbound.ts';
+import type { Outbound } from '../net/outbound.ts';
 import { type ApnsAccount, createApnsPush, parseApnsAccount } from './apns.ts';
 import { createFcmPush, type FcmAccount, type FcmOrigins, parseFcmAccount } from './fcm.ts';
 import type { PushSend } from './push.ts';
 import { createWebPush, type VapidAccount } from './web.ts';
 
-export interface PushSenders {
+interface PushSenders {
   readonly apns: PushSend<ApnsAccount>;
   readonly fcm: PushSend<FcmAccount>;
   readonly web: PushSend<VapidAccount>;
@@ -21,7 +21,7 @@ export interface PushOrigins {
 }
 
 /** Accounts for the tenants that have none of their own. */
-export interface OperatorAccounts {
+interface OperatorAccounts {
   readonly apns: ApnsAccount | undefined;
   readonly fcm: FcmAccount | undefined;
 }

@@ -3,11 +3,13 @@
 import { ECDH } from 'node:crypto';
 import { pushEndpointCharsMax } from '../../contract/limits.ts';
 import type { Clock } from '../clock.ts';
-import type { Outbound } from '../outbound.ts';
+import type { Outbound } from '../net/outbound.ts';
 import { type PushNotice, type PushResult, type PushSend, parseAnswer, pushAnswerBytesMax, pushTimeoutMs, reasonOf } from './push.ts';
 
 /** The key by which push services know a tenant (RFC 8292). */
 export interface VapidAccount {
+  /** Whose share of calls it takes. */
+  readonly share: string;
   /** Whom the push service may ask: an https URL or a mailto one. */
   readonly subject: string;
   /** P-256 point and number, base64url. */
@@ -15,7 +17,7 @@ export interface VapidAccount {
   readonly privateKey: string;
 }
 
-export interface Subscription {
+interface Subscription {
   readonly endpoint: URL;
   /** Whose push service. */
   readonly vendor: string;
@@ -73,6 +75,7 @@ export function createWebPush(outbound: Outbound, clock: Clock, origin?: string)
     const { headers, body } = await requestOf(account, subscription, notice, clock.nowMs());
     const answer = await outbound.fetch({
       url,
+      share: account.share,
       method: 'POST',
       headers,
       body,

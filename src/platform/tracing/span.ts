@@ -13,7 +13,7 @@ export interface Span {
   readonly end: (outcome: 'ok' | 'failed') => void;
 }
 
-export type SpanName = 'transaction' | 'signature' | 'outbound call' | 'delivery';
+type SpanName = 'transaction' | 'signature' | 'outbound call' | 'delivery';
 
 const current = new AsyncLocalStorage<Span>();
 

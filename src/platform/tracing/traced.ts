@@ -1,7 +1,7 @@
 // The ways out of the house, seen in traces: calls to other servers carry on the trace they belong to; mails and pushes, and calls
 // that no request waits for, are deliveries. Wraps what the composition root made, where tracing is on.
-import type { Mail } from '../mail.ts';
-import type { Outbound } from '../outbound.ts';
+import type { Mail } from '../mail/mail.ts';
+import type { Outbound } from '../net/outbound.ts';
 import type { PushSend } from '../push/push.ts';
 import type { PushWays } from '../push/senders.ts';
 import { currentSpan, endingWith, inSpan } from './span.ts';

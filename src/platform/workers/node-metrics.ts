@@ -2,7 +2,7 @@
 import prometheus from 'prom-client';
 import type { Readings } from './messages.ts';
 
-export interface NodeMetrics {
+interface NodeMetrics {
   readonly countDeath: () => void;
   /** The exposition text and its content type. */
   readonly read: () => Promise<{ readonly type: string; readonly text: string }>;

@@ -5,11 +5,11 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as wait } from 'node:timers/promises';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import type { Log } from '../log.ts';
-import { quietTurn } from '../quiet-turn.ts';
+import { quietTurn } from '../turns/quiet-turn.ts';
 import type { FromWorker, Readings, ToWorker } from './messages.ts';
 import { type HandedConnections, watchHanded } from './untaken-connections.ts';
 
-export interface Supervisor {
+interface Supervisor {
   /** The public URL, once every worker serves. */
   readonly ready: Promise<string>;
   /** Exit code, once no worker is left: 0 after `stop`, else that of the first worker, or 1 when too many died. */

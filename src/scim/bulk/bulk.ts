@@ -3,6 +3,7 @@
 import { ContractError } from '../../contract/contract-error.ts';
 import { type Answer, render } from '../../contract/envelopes.ts';
 import { uuidV7 } from '../../platform/random.ts';
+import type { Pace } from '../../platform/turns/pace.ts';
 import type { NewUser } from '../../storage/people/user-writer.ts';
 import { toScimError } from '../error-mapping.ts';
 import { createGroup, deleteGroup, patchGroup, replaceGroup } from '../groups.ts';
@@ -22,10 +23,10 @@ const firstTag = 'W/"1"';
 const bulkResponseUrn = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
 
 /** Runs a bulk body and gives the BulkResponse. */
-export async function runBulk(context: ScimContext, body: unknown): Promise<Json> {
+export async function runBulk(context: ScimContext, body: unknown, pace: Pace): Promise<Json> {
   const request = readBulkBody(body);
   const ids = assignIds(request.operations, () => uuidV7(context.services.clock.nowMs()));
-  const run: Run = { context, request, ids, results: new Map(), failed: 0 };
+  const run: Run = { context, request, ids, results: new Map(), failed: 0, pace };
   await runAll(run);
   const processed = [...run.results.entries()].sort(([a], [b]) => a - b);
   return { schemas: [bulkResponseUrn], Operations: processed.map(([, result]) => result) };
@@ -66,6 +67,7 @@ async function createBatch(run: Run, batch: readonly number[]): Promise<void> {
   if (batch.length === 0) return;
   const users = new Map<number, NewUser>();
   for (const at of batch) {
+    await run.pace();
     try {
       users.set(at, newUser(run.context, bodyOf(run.request.operations[at]!.data), run.ids.ids[at]!));
     } catch (error) {
@@ -95,6 +97,7 @@ async function startInOrder(run: Run, together: number): Promise<void> {
   const { request } = run;
   let started: Promise<unknown>[] = [];
   for (const [at, operation] of request.operations.entries()) {
+    await run.pace();
     if (isOver(run)) break;
     const isAlone = together === 1 || referencesOf(operation).size > 0;
     if (isAlone || started.length === together) {
@@ -114,6 +117,8 @@ interface Run {
   /** Results by operation index; an index without one was not processed. */
   readonly results: Map<number, Json>;
   failed: number;
+  /** Awaited between two operations. */
+  readonly pace: Pace;
 }
 
 const isOver = ({ request, failed }: Run): boolean => request.failOnErrors !== undefined && failed >= request.failOnErrors;

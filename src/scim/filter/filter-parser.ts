@@ -11,7 +11,7 @@ import {
   type PathSyntax,
 } from './filter-syntax.ts';
 
-export interface FilterLimits {
+interface FilterLimits {
   readonly lengthMax: number;
   readonly depthMax: number;
   readonly comparisonsMax: number;

@@ -5,7 +5,7 @@ import type { TenantId } from '../../domain/ids.ts';
 import type { Dialect } from '../../storage/engine/database.ts';
 import type { Plural } from '../schema/schema-lookup.ts';
 
-export interface ElementSource {
+interface ElementSource {
   readonly from: RawBuilder<unknown>;
   /** The column that names the resource the element belongs to. */
   readonly owner: 'e.user_id' | 'e.group_id';

@@ -42,7 +42,7 @@ export interface PathSyntax {
 }
 
 /** `value` is a bad date; `unknown` is a name the schema does not have; everything else is `filter`. */
-export type FilterProblemKind = 'filter' | 'unknown' | 'value';
+type FilterProblemKind = 'filter' | 'unknown' | 'value';
 
 /** Raised by the parser and the resolver; each caller maps it to its contract row in one place. */
 export class FilterProblem extends Error {

@@ -4,7 +4,7 @@ import { reject } from '../../contract/contract-error.ts';
 import { invalidFilter, invalidSyntax, invalidValue } from '../refuse.ts';
 import { isJsonObject } from '../value-reader.ts';
 
-export const countDefault = 100;
+const countDefault = 100;
 export const countMax = 200;
 
 export interface ListQuery {

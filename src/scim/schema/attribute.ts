@@ -3,8 +3,8 @@
 // This file must not know any concrete attribute.
 import type { CustomAttribute } from '../../domain/people/custom-attributes.ts';
 
-export type AttributeType = 'string' | 'boolean' | 'decimal' | 'dateTime' | 'reference' | 'binary' | 'complex';
-export type Mutability = 'readWrite' | 'readOnly' | 'writeOnly';
+type AttributeType = 'string' | 'boolean' | 'decimal' | 'dateTime' | 'reference' | 'binary' | 'complex';
+type Mutability = 'readWrite' | 'readOnly' | 'writeOnly';
 export type Returned = 'always' | 'default' | 'never';
 
 /** Where a leaf lives: a column, with the folded, reversed and trigram-indexed companions it may have. */
@@ -23,7 +23,7 @@ export interface Column {
 }
 
 /** The rows that hold the elements of a multi-valued attribute. */
-export type ElementTable = 'emails' | 'values' | 'addresses' | 'groups' | 'members' | 'schemas' | 'custom';
+type ElementTable = 'emails' | 'values' | 'addresses' | 'groups' | 'members' | 'schemas' | 'custom';
 
 export interface Attribute {
   readonly name: string;
@@ -46,7 +46,7 @@ export interface Attribute {
   readonly custom?: CustomAttribute;
 }
 
-export type AttributeOptions = Partial<Omit<Attribute, 'name' | 'type' | 'description'>>;
+type AttributeOptions = Partial<Omit<Attribute, 'name' | 'type' | 'description'>>;
 
 /** Builds one attribute definition with the defaults of RFC 7643 section 2.2; references and binaries are case exact. */
 export function attribute(name: string, type: AttributeType, description: string, options: AttributeOptions = {}): Attribute {

@@ -2,7 +2,7 @@
 import { attribute, type ResourceType } from './attribute.ts';
 import { externalIdAttribute, idAttribute, metaAttribute, schemasAttribute } from './common-attributes.ts';
 
-export const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 
 const membersAttribute = attribute('members', 'complex', 'The users in the group.', {
   multiValued: true,

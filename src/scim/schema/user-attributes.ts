@@ -13,9 +13,9 @@ import {
 import { type Attribute, attribute, type Column, type ResourceType } from './attribute.ts';
 import { externalIdAttribute, idAttribute, metaAttribute, schemasAttribute } from './common-attributes.ts';
 
-export const USER_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const USER_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const CUSTOM_SCHEMA = 'urn:ietf:params:scim:schemas:extension:custom:2.0:User';
-export const ENTERPRISE_SCHEMA = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+const ENTERPRISE_SCHEMA = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
 /** The companions that a search needs. */
 const columns: Readonly<Record<Search, (name: string) => Column>> = {

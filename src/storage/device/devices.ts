@@ -161,7 +161,7 @@ export async function areFingerprintsKnown(queries: Queries, tenant: TenantId, f
   return row !== undefined;
 }
 
-export interface NewDevice
+interface NewDevice
   extends Pick<DeviceTable, 'id' | 'user_id' | 'platform' | 'name' | 'model' | 'os_version' | 'app_version' | 'key_protection'> {
   readonly attestation: DeviceAttestation | undefined;
   readonly slots: readonly NewSlot[];

@@ -17,7 +17,7 @@ export interface EnrollmentTokenTable {
   registration_id: string | null;
 }
 
-export type EnrollmentRedemption =
+type EnrollmentRedemption =
   | { readonly ok: true; readonly userId: UserId; readonly requirePin: boolean }
   | { readonly ok: false; readonly reason: 'unknown' | 'used' | 'expired' };
 
@@ -105,4 +105,17 @@ export async function findRecentRedemption(
     .where('used_at', '>', sql<number>`gatehouse_now_ms() - ${periodMs}`)
     .executeTakeFirst();
   return row?.registration_id == null ? undefined : { registrationId: row.registration_id, userId: row.user_id };
+}
+
+/** Whether the registration that a token began is of the device. */
+export async function isEnrollmentTokenOf(queries: Queries, tenant: TenantId, tokenHash: string, deviceId: string): Promise<boolean> {
+  const row = await queries
+    .selectFrom('enrollment_tokens as t')
+    .innerJoin('device_registrations as r', (join) => join.onRef('r.tenant_id', '=', 't.tenant_id').onRef('r.id', '=', 't.registration_id'))
+    .select('r.id')
+    .where('t.tenant_id', '=', tenant)
+    .where('t.token_hash', '=', tokenHash)
+    .where('r.device_id', '=', deviceId)
+    .executeTakeFirst();
+  return row !== undefined;
 }

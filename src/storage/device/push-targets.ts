@@ -52,7 +52,7 @@ export async function setPushTarget(queries: Queries, tenant: TenantId, id: Devi
     .execute();
 }
 
-export interface PushRecord {
+interface PushRecord {
   readonly outcome: string;
   readonly reason: string | null;
   /** The target is dead and goes. */

@@ -7,7 +7,7 @@ import type { Schema } from '../schema.ts';
 export type Queries = Kysely<Schema>;
 export type Dialect = 'sqlite' | 'postgres';
 
-export interface ConnectionCounts {
+interface ConnectionCounts {
   readonly open: number;
   readonly idle: number;
   readonly waiting: number;

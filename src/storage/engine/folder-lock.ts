@@ -3,8 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { ensurePrivateFile } from '../../platform/private-folder.ts';
 
-export class FolderLocked extends Error {
+class FolderLocked extends Error {
   constructor(folder: string, pid: string) {
     super(`the data folder ${folder} is in use by process ${pid}. Stop that process, or start this one with another --data folder`);
     this.name = 'FolderLocked';
@@ -18,14 +19,14 @@ export interface FolderLock {
 /** Takes the lock or throws FolderLocked, naming the pid that holds it. */
 export function lockFolder(folder: string): FolderLock {
   const pidFile = join(folder, 'serve.pid');
-  const database = new DatabaseSync(join(folder, 'serve.lock'), { timeout: 0 });
+  const database = new DatabaseSync(ensurePrivateFile(join(folder, 'serve.lock')), { timeout: 0 });
   try {
     database.exec('PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch {
     database.close();
     throw new FolderLocked(folder, readPid(pidFile)); // what SQLite says of it adds nothing
   }
-  writeFileSync(pidFile, `${process.pid}\n`);
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   return { release: () => database.close() };
 }
 

@@ -35,7 +35,7 @@ export async function areStatisticsPrepared(queries: Queries): Promise<boolean> 
 }
 
 /** Runs ANALYZE on the tables that have grown; does nothing on the embedded database, and on one that has no such function yet. */
-export async function analyzeGrownTables(database: Database): Promise<void> {
+async function analyzeGrownTables(database: Database): Promise<void> {
   if (database.dialect !== 'postgres') return;
   await database.system(async (queries) => {
     const { rows } = await sql<{ found: boolean }>`SELECT to_regprocedure(${name}) IS NOT NULL AS found`.execute(queries);
@@ -45,7 +45,7 @@ export async function analyzeGrownTables(database: Database): Promise<void> {
 
 const lookEveryMs = 1000;
 
-export interface StatisticsKeeper {
+interface StatisticsKeeper {
   /** Something was committed. */
   readonly note: () => void;
   /** Looks whether tables have grown, when something was committed; run in every process. */

@@ -19,7 +19,7 @@ const preparedSqls = new Set<string>();
 export const isPreparedSql = (sql: string): boolean => preparedSqls.has(sql);
 
 /** Runs compiled SQL with its parameters at once. */
-export type DirectRun = <Row>(sql: string, parameters: readonly Value[]) => Promise<QueryResult<Row>>;
+type DirectRun = <Row>(sql: string, parameters: readonly Value[]) => Promise<QueryResult<Row>>;
 const directRuns = new WeakMap<Queries, DirectRun>();
 
 /** Lets statements run on a connection without Kysely's executor between. For dialects that need no waiting for a connection. */

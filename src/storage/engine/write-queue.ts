@@ -4,7 +4,7 @@ import type { TenantId } from '../../domain/ids.ts';
 import { type Database, type Queries, StorageUnavailable } from './database.ts';
 
 /** Writers of one resource that may wait at a time; more are refused at once. */
-export const waitingWritersMax = 1000;
+const waitingWritersMax = 1000;
 
 interface WriteQueue {
   waiting: number;

@@ -39,7 +39,7 @@ export interface CibaRequestTable {
   hook_claims: string | null;
 }
 
-export type NewCibaRequest = Pick<
+type NewCibaRequest = Pick<
   CibaRequestTable,
   | 'auth_req_id_hash'
   | 'id'

@@ -7,30 +7,51 @@ export interface ConsentTable {
   tenant_id: TenantId;
   user_id: UserId;
   client_id: ClientId;
-  /** Scopes sorted and joined by spaces. */
+  /** Scopes sorted and joined by spaces; with a resource, behind a line break. */
   scope_set: string;
+  /** That it is for; said of clients that nobody registered. */
+  resource: string | null;
   created_at: number;
 }
 
-const scopeSetOf = (scope: string): string => [...new Set(scope.split(' ').filter((value) => value !== ''))].sort().join(' ');
+/** What somebody consents to: scopes, and the resource where that is asked about. */
+export interface Consented {
+  readonly scope: string;
+  readonly resource: string | undefined;
+}
 
-export async function hasConsent(queries: Queries, tenant: TenantId, user: UserId, client: ClientId, scope: string): Promise<boolean> {
+const scopeSetOf = ({ scope, resource }: Consented): string =>
+  [...new Set(scope.split(' ').filter((value) => value !== ''))].sort().join(' ') + (resource === undefined ? '' : `\n${resource}`);
+
+export async function hasConsent(queries: Queries, tenant: TenantId, user: UserId, client: ClientId, asked: Consented): Promise<boolean> {
   const row = await queries
     .selectFrom('consents')
     .select('created_at')
     .where('tenant_id', '=', tenant)
     .where('user_id', '=', user)
     .where('client_id', '=', client)
-    .where('scope_set', '=', scopeSetOf(scope))
+    .where('scope_set', '=', scopeSetOf(asked))
     .executeTakeFirst();
   return row !== undefined;
 }
 
 /** Remembers a consent; giving it again changes nothing. */
-export async function insertConsent(queries: Queries, tenant: TenantId, user: UserId, client: ClientId, scope: string): Promise<void> {
+export async function insertConsent(queries: Queries, tenant: TenantId, user: UserId, client: ClientId, asked: Consented): Promise<void> {
   await queries
     .insertInto('consents')
-    .values({ tenant_id: tenant, user_id: user, client_id: client, scope_set: scopeSetOf(scope), created_at: databaseNowMs })
+    .values({
+      tenant_id: tenant,
+      user_id: user,
+      client_id: client,
+      scope_set: scopeSetOf(asked),
+      resource: asked.resource ?? null,
+      created_at: databaseNowMs,
+    })
     .onConflict((on) => on.doNothing())
     .execute();
+}
+
+/** Forgets every consent to a client that is not what people consented to any more. */
+export async function deleteConsentsTo(queries: Queries, tenant: TenantId, client: ClientId): Promise<void> {
+  await queries.deleteFrom('consents').where('tenant_id', '=', tenant).where('client_id', '=', client).execute();
 }

@@ -38,7 +38,7 @@ export interface DeviceAuthorizationTable {
 
 export type DeviceAuthorization = Readonly<DeviceAuthorizationTable>;
 
-export type NewDeviceAuthorization = Pick<
+type NewDeviceAuthorization = Pick<
   DeviceAuthorizationTable,
   | 'device_code_hash'
   | 'id'
@@ -86,7 +86,7 @@ export async function findWaitingDevice(queries: Queries, tenant: TenantId, user
     .executeTakeFirst();
 }
 
-export type DeviceDecision = Pick<DeviceAuthorizationTable, 'user_id' | 'auth_time' | 'acr' | 'amr'> & {
+type DeviceDecision = Pick<DeviceAuthorizationTable, 'user_id' | 'auth_time' | 'acr' | 'amr'> & {
   readonly state: 'approved' | 'denied';
 };
 

@@ -74,14 +74,7 @@ export interface Grant {
 }
 
 /** Why a grant ended; goes into its row and the audit trail. */
-export type GrantRevocation =
-  | 'code_reuse'
-  | 'refresh_reuse'
-  | 'revoked_by_client'
-  | 'logout'
-  | 'user_state'
-  | 'administrator'
-  | 'delivery_failed';
+type GrantRevocation = 'code_reuse' | 'refresh_reuse' | 'revoked_by_client' | 'logout' | 'user_state' | 'administrator' | 'delivery_failed';
 
 /** Inserts a grant whose last possible token lives for `lifetimeSeconds`. */
 export async function insertGrant(queries: Queries, tenant: TenantId, grant: Grant, lifetimeSeconds: number): Promise<void> {
@@ -217,7 +210,7 @@ export async function endSsoSessions(
 }
 
 /** Grants that end with their session: those nobody was promised offline access for. */
-export const isOnlineOnly = sql<boolean>`' ' || scope || ' ' NOT LIKE '% offline_access %'`;
+const isOnlineOnly = sql<boolean>`' ' || scope || ' ' NOT LIKE '% offline_access %'`;
 
 /** The live grants of a user, newest first: their sessions. */
 export async function listGrantsOfUser(queries: Queries, tenant: TenantId, userId: UserId): Promise<readonly StoredGrant[]> {

@@ -18,7 +18,7 @@ export interface PushedRequestTable {
   transaction_id: TransactionId | null;
 }
 
-export interface NewPushedRequest {
+interface NewPushedRequest {
   readonly referenceHash: string;
   readonly clientId: ClientId;
   readonly parameters: string;

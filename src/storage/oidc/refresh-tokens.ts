@@ -20,7 +20,7 @@ export interface RefreshTokenTable {
   successor_encrypted: string | null;
 }
 
-export interface NewRefreshToken {
+interface NewRefreshToken {
   readonly tokenHash: string;
   readonly grantId: GrantId;
   readonly lifetimeSeconds: number;
@@ -118,7 +118,7 @@ export interface Rotation {
   readonly leewaySeconds: number;
 }
 
-export type RotationOutcome = Outcome<
+type RotationOutcome = Outcome<
   /** `replayedSuccessor`: the first use's successor, encrypted, for a second use within the leeway. */
   { readonly replayedSuccessor: string | undefined },
   'expired_or_revoked' | 'reused'

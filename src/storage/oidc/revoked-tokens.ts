@@ -27,8 +27,12 @@ export interface TokenState {
   /** State of the user of the token's grant; undefined for a token without a grant, or whose grant is gone. */
   readonly userState: string | undefined;
   readonly userRole: string | undefined;
+  /** The client of the token's grant. */
+  readonly clientId: string | undefined;
   /** What the grant may have beside its scopes. */
   readonly claims: RequestedClaims | undefined;
+  /** How the person signed in (RFC 8176). */
+  readonly amr: readonly string[];
 }
 
 const selectDenied = statement((queries, values: { readonly tenant: TenantId; readonly jti: string }) =>
@@ -41,7 +45,7 @@ const selectGrantState = statement(
       .selectFrom('grants as g')
       .innerJoin('users as u', (join) => join.onRef('u.tenant_id', '=', 'g.tenant_id').onRef('u.id', '=', 'g.user_id'))
       .leftJoin('revoked_tokens as r', (join) => join.onRef('r.tenant_id', '=', 'g.tenant_id').on('r.jti', '=', values.jti))
-      .select(['g.revoked_at', 'u.state', 'u.role', 'r.jti', 'g.claims'])
+      .select(['g.revoked_at', 'u.state', 'u.role', 'g.client_id', 'r.jti', 'g.claims', 'g.amr'])
       .where('g.tenant_id', '=', values.tenant)
       .where('g.id', '=', values.sid)
       .where('g.user_id', '=', values.sub),
@@ -55,11 +59,18 @@ export async function findTokenState(
 ): Promise<TokenState> {
   if (token.sid === undefined) {
     const { rows } = await selectDenied(queries, { tenant, jti: token.jti });
-    return { isRevoked: rows.length > 0, userState: undefined, userRole: undefined, claims: undefined };
+    return { isRevoked: rows.length > 0, userState: undefined, userRole: undefined, clientId: undefined, claims: undefined, amr: [] };
   }
   // sid and sub of a token we signed are the ids we put there
   const { rows } = await selectGrantState(queries, { tenant, jti: token.jti, sid: token.sid as GrantId, sub: token.sub as UserId });
   const row = rows[0];
   const isRevoked = row === undefined || row.revoked_at !== null || row.jti !== null;
-  return { isRevoked, userState: row?.state, userRole: row?.role, claims: loadRequestedClaims(row?.claims ?? null) };
+  return {
+    isRevoked,
+    userState: row?.state,
+    userRole: row?.role,
+    clientId: row?.client_id,
+    claims: loadRequestedClaims(row?.claims ?? null),
+    amr: JSON.parse(row?.amr ?? '[]'),
+  };
 }

@@ -40,7 +40,7 @@ export interface Scan {
   readonly isLookUp?: boolean;
 }
 
-export interface Stretch {
+interface Stretch {
   readonly after: Position | undefined;
   readonly skip: number;
   readonly limit: number;
@@ -51,7 +51,7 @@ export interface FoundRow {
   readonly position: Position;
 }
 
-export interface FoundRows {
+interface FoundRows {
   readonly rows: readonly FoundRow[];
   /** How many rows were passed over. Equal to `skip` when a row was found. */
   readonly skipped: number;

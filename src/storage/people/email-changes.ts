@@ -14,7 +14,7 @@ export interface EmailChangeTable {
   created_at: number;
 }
 
-export type EmailChange = Readonly<Pick<EmailChangeTable, 'before' | 'after'>>;
+type EmailChange = Readonly<Pick<EmailChangeTable, 'before' | 'after'>>;
 
 export async function insertEmailChange(
   queries: Queries,

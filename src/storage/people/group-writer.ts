@@ -6,9 +6,9 @@ import type { GroupId, IdentityProviderId, TenantId, UserId } from '../../domain
 import { fail, type Outcome } from '../../domain/outcome.ts';
 import type { groupColumns } from '../../domain/people/group.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
-import { idIn } from '../engine/id-list.ts';
 import { databaseNowMs } from '../engine/instance.ts';
-import type { RowOf } from '../engine/row-codec.ts';
+import { idIn } from '../engine/rows/id-list.ts';
+import type { RowOf } from '../engine/rows/row-codec.ts';
 import { takenAs } from '../engine/unique-violation.ts';
 import { type GroupRow, type OwnedGroupRow, ownerOfGroup } from './groups.ts';
 import { reverseText } from './user-search.ts';
@@ -17,7 +17,7 @@ import { reverseText } from './user-search.ts';
 export type GroupColumns = Readonly<RowOf<typeof groupColumns>> & {
   readonly identity_provider_id?: string | null;
 };
-export type NewGroup = GroupColumns & { readonly id: GroupId };
+type NewGroup = GroupColumns & { readonly id: GroupId };
 
 const nextVersion = { version: sql<number>`version + 1`, updated_at: databaseNowMs };
 
@@ -246,7 +246,7 @@ export async function holdGroups(
   return rows.map(({ id }) => id);
 }
 
-export interface MembershipChange {
+interface MembershipChange {
   readonly user: UserId;
   readonly added: readonly string[];
   readonly removed: readonly string[];

@@ -5,9 +5,9 @@ import { foldKey } from '../../domain/fold.ts';
 import type { GroupId, IdentityProviderId, TenantId, UserId } from '../../domain/ids.ts';
 import { type Group, type groupColumns, groupFields } from '../../domain/people/group.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
-import { idIn } from '../engine/id-list.ts';
-import type { Page, SearchedPage } from '../engine/matching-rows.ts';
-import { fromRow, type RowOf } from '../engine/row-codec.ts';
+import { idIn } from '../engine/rows/id-list.ts';
+import type { Page, SearchedPage } from '../engine/rows/matching-rows.ts';
+import { fromRow, type RowOf } from '../engine/rows/row-codec.ts';
 
 export interface GroupTable extends RowOf<typeof groupColumns> {
   tenant_id: TenantId;

@@ -8,7 +8,7 @@ import { databaseNowMs } from '../engine/instance.ts';
 import type { StoredAuditEvent } from '../records/audit-events.ts';
 
 /** Lists here go by ids that sort by time: `before` is the last id of the page before, empty at the start. */
-export interface OwnPage {
+interface OwnPage {
   readonly before: string;
   readonly limit: number;
 }
@@ -63,6 +63,11 @@ export interface OwnSession {
   readonly id: GrantId;
   readonly client_id: ClientId;
   readonly client_name: string;
+  /** See ClientTable. */
+  readonly origin: string | null;
+  /** JSON. */
+  readonly redirect_uris: string;
+  readonly resource: string | null;
   readonly created_at: number;
   readonly amr: string;
   readonly acr: string | null;
@@ -83,7 +88,7 @@ export function listOwnSessions(
   let query = queries
     .selectFrom('grants as g')
     .innerJoin('clients as c', (join) => join.onRef('c.tenant_id', '=', 'g.tenant_id').onRef('c.client_id', '=', 'g.client_id'))
-    .select(['g.id', 'g.client_id', 'c.name as client_name', 'g.created_at', 'g.amr', 'g.acr'])
+    .select(['g.id', 'g.client_id', 'c.name as client_name', 'c.origin', 'c.redirect_uris', 'g.resource', 'g.created_at', 'g.amr', 'g.acr'])
     .select(({ fn, selectFrom, val }) =>
       fn
         .coalesce(

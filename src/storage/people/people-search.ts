@@ -20,14 +20,14 @@ export interface PeopleFilter {
 /** Where somebody stands in the order of names. */
 export type NamePlace = readonly [name: string, createdAtMs: number, id: string];
 
-export interface NamePage {
+interface NamePage {
   readonly limit: number;
   readonly from?: NamePlace | undefined;
   /** True: the page before `from`, else the one behind it. */
   readonly isBackward: boolean;
 }
 
-export interface FoundPerson {
+interface FoundPerson {
   readonly id: UserId;
   readonly place: NamePlace;
 }
@@ -39,7 +39,7 @@ interface Scope {
 }
 
 /** More than this many are not counted. */
-export const countedPeopleMax = 10_000;
+const countedPeopleMax = 10_000;
 
 const trigramCharsMin = 3;
 const nameColumns = ['user_name_key', 'display_name_key', 'given_name_key', 'family_name_key'] as const;

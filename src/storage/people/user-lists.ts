@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
-import { idInSlot, idList } from '../engine/id-list.ts';
+import { idInSlot, idList } from '../engine/rows/id-list.ts';
 import { compilable, statement, type Value } from '../engine/statement.ts';
 import type { UserAddressTable, UserEmail, UserValueTable } from './user-rows.ts';
 

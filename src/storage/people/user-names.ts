@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { TenantId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
-import type { Page } from '../engine/matching-rows.ts';
+import type { Page } from '../engine/rows/matching-rows.ts';
 
 export interface UserName {
   readonly id: string;
@@ -16,7 +16,7 @@ export async function listUserNames(queries: Queries, tenant: TenantId, { after,
   return rows;
 }
 
-export interface StaleKey {
+interface StaleKey {
   readonly kind: 'user' | 'email' | 'group';
   readonly name: string;
 }

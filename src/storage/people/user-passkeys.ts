@@ -6,7 +6,7 @@ import { databaseNowMs } from '../engine/instance.ts';
 import { listPasskeysOfUser, type Passkey } from '../sign-in/passkeys.ts';
 import { holdActiveUser } from './user-writer.ts';
 
-export type NewPasskey = Omit<Passkey, 'tenant_id' | 'created_at' | 'last_used_at'>;
+type NewPasskey = Omit<Passkey, 'tenant_id' | 'created_at' | 'last_used_at'>;
 
 /**
  * Adds a passkey to an active user. `inactive`: the user may not sign in; `too_many`: it has `perUserMax`; `taken`: the

@@ -4,10 +4,12 @@
 import type { GroupId, TenantId, UserId } from '../../domain/ids.ts';
 import type { Capability } from '../../domain/people/capabilities.ts';
 import { builtInRole, capabilitiesOfRoles, type HeldRole, ownerRole, roleFields } from '../../domain/people/role.ts';
+import { endEnrollments } from '../device/enrollment-tokens.ts';
 import type { Queries } from '../engine/database.ts';
-import { idAmong } from '../engine/id-list.ts';
 import { databaseNowMs } from '../engine/instance.ts';
-import type { Page } from '../engine/matching-rows.ts';
+import { idAmong } from '../engine/rows/id-list.ts';
+import type { Page } from '../engine/rows/matching-rows.ts';
+import { revokeInvitations } from '../sign-in/invitations.ts';
 
 export interface UserRoleTable {
   tenant_id: TenantId;
@@ -27,13 +29,13 @@ export class LastOwner extends Error {
   }
 }
 
-export interface Holder {
+interface Holder {
   readonly id: UserId;
   readonly roles: readonly string[];
 }
 
-/** Gives people roles; throws a foreign key violation for a role the tenant does not have. */
-export async function insertHeldRoles(queries: Queries, tenant: TenantId, holders: readonly Holder[]): Promise<void> {
+/** Gives people roles and says whether anybody lacked one; throws a foreign key violation for a role the tenant does not have. */
+export async function insertHeldRoles(queries: Queries, tenant: TenantId, holders: readonly Holder[]): Promise<boolean> {
   const rows = holders.flatMap(({ id, roles }) =>
     roles.map((role) => ({
       tenant_id: tenant,
@@ -45,12 +47,14 @@ export async function insertHeldRoles(queries: Queries, tenant: TenantId, holder
   );
   const custom = rows.flatMap(({ custom_role: name }) => name ?? []);
   if (custom.length > 0) await holdRoles(queries, tenant, custom);
-  if (rows.length > 0)
-    await queries
-      .insertInto('user_roles')
-      .values(rows)
-      .onConflict((on) => on.doNothing())
-      .execute();
+  if (rows.length === 0) return false;
+  const given = await queries
+    .insertInto('user_roles')
+    .values(rows)
+    .onConflict((on) => on.doNothing())
+    .returning('role')
+    .execute();
+  return given.length > 0;
 }
 
 /** Makes whoever deletes one of these roles wait until the transaction ends. */
@@ -63,12 +67,32 @@ async function holdRoles(queries: Queries, tenant: TenantId, names: readonly str
     .execute();
 }
 
-/** Makes the roles of a person these; the caller holds the person's row. @throws LastOwner */
+/**
+ * Makes the roles of a person these; the caller holds the person's row. Whoever gets a role is let in by no link made before: it was
+ * made over somebody who held less, by who may not make one over them now. @throws LastOwner
+ */
 export async function replaceHeldRoles(queries: Queries, tenant: TenantId, { id, roles }: Holder): Promise<void> {
   const all = queries.deleteFrom('user_roles').where('tenant_id', '=', tenant).where('user_id', '=', id);
   const gone = await (roles.length === 0 ? all : all.where('role', 'not in', roles)).returning('role').execute();
   if (gone.some(({ role }) => role === ownerRole)) await keepAnOwner(queries, tenant, id);
-  await insertHeldRoles(queries, tenant, [{ id, roles }]);
+  if (await insertHeldRoles(queries, tenant, [{ id, roles }])) await endLinks(queries, tenant, id);
+}
+
+async function endLinks(queries: Queries, tenant: TenantId, id: UserId): Promise<void> {
+  await revokeInvitations(queries, tenant, id);
+  await endEnrollments(queries, tenant, id);
+}
+
+/** The same for whoever holds a role that now allows more; the caller holds the role's row, for which whoever gives it waits. */
+export async function endLinksOfHolders(queries: Queries, tenant: TenantId, role: string): Promise<void> {
+  const holders = await queries
+    .selectFrom('user_roles')
+    .select('user_id')
+    .where('tenant_id', '=', tenant)
+    .where('custom_role', '=', role)
+    .orderBy('user_id')
+    .execute();
+  for (const { user_id: id } of holders) await endLinks(queries, tenant, id);
 }
 
 /** What is asked before an owner is suspended: another active one must remain. The caller holds the person's row. @throws LastOwner */

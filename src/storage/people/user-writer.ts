@@ -9,14 +9,15 @@ import type { LiveUserState, UserOrigin, UserRole } from '../../domain/people/us
 import { userColumns } from '../../domain/people/user-attributes.ts';
 import { revokeDevicesOfUser } from '../device/devices.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
-import { idIn } from '../engine/id-list.ts';
 import { databaseNowMs } from '../engine/instance.ts';
+import { idIn } from '../engine/rows/id-list.ts';
 import { takenAs, ValueTaken } from '../engine/unique-violation.ts';
 import { revokeGrantsOfUser } from '../oidc/grants.ts';
 import { type AuditEvent, insertAuditEvent } from '../records/audit-events.ts';
+import { listReceiversWithout } from '../registry/extending/ssf-removed-subjects.ts';
+import { countStreams, listReceiversOf } from '../registry/extending/ssf-streams.ts';
 import { forgetSignIns } from '../registry/last-sign-ins.ts';
-import { listReceiversWithout } from '../registry/ssf-removed-subjects.ts';
-import { countStreams, listReceiversOf } from '../registry/ssf-streams.ts';
+import { forgetFailuresOfUser } from '../sign-in/pin-failures.ts';
 import { insertEmailChange } from './email-changes.ts';
 import { touchGroupsOfUser } from './group-writer.ts';
 import { listUserEmails } from './user-lists.ts';
@@ -183,11 +184,13 @@ const personalTables = [
   'recovery_codes',
   'email_changes',
   'ssf_removed_subjects',
+  'sign_in_openings',
+  'sign_in_tries',
 ] as const;
 const nothing: UserProfile = Object.fromEntries(userColumns.map((column) => [column, null]));
 
 /** Who deletes, and when. */
-export type Deletion = Pick<AuditEvent, 'actor' | 'requestId'> & { readonly nowMs: number };
+type Deletion = Pick<AuditEvent, 'actor' | 'requestId'> & { readonly nowMs: number };
 
 /**
  * Deletes a user, whoever asks: sessions end, devices are revoked, names, lists, memberships, assignments and passkeys go, groups
@@ -215,6 +218,7 @@ export async function deleteUser(queries: Queries, tenant: TenantId, id: string,
   const notTold = await listReceiversWithout(queries, tenant, row.id);
   await replaceHeldRoles(queries, tenant, { id: row.id, roles: [] });
   await touchGroupsOfUser(queries, tenant, row.id);
+  await forgetFailuresOfUser(queries, tenant, row.id); // by the emails, which go next
   for (const table of personalTables)
     await queries.deleteFrom(table).where('tenant_id', '=', tenant).where('user_id', '=', row.id).execute();
   await forgetSignIns(queries, tenant, 'user', row.id);

@@ -5,7 +5,7 @@ import { foldKey } from '../../domain/fold.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { UserColumn } from '../../domain/people/user-attributes.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
-import { idIn, idInSlot, idList, keyIn } from '../engine/id-list.ts';
+import { idIn, idInSlot, idList, keyIn } from '../engine/rows/id-list.ts';
 import { statement, type Value } from '../engine/statement.ts';
 import { readColumns, type UserRow } from './user-rows.ts';
 

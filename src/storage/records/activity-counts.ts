@@ -47,7 +47,7 @@ export async function listActivity(queries: Queries, tenant: TenantId, fromMs: n
 }
 
 /** Tables whose rows an overview counts; each has few rows a tenant, and counting stops at the limit. */
-export type CountedTable = 'clients' | 'resources' | 'service_providers' | 'groups';
+type CountedTable = 'clients' | 'resources' | 'service_providers' | 'groups';
 
 /** How many rows the tenant has, up to `max`: a bounded scan of the primary key. */
 export async function countUpTo(queries: Queries, tenant: TenantId, table: CountedTable, max: number): Promise<number> {

@@ -1,7 +1,7 @@
 // Audit records: security events, written in the transaction of their effect, and refusals, written by the recorder of src/http.
 // They never hold a secret. Newest first by id (UUID version 7).
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
-import type { TypedEvent } from '../../contract/events.ts';
+import type { EventType, TypedEvent } from '../../contract/events.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import { noteRecorded } from '../engine/after-commit.ts';
@@ -136,7 +136,7 @@ export async function listAuditEventsOfRequest(
     .execute();
 }
 
-export interface AuditFilter {
+interface AuditFilter {
   /** A type, or the beginning of some: `user.*`. */
   readonly type?: string | undefined;
   readonly actor?: string | undefined;
@@ -208,6 +208,25 @@ export async function listDecisionsOfUser(
     .orderBy('id', 'desc')
     .limit(page.limit)
     .execute();
+}
+
+/** When the last event of a type about a user was recorded, epoch milliseconds; undefined when there is none since `fromMs`. */
+export async function findLastEventOfUser(
+  queries: Queries,
+  tenant: TenantId,
+  user: UserId,
+  type: EventType,
+  fromMs: number,
+): Promise<number | undefined> {
+  const found = await queries
+    .selectFrom('audit_events')
+    .select((eb) => eb.fn.max('created_at').as('at'))
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', user)
+    .where('type', '=', type)
+    .where('created_at', '>', fromMs)
+    .executeTakeFirst();
+  return found?.at ?? undefined;
 }
 
 /** What a person reported as not theirs since then. */

@@ -3,13 +3,13 @@
 import { type Generated, sql } from 'kysely';
 import type { ConnectorId, TenantId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
-import { idAmong } from '../engine/id-list.ts';
 import { databaseNowMs } from '../engine/instance.ts';
-import type { Page } from '../engine/matching-rows.ts';
+import { idAmong } from '../engine/rows/id-list.ts';
+import type { Page } from '../engine/rows/matching-rows.ts';
 
 /** `off`: no longer provisioned, and told so. */
 export const linkStates = ['pending', 'linked', 'conflict', 'failed', 'ignored', 'off'] as const;
-export type LinkState = (typeof linkStates)[number];
+type LinkState = (typeof linkStates)[number];
 export type LinkKind = 'user' | 'group';
 
 export interface ConnectorLinkTable {
@@ -249,7 +249,7 @@ export async function listLinks(
     .execute();
 }
 
-export interface LinkCounts {
+interface LinkCounts {
   readonly states: Readonly<Record<LinkState, number>>;
   readonly users: number;
   readonly groups: number;

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { ConnectorId, GroupId, TenantId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
-import { idAmong } from '../engine/id-list.ts';
+import { idAmong } from '../engine/rows/id-list.ts';
 import type { Whose } from './connector-links.ts';
 
 export interface ConnectorMemberTable {

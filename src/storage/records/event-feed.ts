@@ -4,8 +4,8 @@
 import { sql } from 'kysely';
 import type { TenantId } from '../../domain/ids.ts';
 import type { Database, Dialect, Queries } from '../engine/database.ts';
-import { idIn } from '../engine/id-list.ts';
 import { databaseNowMs } from '../engine/instance.ts';
+import { idIn } from '../engine/rows/id-list.ts';
 import { isOfTypes, refusalSummaryType, type StoredAuditEvent } from './audit-events.ts';
 
 export interface EventFeedTable {
@@ -13,7 +13,7 @@ export interface EventFeedTable {
   last_seq: number;
 }
 
-export interface FeedQuery {
+interface FeedQuery {
   /** The number after which to begin; 0 at the start. */
   readonly after: number;
   /** Types, or beginnings such as `user.*`; empty: all. */

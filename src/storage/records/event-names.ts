@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { TenantId } from '../../domain/ids.ts';
 import type { Capability } from '../../domain/people/capabilities.ts';
 import type { Queries } from '../engine/database.ts';
-import { idAmong } from '../engine/id-list.ts';
+import { idAmong } from '../engine/rows/id-list.ts';
 
 interface Named {
   readonly table: string;
@@ -20,7 +20,7 @@ const kinds: Readonly<Record<string, Named>> = {
   client: { table: 'clients', key: 'client_id', names: ['name', 'client_id'], capability: 'clients:read' },
   service_provider: { table: 'service_providers', key: 'id', names: ['name', 'entity_id'], capability: 'service-providers:read' },
   resource: { table: 'resources', key: 'id', names: ['name', 'identifier'], capability: 'resources:read' },
-  identity_provider: { table: 'identity_providers', key: 'id', names: ['name', 'alias'], capability: 'settings:read' },
+  identity_provider: { table: 'identity_providers', key: 'id', names: ['name', 'alias'], capability: 'sign-in:read' },
 };
 
 /** The names of those of these, written `kind:id`, that are there and that the capabilities let one read. */

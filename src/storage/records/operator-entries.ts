@@ -21,7 +21,7 @@ export interface OperatorEntryTable {
   expires_at: number;
 }
 
-export interface OperatorEntry {
+interface OperatorEntry {
   readonly id: string;
   readonly secretHash: string;
   readonly grantId: GrantId;
@@ -29,7 +29,7 @@ export interface OperatorEntry {
 }
 
 /** How long an operator stays in a tenant without entering again. */
-export const entrySeconds = 3600;
+const entrySeconds = 3600;
 /** How long the way to the tenant's address may take. */
 const handOverSeconds = 60;
 

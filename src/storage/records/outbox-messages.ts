@@ -1,10 +1,9 @@
 // The mail queue: a row is written in the transaction of what the mail is about, and sent after it (deliveries/engine.ts).
 // Without SMTP the rows stay and the operator reads them (GET /v1/system/outbox). A `discarded` row was never meant to be
-// sent: the same work is done for an address nobody has. The one table with a tenant_id that is read across tenants.
+// sent: the same work is done for an address nobody has. Read across tenants; what a mail says is sealed (tokens/queued-mail.ts).
 import { type Generated, type Selectable, sql } from 'kysely';
 import { foldKey } from '../../domain/fold.ts';
 import type { TenantId } from '../../domain/ids.ts';
-import { uuidV7 } from '../../platform/random.ts';
 import { noteQueued } from '../engine/after-commit.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
@@ -16,11 +15,16 @@ export interface OutboxMessageTable {
   id: string;
   recipient: string;
   recipient_key: string;
+  /** What it says: subject, text and html, JSON under the master key. Null in rows of release 0.1.0. */
+  message_encrypted: string | null;
+  /** In clear, in rows of release 0.1.0; empty since. */
   subject: string;
   text: string;
   html: string;
-  /** waiting: to be sent; kept: for the outbox's readers; discarded: for nobody. */
+  /** waiting: to be sent, a row of release 0.1.0; kept: for the outbox's readers, unless it waits; discarded: for nobody. */
   state: string;
+  /** 1: sealed and to be sent. Its state is `kept`, so that release 0.1.0 does not send what it cannot read. */
+  waits: Generated<number>;
   /** The tenant whose own server it goes to; empty for that of the deployment. */
   lane: Generated<string>;
   attempts: number;
@@ -31,11 +35,11 @@ export interface OutboxMessageTable {
 
 export type OutboxMessage = Readonly<Selectable<OutboxMessageTable>>;
 
-export interface NewMessage {
+interface NewMessage {
+  /** UUID version 7, which the message is sealed for. */
+  readonly id: string;
   readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
+  readonly sealed: string;
   /** Of the tenant's own server; the deployment's without. */
   readonly lane?: string;
 }
@@ -47,7 +51,6 @@ const discardedKeepMs = 60 * 1000;
 export async function insertOutboxMessage(
   queries: Queries,
   tenant: TenantId,
-  nowMs: number,
   message: NewMessage,
   state: 'waiting' | 'kept' | 'discarded',
 ): Promise<void> {
@@ -55,13 +58,15 @@ export async function insertOutboxMessage(
   const keepMs = state === 'discarded' ? discardedKeepMs : outboxKeepMs;
   await insertStatement(queries, {
     tenant_id: tenant,
-    id: uuidV7(nowMs),
+    id: message.id,
     recipient: message.to,
     recipient_key: foldKey(message.to),
-    subject: message.subject,
-    text: message.text,
-    html: message.html,
-    state,
+    message_encrypted: message.sealed,
+    subject: '',
+    text: '',
+    html: '',
+    state: state === 'waiting' ? 'kept' : state,
+    waits: state === 'waiting' ? 1 : 0,
     lane: message.lane ?? '',
     keep_ms: keepMs,
   });
@@ -84,7 +89,7 @@ export async function listOutboxMessages(
   queries: Queries,
   filter: { readonly to?: string | undefined; readonly after?: string | undefined; readonly limit: number },
 ): Promise<readonly OutboxMessage[]> {
-  let query = queries.selectFrom('outbox_messages').selectAll().where('state', '=', 'kept').where('expires_at', '>', databaseNowMs);
+  let query = keptMessages(queries);
   if (filter.to !== undefined) query = query.where('recipient_key', '=', foldKey(filter.to));
   if (filter.after !== undefined) query = query.where('id', '>', filter.after);
   return query.orderBy('id').limit(filter.limit).execute();
@@ -92,12 +97,13 @@ export async function listOutboxMessages(
 
 /** The newest mails of the outbox, newest first. */
 export async function listLatestOutboxMessages(queries: Queries, limit: number): Promise<readonly OutboxMessage[]> {
-  return queries
+  return keptMessages(queries).orderBy('id', 'desc').limit(limit).execute();
+}
+
+const keptMessages = (queries: Queries) =>
+  queries
     .selectFrom('outbox_messages')
     .selectAll()
     .where('state', '=', 'kept')
-    .where('expires_at', '>', databaseNowMs)
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
-}
+    .where('waits', '=', 0)
+    .where('expires_at', '>', databaseNowMs);

@@ -4,12 +4,12 @@ import { sql } from 'kysely';
 import type { TenantId, WebhookId } from '../../domain/ids.ts';
 import { noteQueued } from '../engine/after-commit.ts';
 import type { Queries } from '../engine/database.ts';
-import { idAmong } from '../engine/id-list.ts';
 import { databaseNowMs } from '../engine/instance.ts';
-import { valueRows } from '../engine/value-rows.ts';
+import { idAmong } from '../engine/rows/id-list.ts';
+import { valueRows } from '../engine/rows/value-rows.ts';
 
 export const deliveryStates = ['waiting', 'delivered', 'dead'] as const;
-export type DeliveryState = (typeof deliveryStates)[number];
+type DeliveryState = (typeof deliveryStates)[number];
 
 export interface WebhookDeliveryTable {
   tenant_id: TenantId;
@@ -142,11 +142,11 @@ async function enqueue(queries: Queries, tenant: TenantId, webhook: WebhookId, i
   noteQueued(queries);
 }
 
-/** Makes everything that waits for a webhook due: it is enabled again. */
+/** Makes everything that waits for a webhook due, as if nothing had been attempted: it is enabled again. Who had claimed a row to put it off no longer can. */
 export async function resumeDeliveries(queries: Queries, tenant: TenantId, webhook: WebhookId): Promise<void> {
   await queries
     .updateTable('webhook_queue')
-    .set({ due_at: databaseNowMs })
+    .set({ due_at: databaseNowMs, attempts: 0 })
     .where('tenant', '=', tenant)
     .where('lane', '=', webhook)
     .execute();

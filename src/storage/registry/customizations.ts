@@ -115,7 +115,3 @@ export async function withdrawPublished(queries: Queries, tenant: TenantId, { ki
     .execute();
   return rows.length === 1;
 }
-
-export async function deleteCustomization(queries: Queries, tenant: TenantId, { kind, name }: Key): Promise<void> {
-  await queries.deleteFrom('customizations').where('tenant_id', '=', tenant).where('kind', '=', kind).where('name', '=', name).execute();
-}

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
-import { idIn } from '../engine/id-list.ts';
+import { idIn } from '../engine/rows/id-list.ts';
 
 export type SignedInKind = 'user' | 'client' | 'service_provider';
 

@@ -101,7 +101,7 @@ export async function claimRefresh(
 }
 
 /** How a reading went; absent members stay. */
-export interface RefreshRecord {
+interface RefreshRecord {
   readonly waitMs: number;
   readonly failure: string | null;
   readonly everyMs?: number;

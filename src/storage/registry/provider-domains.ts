@@ -2,7 +2,7 @@
 // provider, and when the provider no longer names the domain.
 import type { IdentityProviderId, TenantId } from '../../domain/ids.ts';
 import type { IdentityProvider } from '../../domain/sign-in/identity-provider.ts';
-import type { ConfigCache } from '../engine/config-cache.ts';
+import type { ConfigCache } from '../engine/config/config-cache.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 

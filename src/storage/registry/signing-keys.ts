@@ -26,10 +26,7 @@ export interface SigningKeyTable {
 
 export type StoredSigningKey = Readonly<SigningKeyTable>;
 
-export type NewSigningKey = Pick<
-  StoredSigningKey,
-  'kid' | 'use' | 'alg' | 'state' | 'private_key_encrypted' | 'public_jwk' | 'certificate'
->;
+type NewSigningKey = Pick<StoredSigningKey, 'kid' | 'use' | 'alg' | 'state' | 'private_key_encrypted' | 'public_jwk' | 'certificate'>;
 
 /** Inserts a key; a next one with `waitMs` may not sign for that long. */
 export async function insertSigningKey(queries: Queries, tenant: TenantId, key: NewSigningKey, waitMs?: number): Promise<void> {
@@ -79,7 +76,7 @@ export async function findSigningKey(queries: Queries, tenant: TenantId, kid: st
   return queries.selectFrom('signing_keys').selectAll().where('tenant_id', '=', tenant).where('kid', '=', kid).executeTakeFirst();
 }
 
-export interface KeyPromotion {
+interface KeyPromotion {
   /** Undefined for a ring that has not signed yet. */
   readonly from: string | undefined;
   readonly to: string;

@@ -7,13 +7,13 @@ import type { TenantId } from '../../domain/ids.ts';
 import { noMappings } from '../../domain/mappings/rule.ts';
 import { mergeSettings, sendsMail } from '../../domain/tenant/settings.ts';
 import { baseUrlOf, type Tenant, tenantFields } from '../../domain/tenant/tenant.ts';
-import type { ConfigCache } from '../engine/config-cache.ts';
+import type { ConfigCache } from '../engine/config/config-cache.ts';
 import type { Database, Queries } from '../engine/database.ts';
-import { fromRow } from '../engine/row-codec.ts';
+import { fromRow } from '../engine/rows/row-codec.ts';
 import { listCustomAttributes } from './custom-attributes.ts';
 import { listCustomizations } from './customizations.ts';
-import { findTenantHooks } from './hooks.ts';
-import { readMappings } from './mapping-tables.ts';
+import { findTenantHooks } from './extending/hooks.ts';
+import { readMappings } from './extending/mapping-tables.ts';
 import { findTenantByDomain, findTenantById, findTenantBySlug, type StoredTenant } from './tenants.ts';
 import { createUnknownNames } from './unknown-names.ts';
 
@@ -29,9 +29,11 @@ export interface TenantDirectory {
   /** `origin` is a scheme and host, e.g. `https://login.acme.example`. */
   readonly byDomain: (origin: string, lookUp?: LookUp) => Promise<Tenant | undefined>;
   readonly byId: (id: TenantId) => Promise<Tenant | undefined>;
-  /** What bySlug and byDomain would give, if it is known without waiting. */
-  readonly peekSlug: (slug: string) => { readonly tenant: Tenant | undefined } | undefined;
-  readonly peekDomain: (origin: string) => { readonly tenant: Tenant | undefined } | undefined;
+  /** What the database says now, whatever is remembered. */
+  readonly reload: (id: TenantId) => Promise<Tenant | undefined>;
+  /** What bySlug and byDomain would give, if it is known without waiting: from memory that is young, or at most `ageMsMax` old. */
+  readonly peekSlug: (slug: string, ageMsMax?: number) => { readonly tenant: Tenant | undefined } | undefined;
+  readonly peekDomain: (origin: string, ageMsMax?: number) => { readonly tenant: Tenant | undefined } | undefined;
 }
 
 /** What a tenant depends on beside its own row. */
@@ -39,6 +41,8 @@ export interface Deployment {
   readonly publicUrl: string;
   /** Whether a mail reaches somebody where a tenant has no server of its own. */
   readonly canMail: boolean;
+  /** Of what serves requests; nobody else counts. */
+  readonly areLimitsLifted?: boolean;
 }
 
 const namesMax = 20_000;
@@ -89,13 +93,15 @@ export function createTenantDirectory(database: Database, cache: ConfigCache, at
     if (!isUnknown) giveBack?.();
     return asking;
   };
-  const peek = (name: string): { readonly tenant: Tenant | undefined } | undefined => (cache.isFresh() ? known(name) : undefined);
+  const peek = (name: string, ageMsMax = 0): { readonly tenant: Tenant | undefined } | undefined =>
+    cache.isFresh() || cache.ageMs() <= ageMsMax ? known(name) : undefined;
   return {
     bySlug: (slug, lookUp) => find(`slug:${slug}`, (queries) => findTenantBySlug(queries, slug), lookUp),
     byDomain: (origin, lookUp) => find(`domain:${origin}`, (queries) => findTenantByDomain(queries, origin), lookUp),
     byId: (id) => find(`id:${id}`, (queries) => findTenantById(queries, id)),
-    peekSlug: (slug) => peek(`slug:${slug}`),
-    peekDomain: (origin) => peek(`domain:${origin}`),
+    reload: (id) => load(`id:${id}`, (queries) => findTenantById(queries, id)),
+    peekSlug: (slug, ageMsMax) => peek(`slug:${slug}`, ageMsMax),
+    peekDomain: (origin, ageMsMax) => peek(`domain:${origin}`, ageMsMax),
   };
 }
 
@@ -113,7 +119,7 @@ export async function loadTenant(database: Database, row: StoredTenant, at: Depl
 }
 
 /** The tenant of a row alone, for those who need no person of it. */
-export function tenantFromRow(row: StoredTenant, { publicUrl, canMail }: Deployment): Tenant {
+export function tenantFromRow(row: StoredTenant, { publicUrl, canMail, areLimitsLifted = false }: Deployment): Tenant {
   const baseUrl = baseUrlOf(publicUrl, row.slug, row.domain);
   const settings = mergeSettings(JSON.parse(row.settings), canMail);
   return {
@@ -123,6 +129,7 @@ export function tenantFromRow(row: StoredTenant, { publicUrl, canMail }: Deploym
     managementApi: `${baseUrl}/v1/management`,
     settings,
     canMail: sendsMail(settings, canMail),
+    areLimitsLifted,
     isMoving: row.moving !== null,
     customAttributes: [],
     mappings: noMappings,

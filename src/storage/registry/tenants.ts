@@ -4,7 +4,7 @@ import type { TenantId } from '../../domain/ids.ts';
 import { type TenantValues, tenantFields } from '../../domain/tenant/tenant.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
-import { type RowOf, toCells, toRow } from '../engine/row-codec.ts';
+import { type RowOf, toCells, toRow } from '../engine/rows/row-codec.ts';
 
 export interface TenantTable extends RowOf<typeof tenantFields> {
   tenant_id: TenantId;

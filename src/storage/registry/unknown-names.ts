@@ -1,7 +1,7 @@
 // Names that have no tenant, remembered so that asking again costs no look-up. Anybody can invent names, so they are bounded by
 // number and by bytes, apart from the names that mean something; the one not asked for longest goes first.
 
-export interface UnknownNames {
+interface UnknownNames {
   readonly has: (name: string) => boolean;
   readonly add: (name: string) => void;
   readonly clear: () => void;

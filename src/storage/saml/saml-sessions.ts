@@ -42,7 +42,7 @@ export interface SamlRequestIdTable {
   expires_at: number;
 }
 
-export interface NewSamlSession {
+interface NewSamlSession {
   readonly sessionId: string;
   readonly bindingHash: string;
   readonly serviceProviderId: ServiceProviderId;

@@ -8,7 +8,7 @@ import { type Row, statement } from '../engine/statement.ts';
 
 export type ApprovalKind = 'oidc_login' | 'saml_login' | 'ciba' | 'device_add';
 export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired';
-export type ClaimedAs = 'app' | 'same_browser' | 'browser';
+export type ClaimedAs = 'camera' | 'app' | 'same_browser' | 'browser';
 export type DenyReason = 'not_me' | 'mistake' | 'other' | 'match_failed' | 'hook_denied';
 
 export interface ApprovalTable {
@@ -43,17 +43,19 @@ export interface ApprovalTable {
   /** Id of the device or passkey; null for a PIN. */
   decided_by: string | null;
   deny_reason: string | null;
-  /** The device that scanned the code of the waiting page: nobody else's devices list or decide it, and it types no number. */
+  /** The device that claimed the code of the waiting page: nobody else's devices list or decide it. */
   claimed_by: string | null;
   /** The sign-in it decides, if it decides one. */
   transaction_id: TransactionId | null;
-  /** app | same_browser (a web phone that is the browser of the sign-in) | browser (one elsewhere, which types the number). */
+  /** camera (of an app) | app (opened by a link) | same_browser (a web phone that is the browser of the sign-in) | browser (one elsewhere). */
   claimed_as: string | null;
+  /** Whose budget it is counted in: an address block, a known browser, a client; null for approvals of before. */
+  asked_by: string | null;
 }
 
 export type Approval = Readonly<ApprovalTable>;
 
-export type NewApproval = Pick<
+type NewApproval = Pick<
   Approval,
   | 'id'
   | 'user_id'
@@ -68,12 +70,16 @@ export type NewApproval = Pick<
   | 'initiated_ip'
   | 'initiated_user_agent'
   | 'transaction_id'
+  | 'asked_by'
 > & {
   readonly kind: ApprovalKind;
   /** Epoch milliseconds of the database's clock; null: `lifetime_ms` from now. */
   readonly expires_at: number | null;
   readonly lifetime_ms: number;
 };
+
+/** Whether who claimed it shows that the page was in front of them, so that its number need not be typed. */
+export const hasSeenThePage = (claimedAs: string | null): boolean => claimedAs === 'camera' || claimedAs === 'same_browser';
 
 const insertStatement = statement((queries, { expires_at, lifetime_ms, ...row }: Row<NewApproval & { tenant_id: TenantId }>) =>
   queries.insertInto('approvals').values({
@@ -162,23 +168,36 @@ export async function claimApproval(
     .executeTakeFirst();
 }
 
+/** Approvals counted by who asked. */
+export interface AskedApprovals {
+  /** Asked for by this very budget. */
+  readonly byAsker: number;
+  /** Asked for by whoever has none of its own. */
+  readonly byStrangers: number;
+}
+
+const byStrangers = sql<boolean>`(asked_by IS NULL OR asked_by LIKE 'near:%')`;
+
 /** How many approvals wait on devices and are younger than `periodMs`: of a subject as it was named, or of a person by whatever name. */
 export async function countPendingApprovals(
   queries: Queries,
   tenant: TenantId,
-  of: { readonly subjectKey: string } | { readonly userId: UserId },
+  of: ({ readonly subjectKey: string } | { readonly userId: UserId }) & { readonly askedBy: string },
   periodMs: number,
-): Promise<number> {
+): Promise<AskedApprovals> {
   const pending = queries
     .selectFrom('approvals')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .select([
+      sql<number>`count(CASE WHEN asked_by = ${of.askedBy} THEN 1 END)`.as('byAsker'),
+      sql<number>`count(CASE WHEN ${byStrangers} THEN 1 END)`.as('byStrangers'),
+    ])
     .where('tenant_id', '=', tenant)
     .where('on_devices', '=', 1)
     .where('state', '=', 'pending')
     .where('expires_at', '>', databaseNowMs)
     .where('created_at', '>', sql<number>`${databaseNowMs} - ${periodMs}`);
   const own = 'userId' in of ? pending.where('user_id', '=', of.userId) : pending.where('subject_key', '=', of.subjectKey);
-  return (await own.executeTakeFirstOrThrow()).count;
+  return own.executeTakeFirstOrThrow();
 }
 
 /** Withdraws what waits on the devices of a user; gives how many. */
@@ -200,31 +219,35 @@ type NotMeValues = {
   readonly tenant: TenantId;
   readonly user: UserId;
   readonly periodMs: number;
+  /** Null: any stranger. */
+  readonly askedBy: string | null;
 };
 
-const notMeStatement = statement((queries, { tenant, user, periodMs }: NotMeValues) =>
+const notMeStatement = statement((queries, { tenant, user, periodMs, askedBy }: NotMeValues) =>
   queries
     .selectFrom('approvals')
     .select(['decided_at', databaseNowMs.as('now_ms')])
     .where('tenant_id', '=', tenant)
     .where('user_id', '=', user)
     .where('deny_reason', '=', 'not_me')
+    .where(sql<boolean>`CASE WHEN CAST(${askedBy} AS text) IS NULL THEN ${byStrangers} ELSE asked_by = ${askedBy} END`)
     .where('decided_at', '>', sql<number>`${databaseNowMs} - ${periodMs}`)
     .orderBy('decided_at', 'desc'),
 );
 
-/** When the person denied with `not_me`, newest first, within the last `periodMs`; epoch milliseconds, with the database's now. */
+/** When the person denied with `not_me` what one budget, or strangers (null), asked for: newest first, within the last `periodMs`. */
 export async function listNotMeTimes(
   queries: Queries,
   tenant: TenantId,
   user: UserId,
   periodMs: number,
+  askedBy: string | null,
 ): Promise<readonly { readonly decided_at: number; readonly now_ms: number }[]> {
-  const { rows } = await notMeStatement(queries, { tenant, user, periodMs });
+  const { rows } = await notMeStatement(queries, { tenant, user, periodMs, askedBy });
   return rows.map((row) => ({ decided_at: row.decided_at ?? 0, now_ms: row.now_ms }));
 }
 
-export interface ApprovalDecision {
+interface ApprovalDecision {
   readonly state: 'approved' | 'denied' | 'expired';
   readonly method?: string;
   readonly acr?: string;

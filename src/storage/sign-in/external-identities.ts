@@ -20,10 +20,10 @@ export interface ExternalIdentityTable {
   used_at: number | null;
 }
 
-export type LinkedIdentity = Readonly<ExternalIdentityTable>;
+type LinkedIdentity = Readonly<ExternalIdentityTable>;
 
 /** Who somebody is at a provider. */
-export interface IdentityKey {
+interface IdentityKey {
   readonly providerId: IdentityProviderId;
   readonly issuer: string;
   readonly subject: string;
@@ -85,6 +85,20 @@ export async function listExternalIdentities(queries: Queries, tenant: TenantId,
     .orderBy('e.created_at')
     .orderBy('e.id')
     .execute();
+}
+
+/** Those linked to a provider who hold a role. */
+export async function listLinkedAdministrators(queries: Queries, tenant: TenantId, provider: string): Promise<readonly UserId[]> {
+  const rows = await queries
+    .selectFrom('external_identities as e')
+    .innerJoin('users as u', (join) => join.onRef('u.tenant_id', '=', 'e.tenant_id').onRef('u.id', '=', 'e.user_id'))
+    .select('u.id')
+    .distinct()
+    .where('e.tenant_id', '=', tenant)
+    .where('e.provider_id', '=', provider as IdentityProviderId) // a look-up key
+    .where('u.role', '=', 'admin')
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 /** Removes a link of a user; false when they have none of that id. Sessions it opened are over with it. */

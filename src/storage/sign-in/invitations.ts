@@ -186,7 +186,7 @@ export async function keepEnrollment(queries: Queries, tenant: TenantId, id: str
     .execute();
 }
 
-export type InvitationKind = 'invitation' | 'recovery';
+type InvitationKind = 'invitation' | 'recovery';
 
 /** The invitations or recoveries of a person, newest first. */
 export async function listInvitations(

@@ -24,6 +24,8 @@ export interface LoginTransactionTable {
   binding_hash: string;
   step: string;
   client_id: ClientId | null;
+  /** Instead of client_id, for one by document that is no client yet; rows that are read have it as client_id too. */
+  document_client_id: ClientId | null;
   service_provider_id: ServiceProviderId | null;
   /** Name of the service provider; a client's is read from its row. */
   display_name: string | null;
@@ -147,8 +149,10 @@ const findStatement = statement((queries, { tenant, id }: { tenant: TenantId; id
 /** Finds a transaction that is not purged yet, expired and finished ones included. */
 export async function findLoginTransaction(queries: Queries, tenant: TenantId, id: string): Promise<LoginTransactionNow | undefined> {
   const { rows } = await findStatement(queries, { tenant, id: id as TransactionId }); // a look-up key, not yet known to be an id
-  return rows[0];
+  return rows[0] && withClient(rows[0]);
 }
+
+const withClient = <T extends LoginTransaction>(row: T): T => ({ ...row, client_id: row.client_id ?? row.document_client_id });
 
 /** Records who somebody says they are and what is offered to them. False when the sign-in is over. */
 export async function identifyLogin(
@@ -233,6 +237,7 @@ const identifyStatement = statement((queries, values: Identified) =>
       external_identity: values.externalIdentity,
       provider_id: values.providerId,
       approval_id: null,
+      sso_session_id: null,
     })
     .returning('id'),
 );
@@ -259,7 +264,8 @@ const completeStatement = statement((queries, values: TransactionKey) =>
 
 /** Ends a transaction whose approval is approved, once (compare-and-set). Undefined for every caller but the first. */
 export async function completeLogin(queries: Queries, tenant: TenantId, id: TransactionId): Promise<LoginTransaction | undefined> {
-  return (await completeStatement(queries, { tenant, id })).rows[0];
+  const row = (await completeStatement(queries, { tenant, id })).rows[0];
+  return row && withClient(row);
 }
 
 const completeBySessionStatement = statement((queries, values: TransactionKey) =>
@@ -271,7 +277,8 @@ const completeBySessionStatement = statement((queries, values: TransactionKey) =
 
 /** Ends a transaction that a session answers, once; the caller uses the session up in the same database transaction. */
 export async function completeLoginBySession(queries: Queries, tenant: TenantId, id: TransactionId): Promise<LoginTransaction | undefined> {
-  return (await completeBySessionStatement(queries, { tenant, id })).rows[0];
+  const row = (await completeBySessionStatement(queries, { tenant, id })).rows[0];
+  return row && withClient(row);
 }
 
 /** Answers a sign-in from a session, or (undefined) has the person sign in; nobody has been identified yet. */
@@ -291,7 +298,7 @@ export async function setLoginSession(
 
 /** Ends a transaction without a sign-in, once, also after it expired. Undefined for every caller but the first. */
 export async function cancelLogin(queries: Queries, tenant: TenantId, id: TransactionId): Promise<LoginTransaction | undefined> {
-  return queries
+  const row = await queries
     .updateTable('login_transactions')
     .set({ finished_at: databaseNowMs, outcome: 'cancelled' })
     .where('tenant_id', '=', tenant)
@@ -299,6 +306,7 @@ export async function cancelLogin(queries: Queries, tenant: TenantId, id: Transa
     .where('finished_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
+  return row && withClient(row);
 }
 
 /** Notes that a completed sign-in was refused at the last check. */

@@ -1,7 +1,9 @@
-// PINs sent by mail, and the budget of each mailbox: sends an hour, cooldown, wrong PINs a day (contract 7.17, design 05).
-// The engine is approvals/pin.ts; it serves sign-in and the device plane. Attempts are counted in SQL before anything is
+// PINs sent by mail, and the budgets of each mailbox: sends an hour, cooldown, wrong PINs an hour and a day (contract 7.17, design 05).
+// The engine is approvals/mailed/pin.ts; it serves sign-in and the device plane. Attempts are counted in SQL before anything is
 // compared. A mailbox is a folded email, or the identifier nobody has: both cost the same.
+
 import { sql } from 'kysely';
+import { pinAttemptsMax } from '../../contract/limits.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
@@ -17,6 +19,7 @@ export interface PinTable {
   subject_id: string;
   mail_key: string;
   pin_hmac: string;
+  digits: number;
   attempts: number;
   attempts_max: number;
   created_at: number;
@@ -38,7 +41,9 @@ export interface PinMailboxTable {
   expires_at: number;
 }
 
-export type NewPin = Pick<PinTable, 'id' | 'subject_id' | 'mail_key' | 'pin_hmac' | 'attempts_max'> & { readonly purpose: PinPurpose };
+type NewPin = Pick<PinTable, 'id' | 'subject_id' | 'mail_key' | 'pin_hmac' | 'digits' | 'attempts_max'> & {
+  readonly purpose: PinPurpose;
+};
 
 /** Makes this the one active PIN of its subject. Gives when it expires, epoch milliseconds. */
 export async function replacePin(queries: Queries, tenant: TenantId, pin: NewPin, lifetimeSeconds: number): Promise<number> {
@@ -104,6 +109,7 @@ const countAttempt = statement((queries, { tenant, id }: PinKey) =>
     .where('tenant_id', '=', tenant)
     .where('id', '=', id)
     .whereRef('attempts', '<', 'attempts_max')
+    .where('attempts', '<', pinAttemptsMax) // of one sent before there was a bound, too
     .where('used_at', 'is', null)
     .where('replaced_at', 'is', null)
     .returning('attempts'),
@@ -130,10 +136,10 @@ export async function consumePin(queries: Queries, tenant: TenantId, pinId: stri
   return (await usePin(queries, { tenant, id: pinId })).rows.length === 1;
 }
 
-const hourMs = 3600 * 1000;
-const dayMs = 24 * hourMs;
+export const hourMs = 3600 * 1000;
+export const dayMs = 24 * hourMs;
 
-export interface SendLimits {
+interface SendLimits {
   readonly cooldownSeconds: number;
   readonly sendsPerHourMax: number;
 }
@@ -156,13 +162,16 @@ const countSend = statement((queries, { tenant, mailKey, cooldownMs, sendsMax }:
       sends = CASE WHEN pin_mailboxes.sends_since <= excluded.last_sent_at - ${hourMs} THEN 1 ELSE pin_mailboxes.sends + 1 END,
       sends_since = CASE WHEN pin_mailboxes.sends_since <= excluded.last_sent_at - ${hourMs} THEN excluded.last_sent_at ELSE pin_mailboxes.sends_since END,
       expires_at = excluded.expires_at
-    WHERE (pin_mailboxes.last_sent_at IS NULL OR pin_mailboxes.last_sent_at <= excluded.last_sent_at - ${cooldownMs})
+    WHERE (CAST(${cooldownMs} AS bigint) = 0 OR pin_mailboxes.last_sent_at IS NULL OR pin_mailboxes.last_sent_at <= excluded.last_sent_at - ${cooldownMs})
       AND (pin_mailboxes.sends_since <= excluded.last_sent_at - ${hourMs} OR pin_mailboxes.sends < ${sendsMax})
     RETURNING sends`,
   ),
 );
 
-/** Takes one send of a mailbox, or gives the seconds until the next one is allowed. One conditional statement decides. */
+/**
+ * Takes one send of a mailbox, or gives the seconds until the next one is allowed. One conditional statement decides. Without a cooldown
+ * times are not compared: a request that began before one that was counted first is no repetition of it.
+ */
 export async function takeSend(queries: Queries, tenant: TenantId, mailKey: string, limits: SendLimits): Promise<'taken' | number> {
   const cooldownMs = limits.cooldownSeconds * 1000;
   const { rows } = await countSend(queries, { tenant, mailKey, cooldownMs, sendsMax: limits.sendsPerHourMax });
@@ -178,35 +187,51 @@ export async function takeSend(queries: Queries, tenant: TenantId, mailKey: stri
   return Math.max(1, Math.ceil((Math.max(afterCooldownMs, afterHourMs) - box.now_ms) / 1000));
 }
 
+const uncountSend = statement((queries, { tenant, mailKey }: { readonly tenant: TenantId; readonly mailKey: string }) =>
+  queries
+    .updateTable('pin_mailboxes')
+    .set((eb) => ({ sends: eb('sends', '-', 1) }))
+    .where('tenant_id', '=', tenant)
+    .where('mail_key', '=', mailKey)
+    .where('sends', '>', 0),
+);
+
+/** Gives back a send that another budget refused, in the transaction that took it. */
+export async function returnSend(queries: Queries, tenant: TenantId, mailKey: string): Promise<void> {
+  await uncountSend(queries, { tenant, mailKey });
+}
+
 type FailureValues = {
   readonly tenant: TenantId;
   readonly mailKey: string;
   readonly failuresMax: number;
+  readonly periodMs: number;
 };
 
-const countFailure = statement((queries, { tenant, mailKey, failuresMax }: FailureValues) =>
+const countFailure = statement((queries, { tenant, mailKey, failuresMax, periodMs }: FailureValues) =>
   compilable(
     queries,
     sql<{ failures: number }>`
     INSERT INTO pin_mailboxes (tenant_id, mail_key, last_sent_at, sends, sends_since, failures, failures_since, expires_at)
     VALUES (${tenant}, ${mailKey}, NULL, 0, 0, 1, ${databaseNowMs}, ${databaseNowMs} + ${dayMs})
     ON CONFLICT (tenant_id, mail_key) DO UPDATE SET
-      failures = CASE WHEN pin_mailboxes.failures_since <= excluded.failures_since - ${dayMs} THEN 1 ELSE pin_mailboxes.failures + 1 END,
-      failures_since = CASE WHEN pin_mailboxes.failures_since <= excluded.failures_since - ${dayMs} THEN excluded.failures_since ELSE pin_mailboxes.failures_since END,
+      failures = CASE WHEN pin_mailboxes.failures_since <= excluded.failures_since - ${periodMs} THEN 1 ELSE pin_mailboxes.failures + 1 END,
+      failures_since = CASE WHEN pin_mailboxes.failures_since <= excluded.failures_since - ${periodMs} THEN excluded.failures_since ELSE pin_mailboxes.failures_since END,
       expires_at = excluded.expires_at
-    WHERE pin_mailboxes.failures_since <= excluded.failures_since - ${dayMs} OR pin_mailboxes.failures < ${failuresMax}
+    WHERE pin_mailboxes.failures_since <= excluded.failures_since - ${periodMs} OR pin_mailboxes.failures < ${failuresMax}
     RETURNING failures`,
   ),
 );
 
-/** Counts one failure of a mailbox before the PIN is compared. Gives the failures today, or undefined when the day's are spent. */
+/** Counts one failure before the PIN is compared. Gives the failures of the day, or undefined when they are spent. */
 export async function takeFailure(
   queries: Queries,
   tenant: TenantId,
   mailKey: string,
-  failuresPerDayMax: number,
+  failuresMax: number,
+  periodMs: number = dayMs,
 ): Promise<number | undefined> {
-  return (await countFailure(queries, { tenant, mailKey, failuresMax: failuresPerDayMax })).rows[0]?.failures;
+  return (await countFailure(queries, { tenant, mailKey, failuresMax, periodMs })).rows[0]?.failures;
 }
 
 const clearFailures = statement((queries, { tenant, mailKey }: { readonly tenant: TenantId; readonly mailKey: string }) =>
@@ -217,7 +242,7 @@ const clearFailures = statement((queries, { tenant, mailKey }: { readonly tenant
     .where('mail_key', '=', mailKey),
 );
 
-/** Success refills the day's failures, and nothing else does. */
+/** Success refills the failures of a budget, and nothing else does. */
 export async function refillFailures(queries: Queries, tenant: TenantId, mailKey: string): Promise<void> {
   await clearFailures(queries, { tenant, mailKey });
 }

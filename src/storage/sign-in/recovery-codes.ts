@@ -12,7 +12,7 @@ export interface RecoveryCodeTable {
   used_at: number | null;
 }
 
-export interface RecoveryCodesLeft {
+interface RecoveryCodesLeft {
   readonly remaining: number;
   /** Epoch milliseconds; undefined: the person has never made any. */
   readonly madeAtMs: number | undefined;

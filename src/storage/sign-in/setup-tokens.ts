@@ -41,11 +41,12 @@ export async function insertSetupToken(
     .execute();
 }
 
-/** Consumes a token: one caller gets it, once, in time. */
+/** Consumes a token: one caller gets it, once, in time. `onlyToRecover`: one that makes somebody new stays as it is. */
 export async function consumeSetupToken(
   queries: Queries,
   tenant: TenantId,
   hash: string,
+  onlyToRecover: boolean,
 ): Promise<{ readonly user: UserId | null; readonly roles: readonly string[] | null } | undefined> {
   const row = await queries
     .updateTable('setup_tokens')
@@ -54,6 +55,7 @@ export async function consumeSetupToken(
     .where('token_hash', '=', hash)
     .where('used_at', 'is', null)
     .where('expires_at', '>', databaseNowMs)
+    .$if(onlyToRecover, (query) => query.where('user_id', 'is not', null))
     .returning(['user_id', 'roles'])
     .executeTakeFirst();
   if (row === undefined) return undefined;

@@ -1,7 +1,7 @@
 // Single sign-on sessions: one row for each account a browser is signed in to, found by the hash of the browser's cookie
 // (design 14, 1). Live means: not ended, not expired, the user active, the phone, passkey or provider that opened it not revoked;
 // every statement here says so itself, so that none of these needs a write of its own.
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely';
 import type { IdentityProviderId, SsoSessionId, TenantId, UserId } from '../../domain/ids.ts';
 import type { AuthenticationMethod } from '../../domain/sign-in/login-methods.ts';
 import type { LiveSsoSession, SsoPolicy } from '../../domain/sign-in/sso-session.ts';
@@ -43,7 +43,7 @@ export interface SsoSessionTable {
 export type StoredSsoSession = Readonly<SsoSessionTable>;
 
 /** What a fresh sign-in puts into a session. */
-export interface SsoSignIn {
+interface SsoSignIn {
   readonly userId: UserId;
   /** Epoch milliseconds. */
   readonly authTimeMs: number;
@@ -248,6 +248,31 @@ async function endAllButNewest(queries: Queries, tenant: TenantId, browserHash: 
     .execute();
 }
 
+/** Brings the sessions that are there under a policy that changed: none lives longer than it allows, and without one they all end. */
+export async function limitSsoSessions(queries: Queries, tenant: TenantId, policy: SsoPolicy | undefined): Promise<void> {
+  const update = queries
+    .updateTable('sso_sessions')
+    .where('tenant_id', '=', tenant)
+    .where('expires_at', '>', databaseNowMs)
+    .where('ended_at', 'is', null);
+  if (policy === undefined) {
+    await update.set({ ended_at: databaseNowMs }).execute();
+    return;
+  }
+  const { idleSeconds, absoluteSeconds } = policy;
+  const least = (one: RawBuilder<number>, other: RawBuilder<number>) =>
+    sql<number>`CASE WHEN ${one} < ${other} THEN ${one} ELSE ${other} END`;
+  const untilAbsolute = sql<number>`auth_time + ${sql.lit(absoluteSeconds * 1000)}`;
+  const untilIdle = sql<number>`used_at + ${sql.lit(idleSeconds * 1000)}`;
+  await update
+    .set({
+      idle_seconds: least(sql<number>`idle_seconds`, sql.lit(idleSeconds)),
+      absolute_at: least(sql<number>`absolute_at`, untilAbsolute),
+      expires_at: least(sql<number>`expires_at`, least(untilIdle, untilAbsolute)),
+    })
+    .execute();
+}
+
 type Meant = { readonly id: SsoSessionId } | { readonly userId: UserId; readonly id?: SsoSessionId } | { readonly browserHash: string };
 
 /** Marks sessions ended; gives the ids of those that were not before. What was made from them is the caller's to end. */
@@ -299,7 +324,7 @@ export async function listSsoSessionsOfUser(queries: Queries, tenant: TenantId, 
 }
 
 /** What another provider calls a person, or a session of theirs, or both. */
-export interface ExternalSession {
+interface ExternalSession {
   readonly providerId: IdentityProviderId;
   readonly issuer: string;
   readonly subject: string | undefined;

@@ -1,6 +1,7 @@
-// Who may use which client or service provider, in a document. An assignment has no id of its own there: it is the pair.
+// Who may use which client, service provider or resource, in a document. An assignment has no id of its own there: it is the pair.
 import Type from 'typebox';
-import { emailCharsMax, profileCharsMax, samlEntityIdCharsMax } from '../../../contract/limits.ts';
+import { emailCharsMax, profileCharsMax, samlEntityIdCharsMax, urlCharsMax } from '../../../contract/limits.ts';
+import { isOwnClient, ownClientPrefix } from '../../../domain/client/own-clients.ts';
 import { foldKey } from '../../../domain/fold.ts';
 import type { GroupId, UserId } from '../../../domain/ids.ts';
 import { uuidV7 } from '../../../platform/random.ts';
@@ -11,19 +12,23 @@ import {
   type AccessTarget,
   deleteAssignment,
   insertAssignment,
-} from '../../../storage/registry/access-assignments.ts';
-import { clientIdSyntax } from '../../../storage/registry/clients.ts';
+} from '../../../storage/registry/clients/access-assignments.ts';
+import { clientIdSyntax } from '../../../storage/registry/clients/clients.ts';
 import { recordAct } from '../../administration.ts';
 import { closed } from '../../schema-pieces.ts';
-import { type Desired, faultAt, type Json, type Kind, type Match, pageRows, type Session, type Stored } from '../document.ts';
+import { compact, type Desired, faultAt, type Json, type Kind, type Match, pageRows, type Session, type Stored } from '../document.ts';
 
 const schema = closed({
   client: Type.Optional(Type.String({ pattern: clientIdSyntax.source })),
   service_provider: Type.Optional(Type.String({ minLength: 1, maxLength: samlEntityIdCharsMax })),
+  resource: Type.Optional(Type.String({ minLength: 1, maxLength: urlCharsMax })),
   user: Type.Optional(Type.String({ minLength: 1, maxLength: Math.max(emailCharsMax, profileCharsMax) })),
   group: Type.Optional(Type.String({ minLength: 1, maxLength: profileCharsMax })),
 });
 type Item = Type.Static<typeof schema>;
+
+/** What people are assigned to. */
+const targets = ['client', 'service_provider', 'resource'] as const;
 
 export const assignmentKind: Kind = {
   section: 'assignments',
@@ -31,13 +36,15 @@ export const assignmentKind: Kind = {
   schema,
   uniqueField: 'assignment',
   isConfiguration: false,
-  examine: ({ clients, providers, groups }, declared) => {
+  examine: ({ clients, providers, resources, groups }, declared) => {
     const item = declared.value as Item; // checked by the schema
-    if ((item.client === undefined) === (item.service_provider === undefined))
-      throw faultAt(declared, [], 'one of client and service_provider', declared.value);
+    if (targets.filter((name) => item[name] !== undefined).length !== 1)
+      throw faultAt(declared, [], 'one of client, service_provider and resource', declared.value);
     if ((item.user === undefined) === (item.group === undefined)) throw faultAt(declared, [], 'one of user and group', declared.value);
     if (item.client !== undefined && !clients.has(item.client))
       throw faultAt(declared, ['client'], 'the client_id of a client of this document or tenant', item.client);
+    if (item.client !== undefined && isOwnClient({ clientId: item.client }))
+      throw faultAt(declared, ['client'], `an id that does not start with ${ownClientPrefix}`, item.client);
     const provider = item.service_provider === undefined ? undefined : providers.get(item.service_provider);
     if (item.service_provider !== undefined && provider === undefined)
       throw faultAt(
@@ -46,10 +53,13 @@ export const assignmentKind: Kind = {
         'the id or entity_id of a service provider of this document or tenant',
         item.service_provider,
       );
+    const resource = item.resource === undefined ? undefined : resources.get(item.resource);
+    if (item.resource !== undefined && resource === undefined)
+      throw faultAt(declared, ['resource'], 'the id or identifier of a resource of this document or tenant', item.resource);
     const group = item.group === undefined ? undefined : (groups.get(item.group) ?? groups.get(foldKey(item.group)));
     if (item.group !== undefined && group === undefined)
       throw faultAt(declared, ['group'], 'the id or display_name of a group of this document or tenant', item.group);
-    const target = item.client === undefined ? { service_provider: provider } : { client: item.client };
+    const target = compact({ client: item.client, service_provider: provider, resource });
     const fields = { ...target, ...(group === undefined ? { user: item.user } : { group }) };
     return { id: undefined, title: titleOf(fields), fields, declared };
   },
@@ -88,7 +98,10 @@ export const assignmentKind: Kind = {
     const act = { type: `${target.kind}.unassigned`, target: `${target.kind}:${target.id}`, data: { assignment: id } } as const;
     await recordAct(queries, administration, tenant.id, by, act);
   },
-  write: (_session, { fields }) => fields,
+  write: ({ clients }, { fields }) => {
+    const client = fields['client'] as string | undefined; // of its row
+    return client !== undefined && (isOwnClient({ clientId: client }) || !clients.has(client)) ? undefined : fields;
+  },
 };
 
 async function findOne(queries: Queries, session: Session, { fields }: Desired): Promise<Match> {
@@ -120,15 +133,16 @@ async function userOf(queries: Queries, { administration, tenant, newUsers }: Se
 }
 
 const titleOf = (fields: Json): string =>
-  `${fields['client'] ?? fields['service_provider']} to ${fields['user'] === undefined ? `group ${fields['group']}` : `user ${fields['user']}`}`;
+  `${targets.map((name) => fields[name]).find((id) => id !== undefined)} to ${fields['user'] === undefined ? `group ${fields['group']}` : `user ${fields['user']}`}`;
 
-const targetOf = (fields: Json): AccessTarget =>
-  fields['client'] === undefined
-    ? { kind: 'service_provider', id: String(fields['service_provider']) }
-    : { kind: 'client', id: String(fields['client']) };
+/** The one of its three fields it has. */
+function targetOf(fields: Json): AccessTarget {
+  const kind = targets.find((name) => fields[name] !== undefined)!; // examined
+  return { kind, id: String(fields[kind]) };
+}
 
 function storedOf(row: AccessAssignment): Stored {
-  const target = row.target_kind === 'client' ? { client: row.target_id } : { service_provider: row.target_id };
+  const target = { [row.target_kind]: row.target_id };
   const fields = { ...target, ...(row.user_id === null ? { group: row.group_id } : { user: row.user_id }) };
   return { id: row.id, title: titleOf(fields), fields };
 }

@@ -10,19 +10,39 @@ import {
   type Registration,
   registrationOf,
   tokenEndpointAuthMethods,
+  unreachableScope,
   usesSecret,
 } from '../../../domain/client/client.ts';
+import { isOwnClient, ownClientPrefix } from '../../../domain/client/own-clients.ts';
 import { toJson } from '../../../domain/field.ts';
 import type { ClientId } from '../../../domain/ids.ts';
-import { deleteAssignmentsOf } from '../../../storage/registry/access-assignments.ts';
-import { clientIdSyntax, deleteClient, findClient, insertClient, listClients, updateClient } from '../../../storage/registry/clients.ts';
+import { deleteAssignmentsOf } from '../../../storage/registry/clients/access-assignments.ts';
+import {
+  clientIdSyntax,
+  deleteClient,
+  findClient,
+  insertClient,
+  listClients,
+  updateClient,
+} from '../../../storage/registry/clients/clients.ts';
 import { decryptClientSecret, encryptClientSecret } from '../../../tokens/client-secret.ts';
 import { randomClientId } from '../../../tokens/tenant-creation.ts';
-import { recordAct } from '../../administration.ts';
-import { secretsFor } from '../../clients.ts';
+import { type By, recordAct } from '../../administration.ts';
+import { givesKeys, secretsFor } from '../../clients/clients.ts';
 import { changeOf, closed, oneOf, propertiesOf } from '../../schema-pieces.ts';
 import { requireSigningKeys } from '../../signing-keys.ts';
-import { canonical, compact, type Desired, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from '../document.ts';
+import {
+  canonical,
+  compact,
+  type Declared,
+  type Desired,
+  faultAt,
+  type Json,
+  type Kind,
+  pageRows,
+  type Session,
+  type Stored,
+} from '../document.ts';
 import { requireAttributes } from './mapping-kind.ts';
 
 /** Shorter secrets could be guessed from their hash (R7). */
@@ -30,8 +50,6 @@ export const clientSecretCharsMin = 32;
 const secretCharsMax = 512;
 /** Stands for the tenant's own Management API, whose address is another on another deployment. */
 const managementApiName = 'management_api';
-/** The console and the account page register themselves under such ids. */
-const ownPrefix = 'gatehouse-';
 
 const fields = propertiesOf(clientFields);
 const optional = changeOf({
@@ -51,6 +69,7 @@ export const clientKind: Kind = {
   noun: 'client',
   schema,
   uniqueField: 'client_id',
+  secrets: ['client_secret', 'client_secret_sha256'],
   isConfiguration: true,
   examine: (session, declared) => {
     const {
@@ -60,7 +79,7 @@ export const clientKind: Kind = {
       ...item
     } = declared.value as Readonly<Record<string, unknown>>; // checked by the schema
     const clientId = id as ClientId;
-    if (clientId.startsWith(ownPrefix)) throw faultAt(declared, ['client_id'], `an id that does not start with ${ownPrefix}`, clientId);
+    if (isOwnClient({ clientId })) throw faultAt(declared, ['client_id'], `an id that does not start with ${ownClientPrefix}`, clientId);
     const read = registrationOf(expand(session, item), undefined, clientId);
     if (!read.ok) throw faultAt(declared, [read.fault.field], `a value that ${read.fault.text}`, item[read.fault.field]);
     requireAttributes(session, declared, { kind: 'oidc', field: 'mappings' }, read.registration.mappings);
@@ -79,10 +98,12 @@ export const clientKind: Kind = {
   newId: randomClientId,
   find: async (queries, session, items) =>
     Promise.all(
-      items.map(async ({ id, fields }) => {
+      items.map(async ({ id, fields, declared }) => {
         const client = await findClient(queries, session.tenant.id, id!);
-        if (client === undefined) return { stored: undefined };
-        const stored = storedOf(session, client);
+        if (client?.origin !== undefined) return { conflict: `expected a client that somebody registered, found ${id}, which nobody did` };
+        const stored = client && storedOf(session, client);
+        requireReachable(declared, fields, stored?.fields);
+        if (stored === undefined) return { stored };
         const { client_secret: _clear, client_secret_sha256: sha256, ...known } = stored.fields;
         // A document that says nothing of the secret leaves it alone.
         return {
@@ -102,7 +123,13 @@ export const clientKind: Kind = {
     const { administration, tenant, by } = session;
     for (const { id, desired } of items) {
       const nowMs = administration.clock.nowMs();
-      const client = { ...clientOf(session, desired, undefined), createdAtMs: nowMs, updatedAtMs: nowMs };
+      const client = {
+        ...clientOf(session, desired, undefined),
+        createdBy: by.actor,
+        ...givenBy(by, nowMs),
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
+      };
       await insertClient(queries, tenant.id, client);
       const data = { name: client.name };
       await recordAct(queries, administration, tenant.id, by, { type: 'client.created', target: `client:${id}`, data });
@@ -113,7 +140,10 @@ export const clientKind: Kind = {
     for (const { stored, desired, changed } of items) {
       const before = await findClient(queries, tenant.id, stored.id);
       if (before === undefined) continue;
-      await updateClient(queries, tenant.id, { ...before, ...clientOf(session, desired, before) });
+      const after = { ...before, ...clientOf(session, desired, before) };
+      const isAnother = after.secretHash !== before.secretHash || after.secretEncrypted !== before.secretEncrypted;
+      const isGiven = isAnother || givesKeys(before, after);
+      await updateClient(queries, tenant.id, isGiven ? { ...after, ...givenBy(by, administration.clock.nowMs()) } : after);
       const data = { fields: [...changed] };
       await recordAct(queries, administration, tenant.id, by, { type: 'client.updated', target: `client:${stored.id}`, data });
     }
@@ -127,7 +157,7 @@ export const clientKind: Kind = {
     await recordAct(queries, administration, tenant.id, by, { type: 'client.deleted', target: `client:${id}` });
   },
   write: (session, { id, fields }, withSecrets) => {
-    if (id.startsWith(ownPrefix) || (isOwn(id, fields) && !withSecrets)) return undefined;
+    if (isOwnClient({ clientId: id }) || (isOwn(id, fields) && !withSecrets)) return undefined;
     const defaults = fieldsOf(defaultsFor(fields));
     const { client_secret_sha256: sha256, client_secret: secret, ...plain } = fields;
     const differing = Object.entries(plain).filter(([name, value]) => canonical(value) !== canonical(defaults[name]));
@@ -153,7 +183,15 @@ export const clientKind: Kind = {
 
 /** Clients that belong to the tenant itself: its admin client and its own pages. They are not pruned. */
 export const isOwn = (id: string, fields: Json): boolean =>
-  id.startsWith(ownPrefix) || fields['token_endpoint_auth_method'] === adminClientAuthMethod;
+  isOwnClient({ clientId: id }) || fields['token_endpoint_auth_method'] === adminClientAuthMethod;
+
+/** As at registration: grants and scopes that are new are ones that go together. @throws DeclarationFault */
+function requireReachable(declared: Declared, fields: Json, before: Json | undefined): void {
+  const { grant_types: grantTypes = [], scopes = [] } = fields;
+  if (before !== undefined && canonical([grantTypes, scopes]) === canonical([before['grant_types'] ?? [], before['scopes'] ?? []])) return;
+  const fault = unreachableScope({ grantTypes, scopes } as Pick<Registration, 'grantTypes' | 'scopes'>); // of the table
+  if (fault !== undefined) throw faultAt(declared, [fault.field], `a value that ${fault.text}`, scopes);
+}
 
 function expand({ tenant }: Session, item: Json): ClientChange {
   const resources = item['resources'] as readonly string[] | undefined;
@@ -182,6 +220,7 @@ function storedOf({ administration, tenant }: Session, client: Client): Stored {
     id: clientId,
     title: client.name,
     fields: { ...fieldsOf(client), ...compact({ client_secret_sha256: hash, client_secret: secret }) },
+    ...(client.origin === undefined ? {} : { isUndeclared: true }),
   };
 }
 
@@ -209,3 +248,5 @@ function clientOf(
   if (made.secret !== undefined) secrets.push({ clientId, secret: made.secret });
   return { ...read.registration, ...made.secrets };
 }
+
+const givenBy = ({ actor }: By, atMs: number): Pick<Client, 'secretBy'> => ({ secretBy: { actor, atMs } });

@@ -6,7 +6,7 @@ import { foldKey } from '../../../domain/fold.ts';
 import type { GroupId } from '../../../domain/ids.ts';
 import { groupFields } from '../../../domain/people/group.ts';
 import { uuidV7 } from '../../../platform/random.ts';
-import { toRow } from '../../../storage/engine/row-codec.ts';
+import { toRow } from '../../../storage/engine/rows/row-codec.ts';
 import { changeGroup, deleteGroup, insertGroups } from '../../../storage/people/group-writer.ts';
 import { groupFromRow, listGroups, listGroupsByIdOrName, type OwnedGroupRow } from '../../../storage/people/groups.ts';
 import { recordAct } from '../../administration.ts';

@@ -2,9 +2,8 @@
 
 import type { Json } from '../../../domain/field.ts';
 import { type MappingKind, type MappingRules, mappingKinds, rulesKind } from '../../../domain/mappings/rule.ts';
-import { attributePaths, rulesFault } from '../../../domain/mappings/rule-faults.ts';
-import { customPath } from '../../../domain/people/custom-attributes.ts';
-import { readMappings, writeMappings } from '../../../storage/registry/mapping-tables.ts';
+import { rulesFault, unknownAttributeFault } from '../../../domain/mappings/rule-faults.ts';
+import { readMappings, writeMappings } from '../../../storage/registry/extending/mapping-tables.ts';
 import { recordAct } from '../../administration.ts';
 import { changeOf } from '../../schema-pieces.ts';
 import { compact, type Declared, faultAt, type Kind, type Session, type Stored } from '../document.ts';
@@ -58,8 +57,6 @@ export function requireAttributes(
   { kind, field }: { readonly kind: MappingKind; readonly field: MappingKind | 'mappings' },
   rules: MappingRules,
 ): void {
-  const known = [...attributes.values()].map(customPath);
-  const unknown = attributePaths(kind, rules).find((path) => path.startsWith('custom.') && !known.includes(path));
-  if (unknown !== undefined)
-    throw faultAt(declared, [field], `paths of the tenant's attributes: ${known.join(', ') || 'it has none'}`, unknown);
+  const fault = unknownAttributeFault(kind, rules, { tenant: { customAttributes: [...attributes.values()] }, field });
+  if (fault?.inDocument !== undefined) throw faultAt(declared, fault.inDocument.path, fault.inDocument.expected, fault.inDocument.found);
 }

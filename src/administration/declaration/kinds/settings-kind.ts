@@ -4,10 +4,10 @@ import { brandingFault } from '../../../domain/appearance/branding.ts';
 import { type FieldFault, type Json, leavesOf } from '../../../domain/field.ts';
 import { defaultSettings, merge, mergeSettings, rateLimitParts, type Settings, settingFields } from '../../../domain/tenant/settings.ts';
 import { findTenantById, updateTenantSettings } from '../../../storage/registry/tenants.ts';
-import { sealSettings, secretFault, secretSettingNames, withoutSecrets } from '../../../tokens/secret-settings.ts';
+import { sealSettings, secretFault, secretSettingNames, secretSettingPaths, withoutSecrets } from '../../../tokens/secret-settings.ts';
 import { recordAct } from '../../administration.ts';
 import { changeOf, propertiesOf } from '../../schema-pieces.ts';
-import { forgetRefusals, settingsFault } from '../../settings.ts';
+import { followSsoSetting, forgetRefusals, settingsFault } from '../../settings.ts';
 import { requireSigningKeys } from '../../signing-keys.ts';
 import { canonical, faultAt, type Kind, type Session, type Stored } from '../document.ts';
 
@@ -17,6 +17,8 @@ export const settingsKind: Kind = {
   single: true,
   schema: changeOf(propertiesOf(settingFields)),
   uniqueField: 'settings',
+  secrets: secretSettingNames,
+  secretPaths: secretSettingPaths,
   isConfiguration: true,
   examine: (session, declared) => {
     const value = declared.value as Json; // checked by the schema
@@ -65,6 +67,7 @@ export const settingsKind: Kind = {
         .reduce((merged, name) => merge(merged, nest(name, fieldOf(stored, name))), value);
       const settings = sealSettings(administration.encryption, tenant.id, whole);
       await updateTenantSettings(queries, tenant.id, JSON.stringify(settings));
+      await followSsoSetting(queries, tenant.id, mergeSettings(stored), mergeSettings(settings));
       await forgetRefusals(
         queries,
         tenant.id,

@@ -21,7 +21,6 @@ import { changeUser, deleteUser, insertUsers, type NewUser, setUserState } from 
 import { listOwners, listUsers, listUsersById } from '../../../storage/people/users.ts';
 import { insertAuditEvents } from '../../../storage/records/audit-events.ts';
 import { recordAct } from '../../administration.ts';
-import { closed, oneOf } from '../../schema-pieces.ts';
 import {
   customOf,
   customToJson,
@@ -32,8 +31,9 @@ import {
   personProperties,
   profileOf,
   profileToJson,
-} from '../../user-fields.ts';
-import { createdData } from '../../users.ts';
+} from '../../people/user-fields.ts';
+import { createdData } from '../../people/users.ts';
+import { closed, oneOf } from '../../schema-pieces.ts';
 import {
   type Creation,
   compact,

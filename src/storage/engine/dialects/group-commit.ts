@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StorageUnavailable } from '../database.ts';
 
-export interface GroupConnection {
+interface GroupConnection {
   readonly run: (sql: string) => void;
   /** Waits until no other thread of this process writes; gives what ends the turn. */
   readonly takeTurn?: (() => Promise<() => void>) | undefined;

@@ -11,7 +11,7 @@ import { closedTenantCode, TenantClosed } from '../tenant-closed.ts';
 import { kyselyOver } from './kysely-over.ts';
 import { openHosts, type PostgresHosts } from './postgres-hosts.ts';
 
-export interface PostgresOptions {
+interface PostgresOptions {
   readonly url: string;
   readonly poolMax: number;
   /** Milliseconds after which a query or a wait for a connection is given up with StorageUnavailable. */

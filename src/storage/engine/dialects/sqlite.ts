@@ -16,7 +16,7 @@ const busyTimeoutMs = 5000;
 /** Pages of 4 KiB in the log before they are carried into the database file: a page written many times is carried once. */
 const walPagesMax = 8192;
 
-export interface SqliteOptions {
+interface SqliteOptions {
   /** Path of the database file; created when missing. */
   readonly file: string;
   readonly clock: Clock;

@@ -32,7 +32,7 @@ export async function readLedger(queries: Queries, dialect: Dialect): Promise<Le
 }
 
 /** Numbers of the migrations a database lacks, of those this release does not know, and the level of its schema. */
-export interface MigrationState {
+interface MigrationState {
   readonly pending: readonly number[];
   readonly unknown: readonly number[];
 }

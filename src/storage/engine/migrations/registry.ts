@@ -1,73 +1,25 @@
-// The one migration history of both databases: numbered, additive, forward-only (R9). A released entry never changes.
+// The one migration history of both databases: numbered, additive, forward-only (R9). A released entry never changes. What it does is
+// loaded when it is applied: a start needs the numbers alone.
 import type { TenantId } from '../../../domain/ids.ts';
 import type { Queries } from '../database.ts';
-import { foundation } from './release-1/0001-foundation.ts';
-import { signin } from './release-1/0002-signin.ts';
-import { oidc } from './release-1/0003-oidc.ts';
-import { devices } from './release-1/0004-devices.ts';
-import { management } from './release-1/0005-management.ts';
-import { saml } from './release-1/0006-saml.ts';
-import { provisioning } from './release-1/0008-provisioning.ts';
-import { push } from './release-1/0009-push.ts';
-import { oidcClients } from './release-1/0040-oidc-clients.ts';
-import { passkeys } from './release-1/0050-passkeys.ts';
-import { account } from './release-1/0051-account.ts';
-import { activity } from './release-1/0053-activity.ts';
-import { approvalClaims } from './release-1/0054-approval-claims.ts';
-import { lookups } from './release-1/0060-lookups.ts';
-import { configSequence } from './release-2/0090-config-sequence.ts';
-import { repeatableRedemption } from './release-2/0100-repeatable-redemption.ts';
-import { webPhones } from './release-2/0101-web-phones.ts';
-import { samlSignInMethod } from './release-2/0110-saml-sign-in-method.ts';
-import { samlKeyReaders } from './release-2/0111-saml-key-readers.ts';
-import { directoryOrder } from './release-2/0121-directory-order.ts';
-import { sharpSBackfills } from './release-2/0122-sharp-s.ts';
-import { ssoSessions } from './release-2/0130-sso-sessions.ts';
-import { pushedRequestLogin } from './release-2/0131-pushed-request-login.ts';
-import { customAttributes } from './release-2/0140-custom-attributes.ts';
-import { nameIdSources } from './release-2/0150-name-id-sources.ts';
-import { ownSamlKeys } from './release-2/0151-own-saml-keys.ts';
-import { metadataRefreshes } from './release-2/0153-metadata-refreshes.ts';
-import { identityProviders } from './release-2/0180-identity-providers.ts';
-import { keepLoginMethods } from './release-2/0190-kept-login-methods.ts';
-import { invitations } from './release-2/0191-invitations.ts';
-import { deliveryLanes } from './release-2/0200-delivery-lanes.ts';
-import { eventFeed } from './release-2/0204-event-feed.ts';
-import { tenantMoves } from './release-2/0210-tenant-moves.ts';
-import { recovery } from './release-2/0220-recovery.ts';
-import { addRecoverCapability } from './release-2/0222-recover-capability.ts';
-import { senderConstrainedClients } from './release-2/0230-sender-constrained-clients.ts';
-import { deviceAuthorizations } from './release-2/0231-device-authorizations.ts';
-import { clientRegistrations } from './release-2/0232-client-registrations.ts';
-import { responseMode } from './release-2/0240-response-mode.ts';
-import { requestedClaims } from './release-2/0241-requested-claims.ts';
-import { signedRequests } from './release-2/0242-signed-requests.ts';
-import { clientCertificates } from './release-2/0243-client-certificates.ts';
-import { upstreamSaml } from './release-2/0250-upstream-saml.ts';
-import { providerDomains } from './release-2/0251-provider-domains.ts';
-import { pushResults } from './release-2/0260-push-results.ts';
-import { sameBrowser } from './release-2/0270-same-browser.ts';
-import { webhooks } from './release-2/0280-webhooks.ts';
-import { addWebhookCapabilities } from './release-2/0281-webhook-capabilities.ts';
-import { mappings } from './release-2/0290-mappings.ts';
-import { hooks } from './release-2/0300-hooks.ts';
-import { sentForms } from './release-2/0310-sent-forms.ts';
-import { roles } from './release-2/0320-roles.ts';
-import { makeOwners } from './release-2/0321-owners.ts';
-import { addRoleCapabilities } from './release-2/0322-role-capabilities.ts';
-import { appearance } from './release-2/0330-appearance.ts';
-import { addAppearanceCapabilities } from './release-2/0331-appearance-capabilities.ts';
-import { ssf } from './release-2/0340-ssf.ts';
-import { addSsfCapabilities } from './release-2/0341-ssf-capabilities.ts';
-import { connectors } from './release-2/0350-connectors.ts';
-import { addConnectorCapabilities } from './release-2/0351-connector-capabilities.ts';
-import { inboundMappings } from './release-2/0360-inbound-mappings.ts';
-import { mailLanes } from './release-2/0390-mail-lanes.ts';
-import { pendingDomains } from './release-2/0392-pending-domains.ts';
-import { lastSignIns } from './release-2/0400-last-sign-ins.ts';
-import { operatorEntries } from './release-2/0401-operator-entries.ts';
-import { ssfSubjects } from './release-2/0420-ssf-subjects.ts';
-import { providerGroups } from './release-2/0430-provider-groups.ts';
+import { sharpSBackfills } from './release-2/0100/0122-sharp-s.ts';
+import { mailLanes } from './release-2/0300/0390-mail-lanes.ts';
+import { pendingDomains } from './release-2/0300/0392-pending-domains.ts';
+import { lastSignIns } from './release-2/0400/0400-last-sign-ins.ts';
+import { operatorEntries } from './release-2/0400/0401-operator-entries.ts';
+import { ssfSubjects } from './release-2/0400/0420-ssf-subjects.ts';
+import { providerGroups } from './release-2/0400/0430-provider-groups.ts';
+import { addSignInCapabilities } from './release-2/0500/0500-sign-in-capabilities.ts';
+import { budgets } from './release-2/0500/0510-budgets.ts';
+import { signInOpenings } from './release-2/0500/0511-sign-in-openings.ts';
+import { sealedMails } from './release-2/0500/0520-sealed-mails.ts';
+import { makers } from './release-2/0500/0522-makers.ts';
+import { openResources } from './release-2/0500/0530-open-resources.ts';
+import { strangers } from './release-2/0500/0532-strangers.ts';
+import { keepAudiences } from './release-2/0500/0550-kept-audiences.ts';
+import { tokenExchange } from './release-2/0500/0551-token-exchange.ts';
+import { signInTries } from './release-2/0500/0552-sign-in-tries.ts';
+import { domainProofSalts } from './release-2/0500/0560-domain-proof-salts.ts';
 import type { IndexDefinition, MigrationContext } from './table.ts';
 
 interface Numbered {
@@ -114,37 +66,85 @@ const ownKeysOnce = {
 };
 
 export const migrations: readonly Migration[] = [
-  { number: 1, name: 'foundation', apply: foundation },
-  { number: 2, name: 'signin', apply: signin },
-  { number: 3, name: 'oidc', apply: oidc },
-  { number: 4, name: 'devices', apply: devices },
-  { number: 5, name: 'management', apply: management },
-  { number: 6, name: 'saml', apply: saml },
-  { number: 8, name: 'provisioning', apply: provisioning },
-  { number: 9, name: 'push', apply: push },
-  { number: 40, name: 'oidc-clients', apply: oidcClients },
-  { number: 50, name: 'passkeys', apply: passkeys },
-  { number: 51, name: 'account', apply: account },
-  { number: 53, name: 'activity', apply: activity },
-  { number: 54, name: 'approval-claims', apply: approvalClaims },
-  { number: 60, name: 'lookups', apply: lookups },
-  { number: 90, name: 'config-sequence', apply: configSequence },
+  { number: 1, name: 'foundation', apply: async (context) => (await import('./release-1/0001-foundation.ts')).foundation(context) },
+  { number: 2, name: 'signin', apply: async (context) => (await import('./release-1/0002-signin.ts')).signin(context) },
+  { number: 3, name: 'oidc', apply: async (context) => (await import('./release-1/0003-oidc.ts')).oidc(context) },
+  { number: 4, name: 'devices', apply: async (context) => (await import('./release-1/0004-devices.ts')).devices(context) },
+  { number: 5, name: 'management', apply: async (context) => (await import('./release-1/0005-management.ts')).management(context) },
+  { number: 6, name: 'saml', apply: async (context) => (await import('./release-1/0006-saml.ts')).saml(context) },
+  { number: 8, name: 'provisioning', apply: async (context) => (await import('./release-1/0008-provisioning.ts')).provisioning(context) },
+  { number: 9, name: 'push', apply: async (context) => (await import('./release-1/0009-push.ts')).push(context) },
+  { number: 40, name: 'oidc-clients', apply: async (context) => (await import('./release-1/0040-oidc-clients.ts')).oidcClients(context) },
+  { number: 50, name: 'passkeys', apply: async (context) => (await import('./release-1/0050-passkeys.ts')).passkeys(context) },
+  { number: 51, name: 'account', apply: async (context) => (await import('./release-1/0051-account.ts')).account(context) },
+  { number: 53, name: 'activity', apply: async (context) => (await import('./release-1/0053-activity.ts')).activity(context) },
+  {
+    number: 54,
+    name: 'approval-claims',
+    apply: async (context) => (await import('./release-1/0054-approval-claims.ts')).approvalClaims(context),
+  },
+  { number: 60, name: 'lookups', apply: async (context) => (await import('./release-1/0060-lookups.ts')).lookups(context) },
+  {
+    number: 90,
+    name: 'config-sequence',
+    apply: async (context) => (await import('./release-2/0000/0090-config-sequence.ts')).configSequence(context),
+  },
   { number: 91, name: 'config-sequence-index', table: 'config_epochs', index: { columns: ['sequence'] } },
-  { number: 100, name: 'repeatable-redemption', apply: repeatableRedemption },
-  { number: 101, name: 'web-phones', apply: webPhones },
-  { number: 110, name: 'saml-sign-in-method', apply: samlSignInMethod },
-  { number: 111, name: 'saml-key-readers', apply: samlKeyReaders },
-  { number: 121, name: 'directory-order', apply: directoryOrder },
+  {
+    number: 100,
+    name: 'repeatable-redemption',
+    apply: async (context) => (await import('./release-2/0100/0100-repeatable-redemption.ts')).repeatableRedemption(context),
+  },
+  { number: 101, name: 'web-phones', apply: async (context) => (await import('./release-2/0100/0101-web-phones.ts')).webPhones(context) },
+  {
+    number: 110,
+    name: 'saml-sign-in-method',
+    apply: async (context) => (await import('./release-2/0100/0110-saml-sign-in-method.ts')).samlSignInMethod(context),
+  },
+  {
+    number: 111,
+    name: 'saml-key-readers',
+    apply: async (context) => (await import('./release-2/0100/0111-saml-key-readers.ts')).samlKeyReaders(context),
+  },
+  {
+    number: 121,
+    name: 'directory-order',
+    apply: async (context) => (await import('./release-2/0100/0121-directory-order.ts')).directoryOrder(context),
+  },
   ...sharpSBackfills.map((backfill, index) => ({ number: 122 + index, ...backfill })),
-  { number: 130, name: 'sso-sessions', apply: ssoSessions },
-  { number: 131, name: 'pushed-request-login', apply: pushedRequestLogin },
+  {
+    number: 130,
+    name: 'sso-sessions',
+    apply: async (context) => (await import('./release-2/0100/0130-sso-sessions.ts')).ssoSessions(context),
+  },
+  {
+    number: 131,
+    name: 'pushed-request-login',
+    apply: async (context) => (await import('./release-2/0100/0131-pushed-request-login.ts')).pushedRequestLogin(context),
+  },
   { number: 132, name: 'codes-of-session', table: 'authorization_codes', index: ofSession },
   { number: 133, name: 'grants-of-session', table: 'grants', index: ofSession },
-  { number: 140, name: 'custom-attributes', apply: customAttributes },
-  { number: 150, name: 'name-id-sources', apply: nameIdSources },
-  { number: 151, name: 'own-saml-keys', apply: ownSamlKeys },
+  {
+    number: 140,
+    name: 'custom-attributes',
+    apply: async (context) => (await import('./release-2/0100/0140-custom-attributes.ts')).customAttributes(context),
+  },
+  {
+    number: 150,
+    name: 'name-id-sources',
+    apply: async (context) => (await import('./release-2/0100/0150-name-id-sources.ts')).nameIdSources(context),
+  },
+  {
+    number: 151,
+    name: 'own-saml-keys',
+    apply: async (context) => (await import('./release-2/0100/0151-own-saml-keys.ts')).ownSamlKeys(context),
+  },
   { number: 152, name: 'own-saml-keys-once', table: 'signing_keys', index: ownKeysOnce },
-  { number: 153, name: 'metadata-refreshes', apply: metadataRefreshes },
+  {
+    number: 153,
+    name: 'metadata-refreshes',
+    apply: async (context) => (await import('./release-2/0100/0153-metadata-refreshes.ts')).metadataRefreshes(context),
+  },
   { number: 154, name: 'signing-keys-by-use', table: 'signing_keys', index: { columns: ['tenant_id', 'use'] } },
   {
     number: 175,
@@ -158,16 +158,32 @@ export const migrations: readonly Migration[] = [
     table: 'audit_events',
     index: { columns: ['tenant_id', 'id'], where: refusalTypes, name: 'audit_events_refusals' },
   },
-  { number: 180, name: 'identity-providers', apply: identityProviders },
+  {
+    number: 180,
+    name: 'identity-providers',
+    apply: async (context) => (await import('./release-2/0100/0180-identity-providers.ts')).identityProviders(context),
+  },
   { number: 181, name: 'sessions-of-identity', table: 'sso_sessions', index: ofIdentity },
   { number: 182, name: 'sessions-of-provider-session', table: 'sso_sessions', index: ofProviderSession },
-  { number: 190, name: 'kept-login-methods', backfill: keepLoginMethods },
-  { number: 191, name: 'invitations', apply: invitations },
-  { number: 200, name: 'delivery-lanes', apply: deliveryLanes },
+  {
+    number: 190,
+    name: 'kept-login-methods',
+    backfill: async (queries, tenant) => (await import('./release-2/0100/0190-kept-login-methods.ts')).keepLoginMethods(queries, tenant),
+  },
+  {
+    number: 191,
+    name: 'invitations',
+    apply: async (context) => (await import('./release-2/0100/0191-invitations.ts')).invitations(context),
+  },
+  {
+    number: 200,
+    name: 'delivery-lanes',
+    apply: async (context) => (await import('./release-2/0200/0200-delivery-lanes.ts')).deliveryLanes(context),
+  },
   { number: 201, name: 'ciba-deliveries-by-lane', table: 'ciba_deliveries', index: { columns: ['lane', 'due_at'] } },
   { number: 202, name: 'logout-notices-by-lane', table: 'logout_notices', index: { columns: ['lane', 'due_at'] } },
   { number: 203, name: 'push-messages-by-lane', table: 'push_messages', index: { columns: ['lane', 'next_attempt_at'] } },
-  { number: 204, name: 'event-feed', apply: eventFeed },
+  { number: 204, name: 'event-feed', apply: async (context) => (await import('./release-2/0200/0204-event-feed.ts')).eventFeed(context) },
   {
     number: 205,
     name: 'unnumbered-events',
@@ -180,39 +196,95 @@ export const migrations: readonly Migration[] = [
     table: 'audit_events',
     index: { columns: ['tenant_id', 'seq'], where: 'seq IS NOT NULL', unique: true },
   },
-  { number: 210, name: 'tenant-moves', apply: tenantMoves },
-  { number: 220, name: 'recovery', apply: recovery },
+  {
+    number: 210,
+    name: 'tenant-moves',
+    apply: async (context) => (await import('./release-2/0200/0210-tenant-moves.ts')).tenantMoves(context),
+  },
+  { number: 220, name: 'recovery', apply: async (context) => (await import('./release-2/0200/0220-recovery.ts')).recovery(context) },
   {
     number: 221,
     name: 'recoveries-to-stop',
     table: 'invitations',
     index: { columns: ['tenant_id', 'stop_hash'], where: 'stop_hash IS NOT NULL' },
   },
-  { number: 222, name: 'recover-capability', backfill: addRecoverCapability },
+  {
+    number: 222,
+    name: 'recover-capability',
+    backfill: async (...of) => (await import('./release-2/0200/0222-recover-capability.ts')).addRecoverCapability(...of),
+  },
   { number: 223, name: 'registrations-of-user', table: 'device_registrations', index: ofUser },
-  { number: 230, name: 'sender-constrained-clients', apply: senderConstrainedClients },
-  { number: 231, name: 'device-authorizations', apply: deviceAuthorizations },
-  { number: 232, name: 'client-registrations', apply: clientRegistrations },
-  { number: 240, name: 'response-mode', apply: responseMode },
-  { number: 241, name: 'requested-claims', apply: requestedClaims },
-  { number: 242, name: 'signed-requests', apply: signedRequests },
-  { number: 243, name: 'client-certificates', apply: clientCertificates },
-  { number: 250, name: 'upstream-saml', apply: upstreamSaml },
-  { number: 251, name: 'provider-domains', apply: providerDomains },
-  { number: 260, name: 'push-results', apply: pushResults },
-  { number: 270, name: 'same-browser', apply: sameBrowser },
+  {
+    number: 230,
+    name: 'sender-constrained-clients',
+    apply: async (context) => (await import('./release-2/0200/0230-sender-constrained-clients.ts')).senderConstrainedClients(context),
+  },
+  {
+    number: 231,
+    name: 'device-authorizations',
+    apply: async (context) => (await import('./release-2/0200/0231-device-authorizations.ts')).deviceAuthorizations(context),
+  },
+  {
+    number: 232,
+    name: 'client-registrations',
+    apply: async (context) => (await import('./release-2/0200/0232-client-registrations.ts')).clientRegistrations(context),
+  },
+  {
+    number: 240,
+    name: 'response-mode',
+    apply: async (context) => (await import('./release-2/0200/0240-response-mode.ts')).responseMode(context),
+  },
+  {
+    number: 241,
+    name: 'requested-claims',
+    apply: async (context) => (await import('./release-2/0200/0241-requested-claims.ts')).requestedClaims(context),
+  },
+  {
+    number: 242,
+    name: 'signed-requests',
+    apply: async (context) => (await import('./release-2/0200/0242-signed-requests.ts')).signedRequests(context),
+  },
+  {
+    number: 243,
+    name: 'client-certificates',
+    apply: async (context) => (await import('./release-2/0200/0243-client-certificates.ts')).clientCertificates(context),
+  },
+  {
+    number: 250,
+    name: 'upstream-saml',
+    apply: async (context) => (await import('./release-2/0200/0250-upstream-saml.ts')).upstreamSaml(context),
+  },
+  {
+    number: 251,
+    name: 'provider-domains',
+    apply: async (context) => (await import('./release-2/0200/0251-provider-domains.ts')).providerDomains(context),
+  },
+  {
+    number: 260,
+    name: 'push-results',
+    apply: async (context) => (await import('./release-2/0200/0260-push-results.ts')).pushResults(context),
+  },
+  {
+    number: 270,
+    name: 'same-browser',
+    apply: async (context) => (await import('./release-2/0200/0270-same-browser.ts')).sameBrowser(context),
+  },
   { number: 271, name: 'web-phones-in-force', table: 'devices', index: webPhonesInForce },
-  { number: 280, name: 'webhooks', apply: webhooks },
-  { number: 281, name: 'webhook-capabilities', backfill: addWebhookCapabilities },
+  { number: 280, name: 'webhooks', apply: async (context) => (await import('./release-2/0200/0280-webhooks.ts')).webhooks(context) },
+  {
+    number: 281,
+    name: 'webhook-capabilities',
+    backfill: async (...of) => (await import('./release-2/0200/0281-webhook-capabilities.ts')).addWebhookCapabilities(...of),
+  },
   {
     number: 282,
     name: 'administrators',
     table: 'users',
     index: { columns: ['tenant_id', 'id'], where: "role = 'admin'", name: 'users_administrators' },
   },
-  { number: 290, name: 'mappings', apply: mappings },
-  { number: 300, name: 'hooks', apply: hooks },
-  { number: 310, name: 'sent-forms', apply: sentForms },
+  { number: 290, name: 'mappings', apply: async (context) => (await import('./release-2/0200/0290-mappings.ts')).mappings(context) },
+  { number: 300, name: 'hooks', apply: async (context) => (await import('./release-2/0300/0300-hooks.ts')).hooks(context) },
+  { number: 310, name: 'sent-forms', apply: async (context) => (await import('./release-2/0300/0310-sent-forms.ts')).sentForms(context) },
   {
     number: 311,
     name: 'users-by-user-name-alone',
@@ -223,16 +295,36 @@ export const migrations: readonly Migration[] = [
       name: 'users_shown_by_user_name',
     },
   },
-  { number: 320, name: 'roles', apply: roles },
-  { number: 321, name: 'owners', backfill: makeOwners },
-  { number: 322, name: 'role-capabilities', backfill: addRoleCapabilities },
-  { number: 330, name: 'appearance', apply: appearance },
-  { number: 331, name: 'appearance-capabilities', backfill: addAppearanceCapabilities },
-  { number: 340, name: 'ssf', apply: ssf },
-  { number: 341, name: 'ssf-capabilities', backfill: addSsfCapabilities },
-  { number: 350, name: 'connectors', apply: connectors },
-  { number: 351, name: 'connector-capabilities', backfill: addConnectorCapabilities },
-  { number: 360, name: 'inbound-mappings', apply: inboundMappings },
+  { number: 320, name: 'roles', apply: async (context) => (await import('./release-2/0300/0320-roles.ts')).roles(context) },
+  { number: 321, name: 'owners', backfill: async (...of) => (await import('./release-2/0300/0321-owners.ts')).makeOwners(...of) },
+  {
+    number: 322,
+    name: 'role-capabilities',
+    backfill: async (...of) => (await import('./release-2/0300/0322-role-capabilities.ts')).addRoleCapabilities(...of),
+  },
+  { number: 330, name: 'appearance', apply: async (context) => (await import('./release-2/0300/0330-appearance.ts')).appearance(context) },
+  {
+    number: 331,
+    name: 'appearance-capabilities',
+    backfill: async (...of) => (await import('./release-2/0300/0331-appearance-capabilities.ts')).addAppearanceCapabilities(...of),
+  },
+  { number: 340, name: 'ssf', apply: async (context) => (await import('./release-2/0300/0340-ssf.ts')).ssf(context) },
+  {
+    number: 341,
+    name: 'ssf-capabilities',
+    backfill: async (...of) => (await import('./release-2/0300/0341-ssf-capabilities.ts')).addSsfCapabilities(...of),
+  },
+  { number: 350, name: 'connectors', apply: async (context) => (await import('./release-2/0300/0350-connectors.ts')).connectors(context) },
+  {
+    number: 351,
+    name: 'connector-capabilities',
+    backfill: async (...of) => (await import('./release-2/0300/0351-connector-capabilities.ts')).addConnectorCapabilities(...of),
+  },
+  {
+    number: 360,
+    name: 'inbound-mappings',
+    apply: async (context) => (await import('./release-2/0300/0360-inbound-mappings.ts')).inboundMappings(context),
+  },
   { number: 390, name: 'mail-lanes', apply: mailLanes },
   { number: 391, name: 'mails-by-lane', table: 'outbox_messages', index: { columns: ['lane', 'next_attempt_at'] } },
   { number: 392, name: 'pending-domains', apply: pendingDomains },
@@ -246,4 +338,47 @@ export const migrations: readonly Migration[] = [
   { number: 401, name: 'operator-entries', apply: operatorEntries },
   { number: 420, name: 'ssf-subjects', apply: ssfSubjects },
   { number: 430, name: 'provider-groups', apply: providerGroups },
+  { number: 500, name: 'sign-in-capabilities', backfill: addSignInCapabilities },
+  { number: 510, name: 'budgets', apply: budgets },
+  { number: 511, name: 'sign-in-openings', apply: signInOpenings },
+  { number: 520, name: 'sealed-mails', apply: sealedMails },
+  {
+    number: 521,
+    name: 'mails-that-wait',
+    table: 'outbox_messages',
+    // As the queue asks (storage/deliveries.ts).
+    index: { columns: ['next_attempt_at'], where: "(state = 'waiting' OR waits = 1)", name: 'outbox_messages_that_wait' },
+  },
+  { number: 522, name: 'makers', apply: makers },
+  {
+    number: 523,
+    name: 'clients-by-secret-maker',
+    table: 'clients',
+    index: { columns: ['tenant_id', 'secret_by', 'client_id'], where: 'secret_by IS NOT NULL' },
+  },
+  {
+    number: 524,
+    name: 'initial-access-tokens-by-maker',
+    table: 'initial_access_tokens',
+    index: { columns: ['tenant_id', 'created_by', 'id'], where: 'created_by IS NOT NULL' },
+  },
+  { number: 530, name: 'open-resources', apply: openResources },
+  { number: 531, name: 'resources-by-clients', table: 'resources', index: { columns: ['tenant_id', 'clients', 'identifier'] } },
+  { number: 532, name: 'strangers', apply: strangers },
+  {
+    number: 533,
+    name: 'clients-by-origin',
+    table: 'clients',
+    index: { columns: ['tenant_id', 'origin', 'expires_at'], where: 'origin IS NOT NULL' },
+  },
+  {
+    number: 534,
+    name: 'clients-by-end',
+    table: 'clients',
+    index: { columns: ['tenant_id', 'expires_at'], where: 'expires_at IS NOT NULL' },
+  },
+  { number: 550, name: 'kept-audiences', backfill: keepAudiences },
+  { number: 551, name: 'token-exchange', apply: tokenExchange },
+  { number: 552, name: 'sign-in-tries', apply: signInTries },
+  { number: 560, name: 'domain-proof-salts', apply: domainProofSalts },
 ];

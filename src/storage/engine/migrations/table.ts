@@ -6,7 +6,7 @@ import type { Dialect } from '../database.ts';
 /** `?` allows null; `=…` gives a default (text in SQL quotes). */
 export type ColumnType = 'text' | 'text?' | 'integer' | 'integer?' | `integer=${number}` | `text='${string}'`;
 
-export interface TableDefinition {
+interface TableDefinition {
   readonly columns: Readonly<Record<string, ColumnType>>;
   readonly primaryKey: readonly string[];
   readonly unique?: readonly (readonly string[])[];

@@ -47,12 +47,16 @@ internal fun Phone.listApprovals(memory: Memory, account: Account, waitSeconds: 
     return itemsOf(callAs(memory, account, Call("GET", "/v1/device/approvals", query)))
 }
 
-/** Claims what the code names. A code works once: after a lost answer the claimed approval is the listed one that asks for no number. */
-internal fun Phone.claimApproval(memory: Memory, account: Account, code: String): Approval = try {
-    wireJson.decodeFromJsonElement(callAs(memory, account, postCall("/approvals/claim", buildJsonObject { put("code", code) })).body)
+/** Claims what the code names. A code works once: after a lost answer the claimed approval is the listed one it begins with. */
+internal fun Phone.claimApproval(memory: Memory, account: Account, code: String, scanned: Boolean): Approval = try {
+    val fields = buildJsonObject {
+        put("code", code)
+        if (scanned) put("scanned", true)
+    }
+    wireJson.decodeFromJsonElement(callAs(memory, account, postCall("/approvals/claim", fields)).body)
 } catch (refusal: DeviceException) {
     if (!refusal.isOf("not_found") || !refusal.repeated) throw refusal
-    listApprovals(memory, account, null).singleOrNull { it.type.endsWith("_login") && !it.match.required } ?: throw refusal
+    listApprovals(memory, account, null).find { it.id == code.substringBefore('.') } ?: throw refusal
 }
 
 internal fun Phone.approve(memory: Memory, account: Account, approval: Approval, match: String?): Decided {

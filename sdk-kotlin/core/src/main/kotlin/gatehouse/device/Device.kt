@@ -82,12 +82,13 @@ class Device(
 
     /**
      * Takes the code of a sign-in page: the link of its QR code, or the one the app was opened with. The approval is this device's alone
-     * from then on and needs no number. Throws for a link of another tenant without sending anything.
+     * from then on. Say `scanned` only of what the app's own camera read: then no number is asked for, while a link may have been sent
+     * by somebody else. Throws for a link of another tenant without sending anything.
      */
-    fun claim(link: String): Approval {
+    fun claim(link: String, scanned: Boolean = false): Approval {
         val parsed = parseSignInLink(link)
         require(parsed?.baseUrl == baseUrl) { "expected the code of a sign-in page of $baseUrl, found $link" }
-        return phone.claimApproval(open, account(), parsed!!.code)
+        return phone.claimApproval(open, account(), parsed!!.code, scanned)
     }
 
     fun approve(approval: Approval, match: String? = null): Decided = phone.approve(open, account(), approval, match)

@@ -91,7 +91,7 @@ class DeviceTest {
     }
 
     @Test
-    fun `a claim whose answer was lost is the listed sign-in that asks for no number`() {
+    fun `a claim whose answer was lost is the listed sign-in that the code begins with`() {
         val device = pocket.enrolled(server)
         val approval = { id: String, required: Boolean ->
             """{"id":"$id","type":"oidc_login","client":null,"binding_message":null,"scopes":[],"initiated":{},
@@ -99,11 +99,11 @@ class DeviceTest {
         }
         var claims = 0
         server.answer = {
-            if (it.path != "/approvals/claim") 200 to """{"items":[${approval("a", true)},${approval("b", false)}]}"""
+            if (it.path != "/approvals/claim") 200 to """{"items":[${approval("a", true)},${approval("b", true)}]}"""
             else if (claims++ == 0) null else refusal(404, "not_found")
         }
-        assertEquals("b", device.claim("$BASE_URL/scan#v=1&c=code").id)
-        assertThrows(DeviceException::class.java) { device.claim("$BASE_URL/scan#v=1&c=code") }
+        assertEquals("b", device.claim("$BASE_URL/scan#v=1&c=b.x.y").id)
+        assertThrows(DeviceException::class.java) { device.claim("$BASE_URL/scan#v=1&c=b.x.y") }
     }
 
     @Test

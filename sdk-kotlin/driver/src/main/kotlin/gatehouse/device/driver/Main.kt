@@ -81,7 +81,7 @@ private fun run(device: Device, command: JsonObject): JsonElement {
         "list" -> return JsonArray(device.listApprovals().map { buildJsonObject { put("id", it.id) } })
         "approve" -> device.approve(approvalOf(device, text("approval")), text("number"))
         "deny" -> device.deny(approvalOf(device, text("approval")), DenyReason.entries.first { it.text == text("reason") })
-        "claim" -> device.approve(device.claim(text("link")))
+        "claim" -> device.approve(device.claim(text("link"), scanned = true))
         "activity" -> return JsonArray(device.activity().map { JsonPrimitive("${it.type} ${it.state} ${it.isByThisDevice}") })
         "rotate" -> device.rotateKeys()
         "revoke_self" -> device.revokeSelf()

@@ -1,0 +1,49 @@
+// What became of each file of tests. As a reporter of Node's test runner it writes a line of JSON for each test and top suite; test.mjs
+// and test-budget.mjs read them.
+import { globSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+// biome-ignore lint/style/noDefaultExport: Node takes a reporter by it
+export default async function* results(events) {
+  for await (const { type, data } of events) {
+    if (type !== 'test:pass' && type !== 'test:fail') continue;
+    const isSuite = data.details.type === 'suite';
+    if (isSuite && data.nesting > 0) continue;
+    const file = data.file === undefined ? data.name : relative(process.cwd(), data.file);
+    const seconds = data.nesting === 0 ? data.details.duration_ms / 1000 : 0;
+    const isSkipped = data.skip !== undefined || data.todo !== undefined;
+    yield `${JSON.stringify({ file, seconds, isTest: !isSuite && !isSkipped, failed: type === 'test:fail' })}\n`;
+  }
+}
+
+/** The tests that passed and failed in the last run, and what each file took in seconds, the slowest first; none where nothing ran. */
+export function readResults(folder) {
+  const lines = globSync('*.jsonl', { cwd: folder }).flatMap((name) =>
+    readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean),
+  );
+  const files = new Map();
+  let [passed, failed] = [0, 0];
+  for (const line of lines) {
+    const { file, seconds, isTest, failed: isFailed } = JSON.parse(line);
+    files.set(file, (files.get(file) ?? 0) + seconds);
+    if (isTest && isFailed) failed += 1;
+    if (isTest && !isFailed) passed += 1;
+  }
+  return { passed, failed, files: [...files].sort((left, right) => right[1] - left[1]) };
+}
+
+/** Prints the ten slowest files and the sum by folder; hands the results on. */
+export function printTimes(found) {
+  const folders = new Map();
+  for (const [file, seconds] of found.files) {
+    const folder = file.split('/').slice(0, -1).join('/');
+    const { count = 0, sum = 0 } = folders.get(folder) ?? {};
+    folders.set(folder, { count: count + 1, sum: sum + seconds });
+  }
+  console.log('\nslowest files');
+  for (const [file, seconds] of found.files.slice(0, 10)) console.log(`${seconds.toFixed(1).padStart(8)} s  ${file}`);
+  console.log('by folder');
+  for (const [folder, { count, sum }] of [...folders].sort((left, right) => right[1].sum - left[1].sum))
+    console.log(`${sum.toFixed(0).padStart(8)} s  ${folder} (${count} files)`);
+  return found;
+}

@@ -1,0 +1,107 @@
+// `npm test`: which files run, in which processes and order. Beside one another: groups of files that share a process, files alone, and the
+// judges (programs of others, which mostly wait) from the first moment to the last. What measures runs after them, alone.
+import { spawn } from 'node:child_process';
+import { createWriteStream, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { printTimes, readResults } from './test-results.mjs';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const results = join(root, '.test-results');
+
+/** What Node alone shows, in two minutes on two cores; the other folders start programs, want components or take longer. */
+const quickTests = ['test/*.test.ts', 'test/{unit,contract,surfaces}/**/*.test.ts'];
+/** Those of the other folders whose files may share a process: what they measure and start is their own. */
+const groupedTests = ['test/{command-line,concurrency,docs,fuzz,limits,storage}/**/*.test.ts'];
+/** What starts servers and clients of others. */
+const judgeTests = ['test/interop/**/*.test.ts'];
+/** What measures memory, lateness or the growth of work: other tests beside it would be in the figure. */
+const measuringTests = [
+  'test/faults/{overload,floods}.test.ts',
+  'test/fuzz/xml-linear.test.ts',
+  'test/unit/{start-memory,processor-quota}.test.ts',
+];
+/** With components required (GATEHOUSE_TEST_REQUIRE) every test runs, on both databases. */
+const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
+/** Files of a group share a process: loading the server and warming it up is up to half of what a file alone costs. */
+const groupFilesMax = isQuick ? 18 : 9;
+/** Beside the judges; one more than CI's cores where tests wait for programs they start. */
+const processes = isQuick ? 2 : 3;
+const hangMs = 2_400_000; // no test and no group takes as long: one that hangs ends the run
+
+const filesOf = (patterns) => globSync(patterns, { cwd: root }).sort();
+
+/** The files of each process, by the step they belong to. */
+function plan() {
+  const measuring = filesOf(measuringTests);
+  const without = (left, ...taken) => left.filter((file) => !taken.some((files) => files.includes(file)));
+  const grouped = without(filesOf(isQuick ? quickTests : [...quickTests, ...groupedTests]), measuring);
+  if (isQuick) return { beside: groupsOf(grouped), judges: [], alone: measuring.filter((file) => file.startsWith('test/unit/')) };
+  const judges = without(filesOf(judgeTests), measuring);
+  const others = without(filesOf('test/**/*.test.ts'), grouped, judges, measuring);
+  // Long ones first: what begins last should be short.
+  return { beside: [...others.map((file) => [file]), ...groupsOf(grouped)], judges: judges.map((file) => [file]), alone: measuring };
+}
+
+/** Deals the files out, so that each group gets some of each folder. */
+function groupsOf(files) {
+  const count = Math.ceil(files.length / groupFilesMax);
+  return Array.from({ length: count }, (_, group) => files.filter((_file, index) => index % count === group));
+}
+
+/** Runs the files of each process by Node's test runner, in this order; the exit code, 0 when all passed. */
+function runFiles(name, dealt, concurrency, output) {
+  const folder = join(results, name);
+  mkdirSync(folder, { recursive: true });
+  const entries = dealt.map((files, index) => {
+    // Node's runner sorts by name.
+    const entry = join(folder, `${String(index + 1).padStart(3, '0')}.test.mjs`);
+    writeFileSync(entry, files.map((file) => `await import('../../${file}');\n`).join(''));
+    return entry;
+  });
+  const child = spawn(
+    process.execPath,
+    [
+      '--disable-warning=ExperimentalWarning',
+      '--import=./scripts/end-when-done.mjs',
+      '--test',
+      `--test-concurrency=${concurrency}`,
+      `--test-timeout=${hangMs}`,
+      ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+      ...['--test-reporter=./scripts/test-results.mjs', `--test-reporter-destination=${join(results, `${name}.jsonl`)}`],
+      ...entries,
+    ],
+    { cwd: root, stdio: output === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'] },
+  );
+  if (output !== undefined) for (const stream of [child.stdout, child.stderr]) stream.pipe(output, { end: false });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}
+
+rmSync(results, { recursive: true, force: true });
+mkdirSync(results, { recursive: true });
+const given = process.argv.slice(2);
+const { beside, judges, alone } = given.length > 0 ? { beside: filesOf(given).map((file) => [file]), judges: [], alone: [] } : plan();
+if (beside.length === 0) throw new Error(`expected files of tests, found none: ${given.join(' ')}`);
+const said = join(results, 'judges.txt');
+const output = createWriteStream(said);
+const judging = judges.length === 0 ? Promise.resolve(0) : runFiles('judges', judges, 1, output);
+const codes = [await runFiles('beside', beside, processes)];
+codes.push(await judging);
+output.end();
+await finished(output);
+process.stdout.write(readFileSync(said));
+if (alone.length > 0)
+  codes.push(
+    await runFiles(
+      'alone',
+      alone.map((file) => [file]),
+      1,
+    ),
+  );
+const { passed, failed } = printTimes(readResults(results));
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exit(codes.every((code) => code === 0) ? 0 : 1);

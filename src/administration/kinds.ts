@@ -1,0 +1,380 @@
+// Registered things, whoever writes them (design 17): the Management API, documents and the command line create, change and remove them
+// here, so that values, power, rules, limits, unique names, and the audit record are the same for all. What a kind does besides is its
+// effects, which run in the same transaction.
+import type { EventType, TypedEvent } from '../contract/events.ts';
+import { type Fields, type Json, missingField, type ValuesOf } from '../domain/field.ts';
+import type { TenantId } from '../domain/ids.ts';
+import { type Context, fullFault, givenFault, type Kind, type KindFault, nameOfField, type Thing } from '../domain/kind.ts';
+import { fail, type Outcome } from '../domain/outcome.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
+import { uuidV7 } from '../platform/random.ts';
+import type { Database, Queries } from '../storage/engine/database.ts';
+import { ValueTaken } from '../storage/engine/unique-violation.ts';
+import { type KindRows, rowsOf } from '../storage/registry/kind-rows.ts';
+import { lockTenantSettings } from '../storage/registry/tenants.ts';
+import { type Administration, type By, recordAct } from './administration.ts';
+import { changedSecret, makeSecret, movedSecret, secretOf, type Wanted, wantedOf } from './kind-values.ts';
+import { unlessTaken } from './taken.ts';
+
+type KindStore = Pick<Administration, 'cache' | 'clock' | 'database' | 'encryption'>;
+
+/** What a kind does besides, in the transaction of what is done to it. */
+export interface Effects<T extends Fields = Fields, Id extends string = string> {
+  /** Before the transaction that makes one. */
+  prepare?(store: Pick<KindStore, 'database'>, tenant: TenantId): Promise<void>;
+  /** What is wrong with values beyond the rules of the kind; what is new must be good at that time. */
+  reading?(values: ValuesOf<T>, before: Thing<T> | undefined, nowMs: number): KindFault | undefined;
+  /** What is wrong with values beside what else is stored, for whoever writes no document. */
+  fault?(queries: Queries, tenant: TenantId, values: ValuesOf<T>, before: Thing<T, Id> | undefined): Promise<KindFault | undefined>;
+  /** Values of our own that follow from a change. */
+  settle?(values: ValuesOf<T>, before: Thing<T, Id>): ValuesOf<T>;
+  /** What a new one has beside its row, before its audit record, which it may be the first to be told of. */
+  added?(queries: Queries, writing: Writing, thing: Thing<T, Id>): Promise<void>;
+  /** What follows from a change, after its audit record. */
+  changed?(queries: Queries, writing: Writing, before: Thing<T, Id>, after: Thing<T, Id>): Promise<void>;
+  /** Instead of the deletion of its row; a fault keeps it. */
+  remove?(queries: Queries, tenant: TenantId, thing: Thing<T, Id>): Promise<KindFault | boolean>;
+}
+
+/** A kind with its rows and its effects. */
+export interface Registered<T extends Fields = Fields, Id extends string = string> {
+  readonly kind: Kind<T>;
+  readonly rows: KindRows<T, Id>;
+  readonly effects: Effects<T, Id>;
+}
+
+export const register = <const T extends Fields>(kind: Kind<T>, effects: Effects<T> = {}): Registered<T> => ({
+  kind,
+  rows: rowsOf(kind),
+  effects,
+});
+
+export interface Acting {
+  readonly tenant: Tenant;
+  readonly by: By;
+}
+
+export type KindRefused =
+  | { readonly ok: false; readonly reason: 'unknown' }
+  | { readonly ok: false; readonly reason: 'faulty'; readonly fault: KindFault };
+/** A secret that was made is given once. */
+export interface Made<T extends Fields> {
+  readonly thing: Thing<T>;
+  readonly secret?: string | undefined;
+}
+export type KindDone<T extends Fields> = Outcome<Made<T>, never> | KindRefused;
+
+const faulty = (fault: KindFault): KindRefused => ({ ok: false, reason: 'faulty', fault });
+
+type Faulty = { readonly ok: false; readonly fault: KindFault };
+
+/** The values of something new, or what is wrong with them. A secret that is missing is for whoever calls to ask for. */
+export function readNew<T extends Fields>(
+  { kind, effects }: Registered<T>,
+  { tenant, nowMs }: { readonly tenant: Context['tenant']; readonly nowMs: number },
+  given: Json,
+): ({ readonly ok: true } & Wanted<T>) | Faulty {
+  const missing = missingField(kind.fields, given);
+  if (missing !== undefined) return { ok: false, fault: { field: missing, text: 'is required' } };
+  const wrong = givenFault(kind, given);
+  if (wrong !== undefined) return { ok: false, fault: wrong };
+  const wanted = wantedOf(kind, given, undefined);
+  const fault =
+    kind.rules?.(wanted.values, { tenant, hasSecret: typeof wanted.clear === 'string' }) ??
+    effects.reading?.(wanted.values, undefined, nowMs);
+  return fault === undefined ? { ok: true, ...wanted } : { ok: false, fault };
+}
+
+/** Makes a thing. */
+export async function createThing<T extends Fields>(
+  registered: Registered<T>,
+  store: KindStore,
+  acting: Acting,
+  given: Json,
+): Promise<KindDone<T>> {
+  const { kind } = registered;
+  const read = readNew(registered, { tenant: acting.tenant, nowMs: store.clock.nowMs() }, given);
+  if (!read.ok) return faulty(read.fault);
+  const without = typeof read.clear === 'string' ? undefined : kind.secret?.missing?.(read.values);
+  if (without !== undefined) return faulty(without);
+  requirePower(kind, acting, read.values);
+  await registered.effects.prepare?.(store, acting.tenant.id);
+  return store.cache.write(acting.tenant.id, async (queries): Promise<KindDone<T>> => {
+    const fault =
+      (await fullnessOf(registered, queries, store.database, acting.tenant.id)) ??
+      (await registered.effects.fault?.(queries, acting.tenant.id, read.values, undefined));
+    if (fault !== undefined) return faulty(fault);
+    const added = await addThing(registered, queries, { store, acting }, { id: uuidV7(store.clock.nowMs()), ...read });
+    return added.ok ? added : faulty(added.fault);
+  });
+}
+
+/** Who makes one more, where there may be so many, waits for others who do, and is told when there are. */
+async function fullnessOf<T extends Fields>(
+  { kind, rows }: Registered<T>,
+  queries: Queries,
+  { dialect }: Pick<Database, 'dialect'>,
+  tenant: TenantId,
+): Promise<KindFault | undefined> {
+  if (kind.atMost === undefined) return undefined;
+  await lockTenantSettings(queries, dialect, tenant);
+  const { count } = kind.atMost;
+  return (await rows.count(queries, tenant, count)) >= count ? fullFault(kind.atMost) : undefined;
+}
+
+export interface Writing {
+  readonly store: Pick<KindStore, 'clock' | 'database' | 'encryption'>;
+  readonly acting: Pick<Acting, 'tenant' | 'by'>;
+}
+
+const sealingOf = ({ store, acting }: Writing) => ({ encryption: store.encryption, tenant: acting.tenant.id });
+
+/** Stores a thing whose values were read, with its audit record; a fault where a value is taken. One that has no secret gets its own. */
+export async function addThing<T extends Fields>(
+  { kind, rows, effects }: Registered<T>,
+  queries: Queries,
+  writing: Writing,
+  { id, values, clear }: { readonly id: string } & Wanted<T>,
+): Promise<({ readonly ok: true } & Made<T>) | Faulty> {
+  const { tenant } = writing.acting;
+  const key = kind.key === 'id' ? id : String((values as Json)[kind.key]);
+  const spelled = await spelledTaken({ kind, rows }, queries, writing, values, undefined);
+  if (spelled !== undefined) return { ok: false, fault: spelled };
+  const secret = clear ?? makeSecret(kind);
+  const thing = await rows.insert(queries, tenant.id, key, { ...values, ...secretOf(kind, sealingOf(writing), key, secret) });
+  if (thing === undefined)
+    return { ok: false, fault: (await takenOf({ kind, rows }, queries, tenant.id, values, undefined)) ?? firstTaken(kind) };
+  await effects.added?.(queries, writing, thing);
+  await recordThing(queries, writing, kind, 'created', { id: thing.id, data: kind.told.created(thing) });
+  return { ok: true, thing, secret };
+}
+
+/** Changes a thing by the fields given, which may hang on what it is. */
+export async function changeThing<T extends Fields>(
+  registered: Registered<T>,
+  store: KindStore,
+  acting: Acting,
+  id: string,
+  asked: Json | ((before: Thing<T>) => Json),
+): Promise<KindDone<T>> {
+  const { kind } = registered;
+  const early = typeof asked === 'function' ? undefined : givenFault(kind, asked);
+  if (early !== undefined) return faulty(early);
+  const { tenant } = acting;
+  const done = await unlessTaken(kind.unique[0]?.[0] ?? '', () =>
+    store.cache.write(tenant.id, async (queries): Promise<KindDone<T>> => {
+      const before = await holdNamed(registered, queries, tenant.id, id);
+      if (before === undefined) return isAlways(kind, tenant, id) ? faulty(kind.always!.fault) : fail('unknown');
+      const given = typeof asked === 'function' ? asked(before) : asked;
+      const wrong = typeof asked === 'function' ? givenFault(kind, given) : undefined;
+      if (wrong !== undefined) return faulty(wrong);
+      const wanted = wantedOf(kind, given, before, before);
+      const { values } = wanted;
+      const fault =
+        changeFault(registered, { store, acting }, before, wanted) ?? (await takenOf(registered, queries, tenant.id, values, before));
+      if (fault !== undefined) return faulty(fault);
+      requirePower(kind, acting, before);
+      requirePower(kind, acting, values);
+      const besides = await registered.effects.fault?.(queries, tenant.id, values, before);
+      if (besides !== undefined) return faulty(besides);
+      const thing = await replaceThing(
+        registered,
+        queries,
+        { store, acting },
+        { before, wanted, fields: Object.keys(given), edited: kind.told.edited },
+      );
+      return thing === undefined ? fail('unknown') : { ok: true, thing };
+    }),
+  );
+  if (done.ok) return done.value;
+  return faulty(firstTaken(kind, done.field));
+}
+
+function changeFault<T extends Fields>(
+  { kind, effects }: Registered<T>,
+  { store, acting: { tenant } }: Writing,
+  before: Thing<T>,
+  wanted: Wanted<T>,
+): KindFault | undefined {
+  const { secret } = kind;
+  const hasSecret = wanted.clear === undefined ? secret !== undefined && (before as Json)[secret.key] !== undefined : wanted.clear !== null;
+  return (
+    kind.rules?.(wanted.values, { tenant, before, hasSecret }) ??
+    (hasSecret ? undefined : secret?.missing?.(wanted.values)) ??
+    movedSecret(kind, before, wanted) ??
+    effects.reading?.(wanted.values, before, store.clock.nowMs())
+  );
+}
+
+interface Replacing<T extends Fields> {
+  readonly before: Thing<T>;
+  readonly wanted: Wanted<T>;
+  /** The names that were given. */
+  readonly fields: readonly string[];
+  readonly edited?: Kind<T>['told']['edited'];
+}
+
+/** Writes what is new of a thing that is there, with its audit record. */
+export async function replaceThing<T extends Fields>(
+  { kind, rows, effects }: Registered<T>,
+  queries: Queries,
+  writing: Writing,
+  { before, wanted, fields, edited }: Replacing<T>,
+): Promise<Thing<T> | undefined> {
+  const spelled = await spelledTaken({ kind, rows }, queries, writing, wanted.values, before);
+  if (spelled !== undefined) throw new ValueTaken(spelled.field);
+  const { tenant } = writing.acting;
+  const settled = effects.settle?.(wanted.values, before) ?? wanted.values;
+  const values = { ...settled, ...changedSecret(kind, sealingOf(writing), before, wanted.clear) };
+  const change = Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== (before as Json)[key]));
+  const thing = await rows.update(queries, tenant.id, before.id, change as Partial<ValuesOf<T>>); // some of its values
+  if (thing === undefined) return undefined;
+  const { act, data } = edited?.(before, thing) ?? { act: 'updated' as const, data: { fields, ...kind.told.changed?.(thing) } };
+  await recordThing(queries, writing, kind, act, { id: thing.id, data });
+  await effects.changed?.(queries, writing, before, thing);
+  return thing;
+}
+
+/** Gives a thing another secret; the one before holds too for a while. */
+export async function rotateSecret<T extends Fields>(
+  registered: Registered<T>,
+  store: KindStore,
+  acting: Acting,
+  id: string,
+): Promise<KindDone<T>> {
+  const { kind, rows } = registered;
+  const { tenant } = acting;
+  const { key, made } = kind.secret!; // whoever calls has asked
+  const secret = makeSecret(kind)!;
+  return store.cache.write(tenant.id, async (queries): Promise<KindDone<T>> => {
+    const before = await holdNamed(registered, queries, tenant.id, id);
+    if (before === undefined) return fail('unknown');
+    requirePower(kind, acting, before);
+    const { previous } = made!;
+    const change = {
+      ...secretOf(kind, sealingOf({ store, acting }), before.id, secret),
+      [previous.key]: (before as Json)[key],
+      [previous.untilMs]: store.clock.nowMs() + previous.overlapMs,
+    };
+    const thing = await rows.update(queries, tenant.id, before.id, change as Partial<ValuesOf<T>>); // some of its values
+    if (thing === undefined) return fail('unknown');
+    await recordThing(queries, { store, acting }, kind, 'secret_rotated', { id: thing.id, data: undefined });
+    return { ok: true, thing, secret };
+  });
+}
+
+/** Removes a thing with what hangs on it. */
+export async function removeThing<T extends Fields>(
+  registered: Registered<T>,
+  store: KindStore,
+  acting: Acting,
+  id: string,
+): Promise<KindDone<T>> {
+  const { kind } = registered;
+  return store.cache.write(acting.tenant.id, async (queries): Promise<KindDone<T>> => {
+    const before = await holdNamed(registered, queries, acting.tenant.id, id);
+    if (before === undefined) return isAlways(kind, acting.tenant, id) ? faulty(kind.always!.fault) : fail('unknown');
+    if (kind.power.isFreelyDeleted !== true) requirePower(kind, acting, before);
+    const done = await dropThing(registered, queries, { store, acting }, before);
+    if (done === false) return fail('unknown');
+    return done === true ? { ok: true, thing: before } : faulty(done);
+  });
+}
+
+/** Takes away the row of a thing, with its audit record; a fault says why it stays, false that it was gone. */
+export async function dropThing<T extends Fields>(
+  { kind, rows, effects }: Registered<T>,
+  queries: Queries,
+  writing: Writing,
+  thing: Thing<T>,
+): Promise<KindFault | boolean> {
+  const tenant = writing.acting.tenant.id;
+  const done = effects.remove === undefined ? await rows.remove(queries, tenant, thing.id) : await effects.remove(queries, tenant, thing);
+  if (done === true) await recordThing(queries, writing, kind, 'deleted', { id: thing.id, data: kind.told.deleted?.(thing) });
+  return done;
+}
+
+/** The thing of an id, or of the name that stands for one. */
+export async function findNamed<T extends Fields, Id extends string>(
+  { kind, rows }: Registered<T, Id>,
+  queries: Queries,
+  tenant: TenantId,
+  id: string,
+): Promise<Thing<T, Id> | undefined> {
+  return (await rows.find(queries, tenant, id)) ?? (kind.alias && rows.findBy(queries, tenant, kind.alias, id));
+}
+
+async function holdNamed<T extends Fields>(
+  registered: Registered<T>,
+  queries: Queries,
+  tenant: TenantId,
+  id: string,
+): Promise<Thing<T> | undefined> {
+  const { kind, rows } = registered;
+  const known = kind.alias === undefined ? id : (await findNamed(registered, queries, tenant, id))?.id;
+  return known === undefined ? undefined : rows.hold(queries, tenant, known);
+}
+
+/** The value of another thing that these values would take. */
+async function takenOf<T extends Fields>(
+  { kind, rows }: Pick<Registered<T>, 'kind' | 'rows'>,
+  queries: Queries,
+  tenant: TenantId,
+  values: ValuesOf<T>,
+  before: Thing<T> | undefined,
+): Promise<KindFault | undefined> {
+  for (const [key, text] of kind.unique) {
+    const value = (values as Json)[key];
+    if (value === undefined || value === (before as Json | undefined)?.[key]) continue;
+    const other = await rows.findBy(queries, tenant, key, value);
+    if (other !== undefined && other.id !== before?.id) return { field: nameOfField(kind, key), text, is: 'taken' };
+  }
+  return undefined;
+}
+
+/** The same for values with several spellings, which no index compares: whoever writes one waits for others who do. */
+async function spelledTaken<T extends Fields>(
+  { kind, rows }: Pick<Registered<T>, 'kind' | 'rows'>,
+  queries: Queries,
+  { store, acting }: Writing,
+  values: Partial<ValuesOf<T>>,
+  before: { readonly id: string } | undefined,
+): Promise<KindFault | undefined> {
+  const [key, text] = kind.unique[0]!;
+  const value = (values as Json)[key];
+  if (kind.spellings === undefined || value === undefined) return undefined;
+  const { id: tenant } = acting.tenant;
+  await lockTenantSettings(queries, store.database.dialect, tenant);
+  if (before !== undefined && ((await rows.find(queries, tenant, before.id)) as Json | undefined)?.[key] === value) return undefined;
+  const alike = await rows.findAny(queries, tenant, { ids: [], key, values: kind.spellings(String(value)) });
+  return alike.some(({ id }) => id !== before?.id) ? { field: nameOfField(kind, key), text, is: 'taken' } : undefined;
+}
+
+/** For whoever lost a race: nobody knows which value, so the first one is told. */
+function firstTaken(kind: Pick<Kind, 'unique' | 'fields'>, field?: string): KindFault {
+  const [key, text] = kind.unique.find(([name]) => name === field) ?? kind.unique[0] ?? ['', 'The name is in use.'];
+  return { field: kind.fields[key]?.name ?? key, text, is: 'taken' };
+}
+
+/** Whoever has a hand in a thing holds what it hands out. @throws the caller's own refusal, before anything is written */
+function requirePower<T extends Fields>({ power }: Kind<T>, { by, tenant }: Acting, values: ValuesOf<T>): void {
+  if (power.needs !== undefined) by.require?.(power.needs(values, tenant));
+}
+
+const isAlways = ({ always, key }: Pick<Kind, 'always' | 'key'>, tenant: Tenant, id: string): boolean =>
+  always?.things(tenant).some((json) => json[key] === id) === true;
+
+/** Writes the audit record of what was done to a thing. The table of events has a row for each kind and act. */
+function recordThing(
+  queries: Queries,
+  { store, acting }: Writing,
+  { noun }: Pick<Kind, 'noun'>,
+  act: 'created' | 'updated' | 'changed' | 'deleted' | 'secret_rotated',
+  { id, data }: { readonly id: string; readonly data: Json | undefined },
+): Promise<void> {
+  const type = `${noun}.${act}` as EventType; // test/unit/kinds.test.ts: the table has each
+  return recordAct(queries, store, acting.tenant.id, acting.by, {
+    ...({ type, ...(data === undefined ? {} : { data }) } as TypedEvent),
+    target: `${noun}:${id}`,
+  });
+}

@@ -1,0 +1,84 @@
+// Every kind of registered thing with its rows and what it does besides. A kind that does nothing besides has no line here.
+import type { ConnectorId, IdentityProviderId, ServiceProviderId, WebhookId } from '../domain/ids.ts';
+import { kinds } from '../domain/kinds.ts';
+import { heldFault } from '../domain/people/role.ts';
+import { endLinksOfHolders } from '../storage/people/user-roles.ts';
+import { findFeedEnd } from '../storage/records/event-feed.ts';
+import { resumeDeliveries } from '../storage/records/webhook-deliveries.ts';
+import { deleteAssignmentsOf } from '../storage/registry/clients/access-assignments.ts';
+import { beginConnector, changeConnectorState } from '../storage/registry/extending/connectors.ts';
+import { findApplications } from '../storage/registry/extending/hooks.ts';
+import { beginWebhook } from '../storage/registry/extending/webhooks.ts';
+import { rowsOf } from '../storage/registry/kind-rows.ts';
+import { planRefresh } from '../storage/registry/metadata-refreshes.ts';
+import { deleteRole } from '../storage/registry/roles.ts';
+import { deleteServiceProvider } from '../storage/registry/service-providers.ts';
+import { judgeDomains, metadataFault, renewProofs } from './identity-providers.ts';
+import { type Effects, type Registered, register } from './kinds.ts';
+
+type Kinds = typeof kinds;
+/** Kinds whose ids are of a type of their own. */
+interface Ids {
+  readonly webhook: WebhookId;
+  readonly connector: ConnectorId;
+  readonly service_provider: ServiceProviderId;
+  readonly identity_provider: IdentityProviderId;
+}
+type IdOf<Noun> = Noun extends keyof Ids ? Ids[Noun] : string;
+
+const resources = rowsOf(kinds.resource);
+
+const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'], IdOf<Noun>> } = {
+  role: {
+    remove: async (queries, tenant, { name }) => {
+      const done = await deleteRole(queries, tenant, name);
+      return done === 'held' ? heldFault(name) : done === 'deleted';
+    },
+    changed: async (queries, { acting }, before, { name, capabilities }) => {
+      if (capabilities.some((one) => !before.capabilities.includes(one))) await endLinksOfHolders(queries, acting.tenant.id, name);
+    },
+  },
+  resource: {
+    remove: async (queries, tenant, { id }) => {
+      await deleteAssignmentsOf(queries, tenant, { kind: 'resource', id });
+      return resources.remove(queries, tenant, id);
+    },
+  },
+  hook: {
+    // Those it names already may have gone since.
+    fault: async (queries, tenant, { clients }, before) => {
+      const named = clients.filter((id) => before?.clients.includes(id) !== true);
+      const known = await findApplications(queries, tenant, named);
+      const unknown = named.find((id) => !known.has(id));
+      return unknown === undefined ? undefined : { field: 'clients', text: `names no client and no service provider: ${unknown}` };
+    },
+  },
+  webhook: {
+    prepare: async ({ database }, tenant) => void (await findFeedEnd(database, tenant)),
+    added: (queries, { acting }, { id }) => beginWebhook(queries, acting.tenant.id, id),
+    changed: async (queries, { acting }, before, { id, enabled }) => {
+      if (enabled && !before.enabled) await resumeDeliveries(queries, acting.tenant.id, id);
+    },
+  },
+  connector: {
+    prepare: async ({ database }, tenant) => void (await findFeedEnd(database, tenant)),
+    added: (queries, { acting }, { id }) => beginConnector(queries, acting.tenant.id, id),
+    // What it says of everybody is looked at again.
+    changed: (queries, { acting }, { id }) => changeConnectorState(queries, acting.tenant.id, id, { sync_after: '' }),
+  },
+  service_provider: {
+    added: (queries, { acting }, provider) => planRefresh(queries, acting.tenant.id, provider),
+    changed: (queries, { acting }, _before, provider) => planRefresh(queries, acting.tenant.id, provider),
+    remove: (queries, tenant, { id }) => deleteServiceProvider(queries, tenant, id),
+  },
+  identity_provider: { reading: metadataFault, settle: renewProofs, changed: judgeDomains },
+};
+
+const each = Object.entries(kinds).map(([noun, kind]) => [noun, register(kind as never, effects[noun as keyof Kinds] as never)]);
+
+export const registered = Object.fromEntries(each) as {
+  readonly [Noun in keyof Kinds]: Registered<Kinds[Noun]['fields'], IdOf<Noun>>; // each by its own noun
+};
+
+/** The same for whoever treats all alike. */
+export const allRegistered = Object.values(registered) as unknown as readonly Registered[];

@@ -1,0 +1,154 @@
+// Requests answered from a browser's single sign-on session instead of a sign-in (design 14, 1). Authorize asks first, and the
+// sign-in page where the browser brought no cookie to authorize (a cross-site post). Consent, gate and user are read again in
+// the transaction that uses the session.
+
+import type { Client } from '../../domain/client/client.ts';
+import { answerHost } from '../../domain/client/stranger.ts';
+import { foldKey } from '../../domain/fold.ts';
+import type { AuthorizationResponse } from '../../domain/oidc/authorization-response.ts';
+import type { AuthenticationMethod } from '../../domain/sign-in/login-methods.ts';
+import {
+  decideSession,
+  type LiveSsoSession,
+  type SessionDecision,
+  type SessionWish,
+  ssoPolicyOf,
+} from '../../domain/sign-in/sso-session.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
+import { type Clock, nowSeconds } from '../../platform/clock.ts';
+import type { Database, Queries } from '../../storage/engine/database.ts';
+import { hasConsent } from '../../storage/oidc/consents.ts';
+import { findUser } from '../../storage/people/users.ts';
+import { insertAuditEvent } from '../../storage/records/audit-events.ts';
+import type { LoginTransaction } from '../../storage/sign-in/login-transactions.ts';
+import { listBrowserSessions, useSsoSession } from '../../storage/sign-in/sso-sessions.ts';
+import { subjectKeyOf } from '../approval.ts';
+import {
+  type AuthorizationAsked,
+  authorizationResponse,
+  consentedOf,
+  findClientRefusal,
+  issueCode,
+  refusalError,
+} from '../authorization-answer.ts';
+import { askSignInHook, howOfSession, refusalFacts, type SignInHookDeps } from '../sign-in-hook.ts';
+import { ssoBrowserHash } from './sso-cookie.ts';
+
+interface SsoDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** The parts of a request that decide about sessions, as its login transaction stores them. */
+type WishColumns = Pick<LoginTransaction, 'kind' | 'prompt' | 'max_age' | 'id_token_hint_user' | 'login_hint' | 'acr_values'>;
+
+export function wishOf(asked: WishColumns): SessionWish {
+  const prompts = asked.prompt?.split(' ') ?? [];
+  return {
+    signInAgain: prompts.includes('login'),
+    selectAccount: prompts.includes('select_account'),
+    maxAgeSeconds: asked.max_age ?? undefined,
+    hintedUserId: asked.id_token_hint_user ?? undefined,
+    loginHintKey: asked.login_hint === null ? undefined : foldKey(asked.login_hint.trim()),
+    strength: asked,
+  };
+}
+
+/** What the sessions of a browser are worth to a request. Undefined where the tenant has no sessions at all. */
+export async function considerSessions(
+  { database, clock }: SsoDeps,
+  tenant: Tenant,
+  cookies: string | undefined,
+  asked: WishColumns,
+): Promise<{ readonly decision: SessionDecision; readonly sessions: readonly LiveSsoSession[] } | undefined> {
+  if (ssoPolicyOf(tenant.settings.sso_session) === undefined) return undefined;
+  const browserHash = ssoBrowserHash(cookies, tenant);
+  const sessions =
+    browserHash === undefined ? [] : await database.read(tenant.id, (queries) => listBrowserSessions(queries, tenant.id, browserHash));
+  return { decision: decideSession(sessions, wishOf(asked), clock.nowMs()), sessions };
+}
+
+/** The person of a session, as somebody who typed their address into the sign-in page. */
+export function knownSubject({ userId, email, displayName }: LiveSsoSession) {
+  const identifier = email ?? displayName;
+  const key = foldKey(identifier);
+  return { identifier, userId, subjectKey: subjectKeyOf(userId, key), mailKey: key };
+}
+
+/** True when the client's consent page must be shown to this user first. */
+export async function needsConsent(
+  database: Database,
+  tenant: Tenant,
+  client: Client,
+  userId: LiveSsoSession['userId'],
+  asked: Pick<LoginTransaction, 'prompt' | 'scope' | 'claims' | 'resource' | 'redirect_uri'>,
+): Promise<boolean> {
+  if (!client.requireConsent) return false;
+  // RFC 8252 8.6: any program of this computer may say that it is this one, so that nothing is given to it unasked.
+  if (client.origin !== undefined && answerHost(asked.redirect_uri ?? '') === undefined) return true;
+  if (asked.prompt?.split(' ').includes('consent') === true) return true;
+  return !(await database.read(tenant.id, (queries) =>
+    hasConsent(queries, tenant.id, userId, client.clientId, consentedOf(client, asked)),
+  ));
+}
+
+interface SessionRequest {
+  readonly client: Client;
+  readonly asked: AuthorizationAsked;
+  readonly session: LiveSsoSession;
+  readonly cookies: string | undefined;
+  readonly requestId: string;
+  readonly ip: string;
+  /** Runs in the same transaction, for what the request uses up (PAR). */
+  readonly alongside: (queries: Queries) => Promise<void>;
+}
+
+/** Answers an authorization request from a session in one transaction; undefined when the session has ended meanwhile. */
+export async function answerFromSession(
+  deps: SsoDeps & SignInHookDeps,
+  tenant: Tenant,
+  request: SessionRequest,
+): Promise<AuthorizationResponse | undefined> {
+  const { client, asked, session } = request;
+  const browserHash = ssoBrowserHash(request.cookies, tenant);
+  if (browserHash === undefined) return undefined;
+  const verdict = await askSignInHook(
+    deps,
+    tenant,
+    { client_id: client.clientId, service_provider_id: null },
+    {
+      requestId: request.requestId,
+      kind: 'oidc',
+      userId: session.userId,
+      scope: asked.scope,
+      how: howOfSession(session),
+      ip: request.ip,
+    },
+  );
+  return deps.database.write(tenant.id, async (queries) => {
+    const used = await useSsoSession(queries, tenant.id, session.id, browserHash);
+    const user = used && (await findUser(queries, tenant.id, used.user_id));
+    if (used === undefined || user === undefined || used.user_id !== session.userId) return undefined;
+    await request.alongside(queries);
+    const byHook = verdict?.ok === false ? (`hook_${verdict.reason}` as const) : undefined;
+    const refusal = (await findClientRefusal(queries, tenant, client, user, asked.resource)) ?? byHook;
+    await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
+      type: refusal === undefined ? 'login.finished' : 'login.refused',
+      requestId: request.requestId,
+      actor: `user:${user.id}`,
+      target: `client:${client.clientId}`,
+      reason: refusal,
+      data: { session: used.id, method: 'session', ...refusalFacts(verdict) },
+    });
+    if (refusal !== undefined) return authorizationResponse(tenant, asked, { error: refusalError(refusal) });
+    return issueCode({ queries, tenant, clock: deps.clock }, asked, client, user, {
+      authTimeSeconds: Math.floor(used.auth_time / 1000),
+      acr: used.acr ?? undefined,
+      method: used.method as AuthenticationMethod, // written from one
+      amr: JSON.parse(used.amr),
+      ssoSessionId: used.id,
+      authorizedAtSeconds: nowSeconds(deps.clock),
+      hookClaims: verdict?.ok === true ? verdict.claims : undefined,
+    });
+  });
+}

@@ -1,0 +1,46 @@
+// What the console calls the types of audit records and the people and things they name: from the catalogue of types, in plain words.
+import { type EventRow, eventTypes } from '../../contract/events.ts';
+
+/** Kinds of things where their name on the wire is not what people call them, and the page of one. */
+const kinds: Readonly<Record<string, { readonly name: string; readonly path?: string }>> = {
+  user: { name: 'Person', path: '/users' },
+  group: { name: 'Group', path: '/groups' },
+  client: { name: 'Application', path: '/clients' },
+  service_provider: { name: 'SAML application', path: '/service-providers' },
+  resource: { name: 'API', path: '/resources' },
+  identity_provider: { name: 'Other provider', path: '/identity-providers' },
+  admin: { name: 'Administrator' },
+  ciba: { name: 'CIBA' },
+  device: { name: 'Phone' },
+  device_authorization: { name: 'Sign-in of a device' },
+  grant: { name: 'Tokens of an application' },
+  login: { name: 'Sign-in' },
+  pin: { name: 'Mailed code' },
+  saml: { name: 'SAML' },
+  settings: { name: 'Settings' },
+  ssf_stream: { name: 'Stream of security events' },
+  sso_session: { name: 'Browser session' },
+  operator: { name: 'The operator' },
+  system: { name: 'Gatehouse itself' },
+};
+
+const rows: Readonly<Record<string, EventRow>> = eventTypes;
+
+/** What a kind of thing is called. */
+export const kindName = (kind: string): string => {
+  const plain = kind.replaceAll('_', ' ');
+  return Object.hasOwn(kinds, kind) ? kinds[kind]!.name : `${plain.slice(0, 1).toUpperCase()}${plain.slice(1)}`;
+};
+
+/** The list of the console that a kind of thing is in. */
+export const kindPath = (kind: string): string | undefined => (Object.hasOwn(kinds, kind) ? kinds[kind]!.path : undefined);
+
+/** What a type of record says happened; an unknown type by its name. */
+export const eventWords = (type: string): string => (Object.hasOwn(rows, type) ? rows[type]!.when.split(/[;:.]/, 1)[0]! : type);
+
+const familyOf = (type: string): string => type.split('.', 1)[0]!;
+
+/** Every type of the catalogue by what it is about, in the order of their names. */
+export const families: readonly (readonly [family: string, types: readonly string[]])[] = [
+  ...Map.groupBy(Object.keys(eventTypes), familyOf),
+].toSorted(([left], [right]) => kindName(left).localeCompare(kindName(right), 'en'));

@@ -1,0 +1,379 @@
+// Fields of console forms: how a value of the Management API is shown in a form and read back from it. A form keeps what was
+// typed when the API refuses it. Every kind is one entry.
+
+import { type Json, type Kind, leavesOf, mayBeAbsent, type Part, type Table } from '../domain/field.ts';
+import { rateLimitParts } from '../domain/tenant/settings.ts';
+import { type Html, html } from '../platform/html.ts';
+import type { Typed } from './app-form.ts';
+import {
+  isParted,
+  isPartedAsked,
+  isRemoved,
+  type PartedKind,
+  type ReadValue,
+  readParted,
+  removeBox,
+  renderParted,
+  wrongRow,
+} from './row-field.ts';
+
+export interface FormField {
+  /** Path in the JSON of the API, e.g. `name.given_name`. */
+  readonly path: string;
+  /** What the API's refusals call it, where that is not its path. */
+  readonly apiPath?: string;
+  readonly label: string;
+  readonly kind:
+    | 'text'
+    | 'email'
+    | 'paragraph'
+    | 'number'
+    | 'lines'
+    | 'checkbox'
+    | 'select'
+    | 'checks'
+    | 'grouped'
+    | 'picker'
+    | 'json'
+    | 'limit'
+    | 'session'
+    | 'secret'
+    | PartedKind
+    | 'blocks'
+    | 'keys'
+    | 'password';
+  /** Whether one line of several is wrong by itself, where that can be told. */
+  readonly isLineWrong?: (line: string, typed: Typed) => boolean;
+  /** Whether one of several rows is wrong by itself, where that can be told. */
+  readonly isRowWrong?: (row: unknown) => boolean;
+  /** Of a value that is asked for in parts. */
+  readonly parts?: readonly Part[];
+  readonly hint?: string;
+  readonly options?: readonly string[];
+  /** What the options mean. */
+  readonly optionLabels?: Kind<unknown, string>['choices'];
+  /** Of what is picked: names in groups, with what they mean. */
+  readonly groups?: readonly OptionGroup[];
+  /** The part of the form it stands in; the first without one. */
+  readonly tab?: string;
+  readonly required?: boolean;
+  /** Of a number. */
+  readonly bounds?: { readonly minimum?: number; readonly maximum?: number };
+  /** Shown when something is created, not when it is changed. */
+  readonly onlyNew?: boolean;
+}
+
+export interface OptionGroup {
+  readonly name: string;
+  readonly options: readonly (readonly [option: string, meaning: string])[];
+}
+
+/** The form of a table of fields: every field in its order. */
+export const formOf = (table: Table): readonly FormField[] =>
+  leavesOf(table).flatMap(([path, one]): readonly FormField[] => {
+    const { kind, about } = one;
+    const { input, names = [], choices } = kind;
+    if (input === 'none' || about.write === 'never' || about.write === 'change') return [];
+    return [
+      {
+        path,
+        label: about.label,
+        kind: input,
+        options: input === 'select' && mayBeAbsent(one) ? ['', ...names] : names,
+        onlyNew: about.form === 'new' || about.write === 'create',
+        required: about.required === true || (input === 'number' && !mayBeAbsent(one)),
+        bounds: kind.shape as FormField['bounds'] & object,
+        ...(input === 'lines' && about.check !== undefined && { isLineWrong: (line: string) => about.check?.([line]) !== undefined }),
+        ...(kind.parts !== undefined && { parts: kind.parts, isRowWrong: (row: unknown) => about.check?.(row as never) !== undefined }), // of the shape
+        ...(about.help !== undefined && { hint: about.help }),
+        ...(about.tab !== undefined && { tab: about.tab }),
+        ...(choices !== undefined && { optionLabels: choices }),
+      },
+    ];
+  });
+
+/** What is wrong with one field of a form that was refused. */
+export interface FieldFault {
+  readonly field: FormField;
+  readonly text: string;
+}
+
+/** The field that a refusal of the API names, and what it says of it: by line where it quotes one of several. */
+export function faultIn(fields: readonly FormField[], name: string, text: string, typed: Typed): FieldFault | undefined {
+  const nameOf = ({ path, apiPath }: FormField): string => apiPath ?? path;
+  const found =
+    fields.find((field) => nameOf(field) === name) ??
+    fields.find((field) => name.startsWith(`${nameOf(field)}.`) || nameOf(field).startsWith(`${name}.`));
+  if (found === undefined) return undefined;
+  const row = isParted(found) ? wrongRow(found, typed, (one) => found.isRowWrong?.(one) === true) : 0;
+  if (row > 0) return { field: found, text: `Row ${row}: ${text}` };
+  const lines = found.kind === 'lines' ? linesOf(typed.get(found.path) ?? '') : [];
+  const line = lines.length > 1 ? wrongLine(lines, text, found.isLineWrong && ((one) => found.isLineWrong!(one, typed))) : -1;
+  return { field: found, text: line < 0 ? text : `Line ${line + 1}: ${text}` };
+}
+
+/** The line that is wrong by itself, else the longest that the text quotes as a word of its own; -1: none. */
+function wrongLine(lines: readonly string[], text: string, isWrong: ((line: string) => boolean) | undefined): number {
+  if (isWrong !== undefined) return lines.findIndex(isWrong);
+  const quoted = lines.filter((line) => quotes(text, line)).toSorted((left, right) => right.length - left.length);
+  return quoted.length === 0 ? -1 : lines.indexOf(quoted[0]!);
+}
+
+/** What a name, an address or a capability is made of: a text that goes on with one of these quotes something longer. */
+const partOfWord = /[\p{L}\p{N}_@:/.-]/u;
+
+function quotes(text: string, line: string): boolean {
+  for (let at = text.indexOf(line); at >= 0; at = text.indexOf(line, at + 1)) {
+    const end = text.slice(at + line.length).replace(/^[.:](?!\S)/, ''); // the end of a sentence
+    if (!partOfWord.test(text[at - 1] ?? ' ') && !partOfWord.test(end[0] ?? ' ')) return true;
+  }
+  return false;
+}
+
+/** The fields of a form, part by part. */
+export function renderFields(fields: readonly FormField[], json: Json, typed: Typed | undefined, fault?: FieldFault): readonly Html[] {
+  const shown = (part: readonly FormField[]): readonly Html[] => part.map((field) => renderField(field, json, typed, fault));
+  return [...Map.groupBy(fields, ({ tab }) => tab)].map(([tab, part]) =>
+    tab === undefined ? html`${shown(part)}` : html`<h2>${tab}</h2>${shown(part)}`,
+  );
+}
+
+/** The value at a dotted path. */
+export function valueAt(json: Json, path: string): unknown {
+  let value: unknown = json;
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Json)[name];
+  }
+  return value;
+}
+
+const idOf = (path: string): string => `field-${path.replaceAll('.', '-')}`;
+
+/** One labelled field, holding what was typed before or else what the API has, with what is wrong with it. */
+export function renderField(field: FormField, json: Json, typed: Typed | undefined, fault?: FieldFault): Html {
+  const id = idOf(field.path);
+  const wrong = fault?.field.path === field.path ? fault.text : undefined;
+  const hint = html`${wrong !== undefined && html`<p class="wrong" id="${id}-wrong">${wrong}</p>`}${field.hint !== undefined && html`<p class="hint" id="${id}-hint">${field.hint}</p>`}`;
+  const told = [wrong !== undefined && `${id}-wrong`, field.hint !== undefined && `${id}-hint`].filter((one) => one !== false);
+  const described = html`${wrong !== undefined && html` aria-invalid="true"`}${told.length > 0 && html` aria-describedby="${told.join(' ')}"`}`;
+  const value = valueAt(json, field.path);
+  if (field.kind === 'checkbox') {
+    const checked = typed === undefined ? value === true : typed.has(field.path);
+    return html`<div class="field"><label class="check"><input type="checkbox" name="${field.path}" id="${id}"${checked && html` checked`}${described}> ${field.label}</label>${hint}</div>`;
+  }
+  if (field.kind === 'checks') {
+    const chosen = new Set(typed?.getAll(field.path) ?? (Array.isArray(value) ? value : []));
+    return html`<fieldset id="${id}"${described}><legend>${field.label}</legend><div class="checks">${(field.options ?? []).map(
+      (option) =>
+        html`<label class="check"><input type="checkbox" name="${field.path}" value="${option}"${chosen.has(option) && html` checked`}> ${field.optionLabels?.[option]?.label} <code>${option}</code></label>`,
+    )}</div>${hint}</fieldset>`;
+  }
+  if (field.kind === 'grouped') return renderGrouped(field, new Set(typed?.getAll(field.path) ?? (value as string[])), { described, hint }); // a list of the API
+  if (field.kind === 'picker')
+    return renderPicker(field, new Set(typed === undefined ? (value as string[]) : wordsOf(field, typed)), { described, hint }); // a list of the API
+  if (isParted(field)) return renderParted(field, value, typed, { described, hint });
+  if (field.kind === 'limit') return renderLimit(field, value, typed, { described, hint });
+  if (field.kind === 'session') return renderSession(field, value, typed, { described, hint });
+  const text = typed?.get(field.path) ?? textOf(field, value);
+  const label = html`<label for="${id}">${field.label}</label>`;
+  if (field.kind === 'select')
+    return html`<div class="field">${label}<select name="${field.path}" id="${id}"${described}>${(field.options ?? []).map(
+      (option) =>
+        html`<option value="${option}"${option === text && html` selected`}>${field.optionLabels?.[option]?.label ?? (option === '' ? '(none)' : option)}</option>`,
+    )}</select>${hint}</div>`;
+  if (field.kind !== 'text' && field.kind !== 'email' && field.kind !== 'number' && field.kind !== 'password')
+    return html`<div class="field">${label}<textarea name="${field.path}" id="${id}"${described}>\n${text}</textarea>${field.kind === 'secret' && removeBox(field.path)}${hint}</div>`;
+  const { minimum, maximum } = field.bounds ?? {};
+  const bounds =
+    field.kind === 'number' &&
+    html`${minimum !== undefined && html` min="${String(minimum)}"`}${maximum !== undefined && html` max="${String(maximum)}"`}`;
+  const inputType = field.kind;
+  return html`<div class="field">${label}<input type="${inputType}" name="${field.path}" id="${id}" value="${text}"${field.kind === 'password' && html` autocomplete="off"`}${bounds}${field.required === true && html` required`}${described}>${hint}</div>`;
+}
+
+/** Names of two parts, ticked one by one or all of a first part: `user.*`. Groups with a tick are open; what is ticked and not known stays. */
+function renderGrouped({ path, label, options = [], optionLabels }: FormField, chosen: ReadonlySet<string>, said: Said): Html {
+  const check = (option: string, text: string, shown = option): Html =>
+    html`<label><input type="checkbox" name="${path}" value="${option}"${chosen.has(option) && html` checked`}> <code>${shown}</code> ${text}</label>`;
+  const known = Map.groupBy(options, (option) => option.split('.', 1)[0]!);
+  const groups = [...known].map(([name, own]) => {
+    const every = `${name}.*`;
+    const ticked = chosen.has(every) ? 'all' : String(own.filter((option) => chosen.has(option)).length);
+    const names = own.length === 1 ? own : [every, ...own];
+    return html`<details${ticked !== '0' && html` open`}><summary>${name}${ticked !== '0' && html` (${ticked})`}</summary>${names.map((option) => check(option, optionLabels?.[option]?.label ?? 'All of these.', option.slice(name.length + 1)))}</details>`;
+  });
+  const others = [...chosen].filter((option) => !options.includes(option) && !known.has(option.replace(/\.\*$/, '')));
+  return html`<fieldset class="grouped" id="${idOf(path)}"${said.described}><legend>${label}</legend>${said.hint}<div>${groups}${others.map((option) => check(option, ''))}</div></fieldset>`;
+}
+
+/** Names to tick, in groups of which those with a tick and the first are open, and a text for others. */
+function renderPicker({ path, label, groups = [] }: FormField, chosen: ReadonlySet<string>, said: Said): Html {
+  const known = new Set(groups.flatMap(({ options }) => options.map(([option]) => option)));
+  const others = [...chosen].filter((option) => !known.has(option));
+  return html`<fieldset class="picker" id="${idOf(path)}"${said.described}><legend>${label}</legend>${said.hint}${groups.map(
+    ({ name, options }, at) => {
+      const ticked = options.filter(([option]) => chosen.has(option)).length;
+      return html`<details${(at === 0 || ticked > 0) && html` open`}><summary>${name}${ticked > 0 && html` (${ticked})`}</summary>${options.map(
+        ([option, meaning]) =>
+          html`<label class="check"><input type="checkbox" name="${path}" value="${option}"${chosen.has(option) && html` checked`}> <code>${option}</code> ${meaning}</label>`,
+      )}</details>`;
+    },
+  )}<div class="field"><label for="${idOf(path)}-others">Others, one a line</label><textarea name="${path}" id="${idOf(path)}-others" spellcheck="false">\n${others.join('\n')}</textarea></div></fieldset>`;
+}
+
+/** What was ticked and what was typed beside it, each once. */
+const wordsOf = ({ path }: FormField, typed: Typed): readonly string[] => [
+  ...new Set(
+    typed
+      .getAll(path)
+      .flatMap((text) => text.split(/\s+/))
+      .filter((word) => word !== ''),
+  ),
+];
+
+/** One number of a field whose value is an object of numbers. */
+function renderPart({ path }: FormField, part: string, value: unknown, typed: Typed | undefined, label: string): Html {
+  const text = typed?.get(`${path}.${part}`) ?? String(valueAt((value ?? {}) as Json, part) ?? '');
+  return html`<input type="number" name="${path}.${part}" id="${idOf(`${path}.${part}`)}" value="${text}" min="1" aria-label="${label}">`;
+}
+
+/** What stands at a field beside its label. */
+interface Said {
+  readonly described: Html;
+  readonly hint: Html;
+}
+
+/** A rate limit: so many in so many seconds; both empty switch it off. */
+function renderLimit(field: FormField, value: unknown, typed: Typed | undefined, said: Said): Html {
+  const input = (part: string, name: string): Html => renderPart(field, part, value, typed, `${field.label}: ${name}`);
+  return html`<fieldset class="limit" id="${idOf(field.path)}"${said.described}><legend>${field.label}</legend><div>${input('limit', 'how many')}<span>in</span>${input('period_seconds', 'seconds')}<span>seconds</span></div>${said.hint}</fieldset>`;
+}
+
+/** How long a browser's session lasts: one of two names, or two numbers, which stand there for whoever chooses them. */
+function renderSession(field: FormField, value: unknown, typed: Typed | undefined, said: Said): Html {
+  const { path, label } = field;
+  const chosen = typed?.get(path) ?? (typeof value === 'object' ? 'time' : value);
+  const times = typeof value === 'object' ? value : { idle_seconds: 8 * 3600, absolute_seconds: 24 * 3600 };
+  const option = (name: string, text: string): Html =>
+    html`<label class="check"><input type="radio" name="${path}" value="${name}"${chosen === name && html` checked`}> ${text}</label>`;
+  const input = (part: string, name: string): Html => renderPart(field, part, times, typed, `${label}: ${name}`);
+  return html`<fieldset class="limit" id="${idOf(path)}"${said.described}><legend>${label}</legend>${option('off', 'Off')}${option('browser', 'Until the browser closes')}${option('time', 'For a time')}<div class="times">${input('idle_seconds', 'seconds without use')}<span>seconds without use,</span>${input('absolute_seconds', 'seconds at most')}<span>seconds at most</span></div>${said.hint}</fieldset>`;
+}
+
+function textOf(field: FormField, value: unknown): string {
+  if (value === undefined || value === null || field.kind === 'secret' || field.kind === 'password') return '';
+  if (field.kind === 'lines') return Array.isArray(value) ? value.join('\n') : '';
+  if (field.kind === 'blocks') return Array.isArray(value) ? value.join('\n') : '';
+  if (field.kind === 'json' || field.kind === 'keys') return JSON.stringify(value, null, 2);
+  return String(value);
+}
+
+type ReadForm = { readonly ok: true; readonly json: Json } | { readonly ok: false; readonly fault: FieldFault };
+
+/** Reads a form back into the JSON of the API. Empty texts are null, what was not asked stays out; what cannot be read is refused here. */
+export function readFields(fields: readonly FormField[], typed: Typed): ReadForm {
+  const json: Record<string, unknown> = {};
+  for (const field of fields) {
+    if (!isAsked(field, typed)) continue;
+    const read = readField(field, typed);
+    if (!read.ok) return { ok: false, fault: { field, text: read.text } };
+    put(json, field.path.split('.'), read.value);
+  }
+  return { ok: true, json };
+}
+
+/** Whether the form that was sent has the field: a box that is not ticked is not sent, everything else is. A secret that is not typed stays. */
+function isAsked(field: FormField, typed: Typed): boolean {
+  const { kind, path } = field;
+  if (isParted(field)) return isPartedAsked(field, typed);
+  if (kind === 'secret' && isRemoved(path, typed)) return true;
+  if (kind === 'secret' || kind === 'password') return (typed.get(path) ?? '').trim() !== '';
+  return (
+    kind === 'checkbox' ||
+    kind === 'checks' ||
+    kind === 'grouped' ||
+    kind === 'picker' ||
+    typed.has(kind === 'limit' ? `${path}.limit` : path)
+  );
+}
+
+function readField(field: FormField, typed: Typed): ReadValue {
+  const text = (typed.get(field.path) ?? '').trim();
+  if (isParted(field)) return readParted(field, typed);
+  switch (field.kind) {
+    case 'checkbox':
+      return { ok: true, value: typed.has(field.path) };
+    case 'checks':
+    case 'grouped':
+      return { ok: true, value: typed.getAll(field.path) };
+    case 'picker':
+      return { ok: true, value: wordsOf(field, typed) };
+    case 'limit': {
+      const value = readParts(field, rateLimitParts, typed);
+      return { ok: true, value: Object.keys(value).length === 0 ? null : value };
+    }
+    case 'session':
+      return { ok: true, value: text === 'time' ? readParts(field, ['idle_seconds', 'absolute_seconds'], typed) : text };
+    case 'lines':
+      return { ok: true, value: linesOf(text) };
+    case 'number':
+      return { ok: true, value: text === '' ? null : Number(text) };
+    case 'blocks':
+      return { ok: true, value: blocksOf(text) };
+    case 'json':
+    case 'secret':
+    case 'keys':
+      return readJson(field, isRemoved(field.path, typed) ? '' : text);
+    default:
+      return { ok: true, value: text === '' ? null : text };
+  }
+}
+
+/** What was pasted from a file; a single key is a set of one. */
+function readJson({ kind }: FormField, text: string): ReadValue {
+  try {
+    const value = text === '' ? null : JSON.parse(text);
+    const isKey = kind === 'keys' && value?.kty !== undefined;
+    return { ok: true, value: isKey ? { keys: [value] } : value };
+  } catch {
+    return {
+      ok: false,
+      text: kind === 'json' ? 'This is not valid JSON.' : 'This is not the whole file: paste it from its first { to its last }.',
+    };
+  }
+}
+
+/** PEM blocks, one after another; what stands after the last is one too, so that it is refused and not lost. */
+const blocksOf = (text: string): readonly string[] =>
+  text
+    .split(/(?<=-----END [A-Z ]+-----)/)
+    .map((block) => block.trim())
+    .filter((block) => block !== '');
+
+export const linesOf = (text: string): readonly string[] =>
+  text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+/** The numbers that were typed. */
+const readParts = ({ path }: FormField, parts: readonly string[], typed: Typed): Json =>
+  Object.fromEntries(
+    parts
+      .map((part) => [part, (typed.get(`${path}.${part}`) ?? '').trim()] as const)
+      .filter(([, number]) => number !== '')
+      .map(([part, number]) => [part, Number(number)]),
+  );
+
+function put(target: Record<string, unknown>, [name, ...rest]: readonly string[], value: unknown): void {
+  if (name === undefined) return;
+  if (rest.length === 0) {
+    target[name] = value;
+    return;
+  }
+  const inner = target[name];
+  const next = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : {};
+  target[name] = next;
+  put(next, rest, value);
+}

@@ -1,0 +1,50 @@
+// GET /health (as /ready), /health/live, /ready, /started (design 02): for whatever supervises the process; GET /health/domain (design 13, 3): for a reverse
+// proxy that gets certificates at the first request of a name. They belong to no tenant.
+import type { FastifyInstance } from 'fastify';
+import { reject } from '../../contract/contract-error.ts';
+import { parseDomain } from '../../domain/tenant/tenant.ts';
+import { StorageUnavailable } from '../../storage/engine/database.ts';
+import { isDomainOfTenant } from '../../storage/registry/tenants.ts';
+import type { Parts } from '../services.ts';
+import { registerSurface, type SurfaceDeps } from '../surface.ts';
+
+export function registerHealth(app: FastifyInstance, services: SurfaceDeps & Parts<'cache' | 'database'>): void {
+  registerSurface(
+    app,
+    services,
+    { name: 'health', envelope: 'management', prefix: '/health', bodies: {}, bodyBytesMax: 0, ofTenant: false, shedding: 'never' },
+    (route) => {
+      const alive = async (): Promise<object> => ({ status: 'ok' });
+      const ready = async (): Promise<object> => {
+        if (app.draining.isOn()) throw reject('management.unavailable', 'stopping', { retryAfterSeconds: 1 });
+        await Promise.all([services.cache.settle(), services.database.ping()]).catch((error: unknown) => {
+          services.log.warn({ err: error }, 'not ready: the database does not answer');
+          const retryAfterSeconds = error instanceof StorageUnavailable ? error.retryAfterSeconds : 2;
+          throw reject('management.unavailable', 'database', { retryAfterSeconds });
+        });
+        return { status: 'ok' };
+      };
+      route('', { GET: ready }); // what many ask first
+      route('/live', { GET: alive });
+      route('/started', { GET: alive });
+      route('/ready', { GET: ready });
+      route('/domain', {
+        GET: async (request) => {
+          const { name, domain } = request.query as Readonly<Record<string, unknown>>; // the second is what Caddy's `ask` sends
+          const origin = parseDomain(String(name ?? domain ?? ''));
+          if (origin === undefined || !(await isServed(services, request.clientAddress, origin)))
+            throw reject('management.not_found', 'unknown_domain');
+          return { status: 'ok' };
+        },
+      });
+    },
+  );
+}
+
+/** Strangers ask by naming any host in a TLS handshake, so look-ups that find nothing are limited as those of tenant names are. */
+async function isServed({ admitLookUp, database }: Parts<'admitLookUp' | 'database'>, address: string, origin: string): Promise<boolean> {
+  const giveBack = admitLookUp(address, 'management');
+  const isKnown = await database.systemRead((queries) => isDomainOfTenant(queries, origin));
+  if (isKnown) giveBack();
+  return isKnown;
+}

@@ -1,0 +1,106 @@
+// jwt-bearer (RFC 7523 2.1; design 18, part 3): a program gets a token of an API of the tenant by a JWT it made of itself with a key it is
+// registered with. The assertion may stand for the authentication of the client too. Used up once all else is right.
+import type { FastifyRequest } from 'fastify';
+import { type Cause, type ContractError, reject } from '../../contract/contract-error.ts';
+import type { Client } from '../../domain/client/client.ts';
+import { registeredSpelling } from '../../domain/client/resource.ts';
+import { standardScopes } from '../../domain/oidc/standard-scopes.ts';
+import { isOwnAudience, type Tenant } from '../../domain/tenant/tenant.ts';
+import { findCachedClient, peekClient, touchClient } from '../../storage/registry/clients/clients.ts';
+import { findGrantFault, type PresentedAssertion, readNamed, useAssertion } from '../client/client-assertion.ts';
+import type { ClientAuthDeps } from '../client/client-authentication.ts';
+import { countFailure } from '../client/client-failures.ts';
+import type { RequestParameters } from '../parameters.ts';
+import { capabilitiesOf, requestedAudiences } from '../scopes.ts';
+import type { TokenGrant } from './grant.ts';
+
+const refused = (cause: Cause): ContractError => reject('jwt_bearer.assertion_invalid', cause);
+
+export const jwtBearerGrant: TokenGrant = {
+  repeatsNonce: false,
+  denied: refused,
+  identify: async (services, request, parameters) => (await verified(services, request, parameters)).client,
+  examine: async ({ services, request, tenant, client, parameters }) => {
+    const own = await verified(services, request, parameters);
+    if (own.client.clientId !== client.clientId)
+      throw refused({ reason: 'assertion_of_another_client', received: own.client.clientId, expected: client.clientId });
+    return {
+      grant: undefined,
+      scopes: scopesOf(client),
+      resource: resourceOf(tenant, client, parameters),
+      refusal: 'jwt_bearer.assertion_invalid',
+      userState: undefined,
+      redeem: async () => {
+        const fault = await useAssertion(services, tenant, own.assertion);
+        if (fault !== undefined) throw refused(fault);
+        return undefined;
+      },
+    };
+  },
+};
+
+interface Verified {
+  readonly client: Client;
+  readonly assertion: PresentedAssertion;
+}
+
+/** Assertions that were verified for a request: the client it names and the grant it is are one look. */
+const verifiedOf = new WeakMap<FastifyRequest, Verified>();
+
+async function verified(services: ClientAuthDeps, request: FastifyRequest, parameters: RequestParameters): Promise<Verified> {
+  const known = verifiedOf.get(request);
+  if (known !== undefined) return known;
+  const found = await verify(services, request, parameters);
+  verifiedOf.set(request, found);
+  return found;
+}
+
+async function verify(services: ClientAuthDeps, request: FastifyRequest, parameters: RequestParameters): Promise<Verified> {
+  const { tenant } = request;
+  const text = parameters.get('assertion');
+  if (text === undefined) throw reject('token.invalid_request', 'assertion_missing', { text: 'assertion is required.' });
+  const assertion = readNamed(parameters, text);
+  if ('reason' in assertion) return refuse(services, request, assertion);
+  const { clientId } = assertion;
+  const known = peekClient(services.cache, tenant.id, clientId);
+  const client = known === undefined ? await findCachedClient(services.cache, tenant.id, clientId) : known.value;
+  const usable = client?.enabled === true ? client : undefined;
+  const fault = await findGrantFault(services, tenant, usable, assertion);
+  if (usable === undefined || fault !== undefined) {
+    // A cached look-up reads the database all the same: a refusal costs the same for known, unknown, cached and new ids.
+    if (known !== undefined) await services.database.read(tenant.id, (queries) => touchClient(queries, tenant.id, clientId));
+    return refuse(
+      services,
+      request,
+      usable === client ? (fault ?? { reason: 'unknown_client' }) : { reason: 'client_disabled', received: clientId },
+    );
+  }
+  request.auditActor = `client:${clientId}`;
+  return { client: usable, assertion };
+}
+
+/** A wrong assertion is a failed authentication of its address. */
+async function refuse({ rateLimiter }: ClientAuthDeps, request: FastifyRequest, cause: Cause): Promise<never> {
+  await countFailure(rateLimiter, request.tenant, request.clientAddress);
+  throw refused(cause);
+}
+
+/** Scopes of APIs among those of the client: nobody signs in, and capabilities are the Management API's. */
+function scopesOf(client: Client): readonly string[] {
+  const others: ReadonlySet<string> = new Set([...standardScopes, ...capabilitiesOf(client)]);
+  return client.scopes.filter((scope) => !others.has(scope));
+}
+
+/** The API asked for, or the only one the client has. The Management API is opened by client_credentials alone (contract 5). */
+function resourceOf(tenant: Tenant, { resources }: Client, parameters: RequestParameters): string {
+  const open = resources.filter((resource) => !isOwnAudience(tenant, resource));
+  const asked = requestedAudiences(parameters);
+  const found =
+    asked.length === 0 && open.length === 1 ? open[0] : asked.length === 1 ? registeredSpelling(open, asked[0] ?? '') : undefined;
+  if (found !== undefined) return found;
+  throw reject(
+    'token.invalid_target',
+    { reason: asked.length === 0 ? 'audience_missing' : 'audience_not_allowed', received: asked.join(' '), expected: open.join(' ') },
+    { text: 'The requested audience is not available to this client.' },
+  );
+}

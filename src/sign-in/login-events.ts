@@ -1,0 +1,68 @@
+// GET /login/{tx}/events: the state of a sign-in as server-sent events, for pages that wait. Says a state and nothing else.
+// One query a second while somebody waits; the stream ends with the wait, with the server, or with the browser.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { reject } from '../contract/contract-error.ts';
+import { loginEventStreamsMax } from '../contract/limits.ts';
+import { type LoginDeps, type LoginNow, loadLogin, stateOf } from './login-view.ts';
+
+const pollEveryMs = 1000;
+const retrySeconds = 5;
+
+interface LoginEvents {
+  /** Answers with the stream; the login has been opened for this browser. */
+  readonly stream: (request: FastifyRequest, reply: FastifyReply, login: LoginNow) => Promise<FastifyReply>;
+}
+
+export function createLoginEvents(app: FastifyInstance, services: LoginDeps): LoginEvents {
+  const closers = new Set<() => void>();
+  app.addHook('preClose', async () => {
+    for (const close of closers) close();
+  });
+  return {
+    stream: async (request, reply, login) => {
+      if (closers.size >= loginEventStreamsMax)
+        throw reject('management.rate_limited', 'too_many_streams', {
+          retryAfterSeconds: retrySeconds,
+          fields: { retry_after_seconds: retrySeconds },
+        });
+      reply.headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+      if (request.method === 'HEAD') return reply.send();
+      reply.hijack();
+      const headers = Object.entries(reply.getHeaders()).map(([name, value]): [string, string] => [name, String(value)]);
+      reply.raw.writeHead(200, Object.fromEntries(headers));
+      follow(services, reply, login, closers);
+      return reply;
+    },
+  };
+}
+
+function follow(services: LoginDeps, reply: FastifyReply, login: LoginNow, closers: Set<() => void>): void {
+  const { raw } = reply;
+  let timer: NodeJS.Timeout | undefined;
+  let last: string | undefined;
+  const close = (): void => {
+    clearTimeout(timer);
+    closers.delete(close);
+    raw.end();
+  };
+  const tell = (state: string): void => {
+    // A comment every turn keeps proxies from closing a silent stream.
+    raw.write(state === last ? ':\n\n' : `event: state\ndata: ${JSON.stringify({ state })}\n\n`);
+    last = state;
+  };
+  const turn = async (): Promise<void> => {
+    const now = await loadLogin(services, login.tenant, login.row.id, undefined).catch(() => undefined);
+    if (!closers.has(close)) return;
+    const state = now === undefined ? 'expired' : stateOf(now.row);
+    tell(state);
+    if (isWaiting(state)) timer = setTimeout(() => void turn(), pollEveryMs);
+    else close();
+  };
+  closers.add(close);
+  raw.on('close', close);
+  tell(login.state);
+  if (isWaiting(login.state)) timer = setTimeout(() => void turn(), pollEveryMs);
+  else close();
+}
+
+const isWaiting = (state: string): boolean => state === 'identify' || state === 'choose' || state === 'waiting' || state === 'pin';

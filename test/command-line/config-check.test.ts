@@ -1,0 +1,47 @@
+// `gatehouse config check`: shows what was read, secrets masked, and refuses what `serve` refuses.
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { runCommand } from '../support/commands.ts';
+import { createDataFolder, type Ended } from '../support/gatehouse-process.ts';
+
+describe('config check', () => {
+  const folder = createDataFolder();
+  after(() => folder.remove());
+  const run = (...args: readonly string[]): Promise<Ended> => runCommand(folder.path, args, {});
+
+  it('shows settings with secrets masked', async () => {
+    const { code, stdout } = await run(
+      'config',
+      'check',
+      '--json',
+      '--dev=1',
+      '--operator-token',
+      'hush',
+      '--mail-from',
+      'Acme <a@b.example>',
+    );
+    assert.equal(code, 0);
+    const shown = JSON.parse(stdout) as Readonly<Record<string, unknown>>;
+    assert.deepEqual([shown['operator_token'], shown['mail_from'], shown['dev']], ['(set)', 'Acme <a@b.example>', true]);
+  });
+
+  for (const [flag, value, code, said] of [
+    ['--public-url', 'nonsense', 2, /public_url: expected a URL/],
+    ['--master-key', 'short', 2, /master_key: expected 32 bytes in base64, found 3/],
+    ['--smtp-url', 'mail.example.com', 2, /smtp_url: expected smtp:\/\/host or smtps:\/\/host, found no URL/],
+    ['--smtp-url', 'https://u:hush@mail.example.com', 2, /smtp_url: expected smtp:\/\/host or smtps:\/\/host, found https:\n/],
+    ['--redis-url', 'localhost:6379', 2, /redis_url: expected redis:\/\/host or rediss:\/\/host, found localhost:/],
+    ['--mail-from', 'nobody', 2, /mail_from: expected an address such as Gatehouse <id@example.com>, found nobody/],
+    ['--push-fcm', '/nowhere.json', 1, /push_fcm: expected an account in /],
+  ] as const)
+    it(`${flag} ${value} is refused, and by serve`, async () => {
+      for (const command of [
+        ['config', 'check'],
+        ['serve', '--listen', '127.0.0.1:0'],
+      ]) {
+        const ended = await run(...command, flag, value);
+        assert.equal(ended.code, code, ended.stderr);
+        assert.match(ended.stderr, said);
+      }
+    });
+});

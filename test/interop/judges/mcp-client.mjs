@@ -1,0 +1,68 @@
+// A client of the Model Context Protocol as its official SDK makes one, unmodified: `mcp-client <version> <server> [client metadata URL]`.
+// Prints one JSON a line: where a person shall go, then what the tool answered and with which tokens. Reads the callback's address, and
+// after it `refresh`, which forgets the access token and calls again.
+import { createInterface } from 'node:readline';
+
+const [version, server, clientMetadataUrl] = process.argv.slice(2);
+const { Client } = await import(`mcp-${version}/client/index.js`);
+const { StreamableHTTPClientTransport } = await import(`mcp-${version}/client/streamableHttp.js`);
+const { UnauthorizedError } = await import(`mcp-${version}/client/auth.js`);
+
+const say = (what) => console.log(JSON.stringify(what));
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const redirectUrl = 'http://127.0.0.1:7777/callback';
+const kept = {};
+const provider = {
+  redirectUrl,
+  ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
+  clientMetadata: {
+    client_name: `SDK ${version}`,
+    redirect_uris: [redirectUrl],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+    scope: 'tools offline_access',
+  },
+  state: () => 'state-of-the-sdk',
+  clientInformation: () => kept.client,
+  saveClientInformation: (client) => {
+    kept.client = client;
+  },
+  tokens: () => kept.tokens,
+  saveTokens: (tokens) => {
+    kept.tokens = tokens;
+  },
+  codeVerifier: () => kept.verifier,
+  saveCodeVerifier: (verifier) => {
+    kept.verifier = verifier;
+  },
+  redirectToAuthorization: (url) => say({ authorize: url.href }),
+};
+
+async function call() {
+  const client = new Client({ name: 'judge', version: '1.0.0' });
+  const transport = new StreamableHTTPClientTransport(new URL(server), { authProvider: provider });
+  try {
+    await client.connect(transport);
+  } catch (error) {
+    if (!(error instanceof UnauthorizedError)) throw error;
+    const { value } = await lines.next();
+    await transport.finishAuth(new URL(value).searchParams.get('code'));
+    return call();
+  }
+  const { content } = await client.callTool({ name: 'whoami', arguments: {} });
+  say({ called: content, client_id: kept.client?.client_id ?? clientMetadataUrl, tokens: kept.tokens });
+  await client.close();
+}
+
+try {
+  await call();
+  const { value } = await lines.next();
+  if (value === 'refresh') {
+    kept.tokens = { ...kept.tokens, access_token: 'x' };
+    await call();
+  }
+} catch (error) {
+  say({ failed: `${error?.name}: ${error?.message}` });
+}
+process.exit(0);

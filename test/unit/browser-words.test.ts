@@ -1,0 +1,29 @@
+// What a User-Agent is called by people (first-party/browser-words.ts).
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { browserWords } from '../../src/first-party/browser-words.ts';
+
+const webKit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
+
+it('names the browser and what it runs on; what no browser says as it is, cut', () => {
+  const said = [
+    [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webKit} Chrome/126.0.0.0 Safari/537.36`, 'Chrome on Windows'],
+    [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webKit} Chrome/126.0.0.0 Safari/537.36 Edg/126.0.0.0`, 'Edge on Windows'],
+    [
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Safari/605.1.15',
+      'Safari on macOS',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+      'Safari on iOS',
+    ],
+    ['Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0', 'Firefox on Linux'],
+    [`Mozilla/5.0 (Linux; Android 14; Pixel 8) ${webKit} Chrome/126.0.0.0 Mobile Safari/537.36`, 'Chrome on Android'],
+    ['curl/8.5.0', 'curl/8.5.0'],
+    ['x'.repeat(61), 'x'.repeat(60)],
+  ] as const;
+  assert.deepEqual(
+    said.map(([userAgent]) => browserWords(userAgent)),
+    said.map(([, words]) => words),
+  );
+});
