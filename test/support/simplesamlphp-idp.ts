@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { certificatePem, type RsaKeys } from './rsa-keys.ts';
-import { php, phpConfig, simpleSamlPages } from './simplesamlphp.ts';
+import { phpConfig, phpServer } from './simplesamlphp.ts';
 import { startWebProgram } from './web-program.ts';
 
 export interface SimpleSamlIdp {
@@ -48,10 +48,8 @@ export async function startSimpleSamlIdp(
     host(encrypts);
   };
   trust('<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"/>', false);
-  const settings = { 'session.save_path': join(folder, 'sessions'), display_errors: '0', error_reporting: '8191' };
-  const flags = Object.entries(settings).flatMap(([name, value]) => ['-d', `${name}=${value}`]);
   const metadataUrl = `${url}/saml2/idp/metadata.php`;
-  const program = await startWebProgram(metadataUrl, [php, ...flags, '-S', `127.0.0.1:${port}`, '-t', simpleSamlPages], {
+  const program = await startWebProgram(metadataUrl, phpServer(folder, port), {
     environment: { SIMPLESAMLPHP_CONFIG_DIR: folder },
   });
   return {

@@ -10,8 +10,8 @@ import { certificatePem, type RsaKeys } from './rsa-keys.ts';
 import type { SamlWebsite, Websites } from './saml-website.ts';
 import { startWebProgram } from './web-program.ts';
 
-export const simpleSamlPages = '/usr/share/simplesamlphp/www';
-export const php = '/usr/bin/php';
+const simpleSamlPages = '/usr/share/simplesamlphp/www';
+const php = '/usr/bin/php';
 const names = ['signed', 'unsigned', 'sha1'] as const;
 
 /** True when it is installed; throws when GATEHOUSE_TEST_REQUIRE names simplesamlphp and it is not. */
@@ -43,9 +43,7 @@ export async function startSimpleSamlPhp(
   const metadataUrl = (name: string): string => `${url}/module.php/saml/sp/metadata.php/${name}`;
   write('config.php', phpConfig(folder, url, `'metadata.sources' => [['type' => 'xml', 'file' => '${folder}/idp.xml']],`));
   write('authsources.php', authSources(Object.fromEntries(names.map((name) => [name, { page: page(name), idp: idp.entityId }]))));
-  const settings = { 'session.save_path': join(folder, 'sessions'), display_errors: '0', error_reporting: '8191' };
-  const flags = Object.entries(settings).flatMap(([name, value]) => ['-d', `${name}=${value}`]);
-  const program = await startWebProgram(metadataUrl('signed'), [php, ...flags, '-S', `127.0.0.1:${port}`, '-t', simpleSamlPages], {
+  const program = await startWebProgram(metadataUrl('signed'), phpServer(folder, port), {
     environment: { SIMPLESAMLPHP_CONFIG_DIR: folder },
   });
   const website = (name: (typeof names)[number]): SamlWebsite => ({
@@ -68,6 +66,13 @@ export async function startSimpleSamlPhp(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The command that serves its pages. PHP keeps no compiled file: one that changed within two seconds would be answered from the old one. */
+export function phpServer(folder: string, port: number): readonly string[] {
+  const settings = { 'session.save_path': join(folder, 'sessions'), display_errors: '0', error_reporting: '8191', 'opcache.enable': '0' };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-d', `${name}=${value}`]);
+  return [php, ...flags, '-S', `127.0.0.1:${port}`, '-t', simpleSamlPages];
 }
 
 /** Its config.php; `more` are entries as written. */
