@@ -135,7 +135,10 @@ export async function claimDeliveries<Q extends QueueName>(
   return rows;
 }
 
-/** One claim of a delivery: the number of attempts tells it from a later claim of the same row. */
+/**
+ * One claim of a delivery. The number of attempts and the end of its lease tell it from a later claim of the same row: the number alone
+ * begins anew when a delivery is replayed or its endpoint enabled, and would be the same in the next claim.
+ */
 export interface Claimed<Q extends QueueName = QueueName> {
   readonly kind: Q;
   readonly row: QueueRows[Q];
@@ -174,11 +177,12 @@ export async function returnDeliveries(queries: Queries, kind: QueueName, all: r
 }
 
 /** The columns have names of no queue, so that both can be spoken of in one statement. */
-const nameTypes = { its_tenant: 'text', its_key: 'text', its_attempts: 'integer' } as const;
+const nameTypes = { its_tenant: 'text', its_key: 'text', its_attempts: 'integer', its_lease: 'integer' } as const;
 const nameOf = (claimed: Claimed) => ({
   its_tenant: tenantOfDelivery(claimed),
   its_key: deliveryId(claimed),
   its_attempts: claimed.row.attempts,
+  its_lease: leaseEnd(claimed),
 });
 
 interface Update {
@@ -197,7 +201,7 @@ async function updateClaimed(
   const queue = queues[kind];
   const [tenant, key] = [tenantColumn(queue), sql.ref(queue.key)];
   const { rows } = await sql<{ tenant: string; key: string }>`UPDATE ${sql.table(queue.table)} SET ${set} FROM ${given}
-    WHERE ${tenant} = its_tenant AND ${key} = its_key AND attempts = its_attempts${where} RETURNING ${tenant} AS tenant, ${key} AS key`.execute(
+    WHERE ${tenant} = its_tenant AND ${key} = its_key AND attempts = its_attempts AND ${sql.ref(queue.due)} = its_lease${where} RETURNING ${tenant} AS tenant, ${key} AS key`.execute(
     queries,
   );
   return thoseNamed(all, rows);
@@ -215,14 +219,12 @@ function thoseNamed(
 export async function postponeDelivery(queries: Queries, claimed: Claimed, dueAtMs: number): Promise<void> {
   const { table, due } = queues[claimed.kind];
   await sql`UPDATE ${sql.table(table)} SET ${sql.ref(due)} = ${dueAtMs}, attempts = 0
-    WHERE ${isRow(claimed)} AND attempts = ${claimed.row.attempts}`.execute(queries);
+    WHERE ${isClaim(claimed)}`.execute(queries);
 }
 
 /** Ends a delivery that there is nothing to send for. */
 export async function dropDelivery(queries: Queries, claimed: Claimed): Promise<void> {
-  await sql`DELETE FROM ${sql.table(queues[claimed.kind].table)} WHERE ${isRow(claimed)} AND attempts = ${claimed.row.attempts}`.execute(
-    queries,
-  );
+  await sql`DELETE FROM ${sql.table(queues[claimed.kind].table)} WHERE ${isClaim(claimed)}`.execute(queries);
 }
 
 /**
@@ -246,22 +248,25 @@ export async function endDeliveries(
   const [tenant, key] = [tenantColumn(queue), sql.ref(queue.key)];
   const isGiven = isTaken
     ? sql`(${tenant}, ${key}) IN (SELECT its_tenant, its_key FROM ${given})`
-    : sql`(${tenant}, ${key}, attempts) IN (SELECT its_tenant, its_key, its_attempts FROM ${given})`;
+    : sql`(${tenant}, ${key}, attempts, ${sql.ref(queue.due)}) IN (SELECT its_tenant, its_key, its_attempts, its_lease FROM ${given})`;
   const { rows } = await sql<{ tenant: string; key: string }>`DELETE FROM ${sql.table(queue.table)} WHERE ${isGiven}
     RETURNING ${tenant} AS tenant, ${key} AS key`.execute(queries);
   return thoseNamed(all, rows);
 }
 
+const column = ({ row }: Claimed, name: string): unknown => (row as unknown as Readonly<Record<string, unknown>>)[name];
+
 /** What a row is called beside its tenant. */
-export const deliveryId = ({ kind, row }: Claimed): string =>
-  String((row as unknown as Readonly<Record<string, unknown>>)[queues[kind].key]);
+export const deliveryId = (claimed: Claimed): string => String(column(claimed, queues[claimed.kind].key));
+const leaseEnd = (claimed: Claimed): number => Number(column(claimed, queues[claimed.kind].due));
 
 /** Whose delivery it is. */
 export const tenantOfDelivery = ({ row }: Claimed): TenantId => ('tenant' in row ? row.tenant : row.tenant_id);
 
-function isRow(claimed: Claimed): RawBuilder<unknown> {
+function isClaim(claimed: Claimed): RawBuilder<unknown> {
   const queue = queues[claimed.kind];
-  return sql`${tenantColumn(queue)} = ${tenantOfDelivery(claimed)} AND ${sql.ref(queue.key)} = ${deliveryId(claimed)}`;
+  return sql`${tenantColumn(queue)} = ${tenantOfDelivery(claimed)} AND ${sql.ref(queue.key)} = ${deliveryId(claimed)}
+    AND attempts = ${claimed.row.attempts} AND ${sql.ref(queue.due)} = ${leaseEnd(claimed)}`;
 }
 
 /** Deletes up to `limit` mails and pushes each that are past their time (R8). */

@@ -4,12 +4,14 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { openBatch } from '../../src/deliveries/attempt.ts';
+import type { Carrier } from '../../src/deliveries/carrier.ts';
 import { absencesMax, deliveryKinds, leaseMs } from '../../src/deliveries/kinds.ts';
 import type { TenantId, WebhookId } from '../../src/domain/ids.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import { type Claimed, claimDeliveries } from '../../src/storage/deliveries.ts';
-import { queueDeliveries } from '../../src/storage/records/webhook-deliveries.ts';
+import { type QueuedWebhookDelivery, queueDeliveries, resumeDeliveries } from '../../src/storage/records/webhook-deliveries.ts';
 import { databases } from '../support/databases.ts';
 import { until } from '../support/deliveries.ts';
 import { freePort } from '../support/free-port.ts';
@@ -135,6 +137,35 @@ for (const name of databases) {
         left.map(({ attempts, due_at: at }) => [attempts, at <= Date.now() + 1000]),
         Array.from({ length: 5 }, () => [0, true]),
       );
+    });
+
+    it('who claimed a delivery of a disabled webhook puts it off no more once the webhook is enabled and another has claimed it', async () => {
+      const { database, log } = server.gatehouse.services;
+      const hook = await makeEndpoint('/enabled');
+      await queue(server, tenant, hook, 1);
+      const claim = async (): Promise<readonly Claimed[]> => {
+        const claims = { lane: hook, limit: 1, leaseMs };
+        const rows = await database.system((queries) => claimDeliveries(queries, database.dialect, 'webhook', claims));
+        return rows.map((row): Claimed => ({ kind: 'webhook', row }));
+      };
+      const never = new AbortController().signal;
+      const attempt = async (claimed: readonly Claimed[], prepare: Carrier<QueuedWebhookDelivery>): Promise<void> => {
+        const deps = { database, log, carriers: { webhook: prepare }, count: () => undefined, stopping: never, cut: never };
+        const batch = openBatch(deps, claimed, performance.now());
+        await batch.attemptNext();
+        await batch.concluded();
+      };
+      const disabled = await claim();
+      const id = tenant.id as TenantId;
+      await database.write(id, (queries) => resumeDeliveries(queries, id, hook));
+      await wait(5); // a lease of another millisecond
+      const enabled = await claim();
+      assert.deepEqual([disabled[0]!.row.attempts, enabled[0]!.row.attempts], [1, 1]);
+      await attempt(disabled, () => ({ prepare: async () => ({ notBeforeMs: Date.now() + 30 * 24 * 3_600_000 }) }));
+      assert.deepEqual(await waiting(hook), [enabled[0]!.row]);
+      await attempt(enabled, () => ({ prepare: async () => ({ send: async () => ({ result: 'failed' }) }) }));
+      const [left] = await waiting(hook);
+      assert.ok(left!.due_at < Date.now() + leaseMs, 'the pause after a first attempt');
     });
   });
 
