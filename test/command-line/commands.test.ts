@@ -341,7 +341,7 @@ for (const name of databases) {
           '--redirect-uri',
           'https://old.example/cb',
         );
-        const database = new DatabaseSync(join(running.database.dataFolder, 'gatehouse.db'));
+        const database = new DatabaseSync(join(running.database.dataFolder, 'gatehouse.db'), { timeout: 10_000 });
         database.prepare('UPDATE clients SET redirect_uris = ? WHERE client_id = ?').run('["https://Old.example/*"]', id); // as 0.1.0 took it
         database.close();
         const { findings } = await running.json<{ findings: readonly { check: string; found: string }[] }>('doctor');

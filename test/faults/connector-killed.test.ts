@@ -50,7 +50,7 @@ async function passMinute({ dataFolder, databaseUrl }: TestDatabase): Promise<vo
     return onServer(databaseUrl, async (connection) => {
       for (const statement of statements) await connection.query(statement);
     });
-  const database = new DatabaseSync(join(dataFolder, 'gatehouse.db'));
+  const database = new DatabaseSync(join(dataFolder, 'gatehouse.db'), { timeout: 10_000 });
   for (const statement of statements) database.exec(statement);
   database.close();
 }
