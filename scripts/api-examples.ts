@@ -37,6 +37,10 @@ const examples: Readonly<Record<string, Example>> = {
       policy: { hosts: ['app.example.com'], grant_types: ['authorization_code'], scopes: ['openid'] },
     },
   },
+  'POST /workload-issuers': {
+    body: { name: 'GitHub Actions', issuer: 'https://token.actions.githubusercontent.com', audiences: ['https://id.example.com/t/acme'] },
+  },
+  'PATCH /workload-issuers/{id}': { body: { lifetime_seconds_max: 600 } },
   'POST /resources': {
     body: { identifier: 'https://orders.example.com', name: 'Orders', scopes: [{ name: 'orders:read', description: 'See orders' }] },
   },

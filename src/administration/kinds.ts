@@ -6,6 +6,7 @@ import { type Fields, type Json, missingField, type ValuesOf } from '../domain/f
 import type { TenantId } from '../domain/ids.ts';
 import { type Context, fullFault, givenFault, type Kind, type KindFault, nameOfField, type Thing } from '../domain/kind.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
+import type { Capability } from '../domain/people/capabilities.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
@@ -26,6 +27,8 @@ export interface Effects<T extends Fields = Fields, Id extends string = string> 
   reading?(values: ValuesOf<T>, before: Thing<T> | undefined, nowMs: number): KindFault | undefined;
   /** What is wrong with values beside what else is stored, for whoever writes no document. */
   fault?(queries: Queries, tenant: TenantId, values: ValuesOf<T>, before: Thing<T, Id> | undefined): Promise<KindFault | undefined>;
+  /** What it hands out by what names it: held before and after, as what the kind itself says. */
+  needs?(queries: Queries, tenant: TenantId, values: ValuesOf<T>): Promise<readonly Capability[]>;
   /** Values of our own that follow from a change. */
   settle?(values: ValuesOf<T>, before: Thing<T, Id>): ValuesOf<T>;
   /** What a new one has beside its row, before its audit record, which it may be the first to be told of. */
@@ -104,6 +107,7 @@ export async function createThing<T extends Fields>(
       (await fullnessOf(registered, queries, store.database, acting.tenant.id)) ??
       (await registered.effects.fault?.(queries, acting.tenant.id, read.values, undefined));
     if (fault !== undefined) return faulty(fault);
+    await requireReach(registered, queries, acting, [read.values]);
     const added = await addThing(registered, queries, { store, acting }, { id: uuidV7(store.clock.nowMs()), ...read });
     return added.ok ? added : faulty(added.fault);
   });
@@ -175,6 +179,7 @@ export async function changeThing<T extends Fields>(
       if (fault !== undefined) return faulty(fault);
       requirePower(kind, acting, before);
       requirePower(kind, acting, values);
+      await requireReach(registered, queries, acting, [before, values]);
       const besides = await registered.effects.fault?.(queries, tenant.id, values, before);
       if (besides !== undefined) return faulty(besides);
       const thing = await replaceThing(
@@ -274,7 +279,10 @@ export async function removeThing<T extends Fields>(
   return store.cache.write(acting.tenant.id, async (queries): Promise<KindDone<T>> => {
     const before = await holdNamed(registered, queries, acting.tenant.id, id);
     if (before === undefined) return isAlways(kind, acting.tenant, id) ? faulty(kind.always!.fault) : fail('unknown');
-    if (kind.power.isFreelyDeleted !== true) requirePower(kind, acting, before);
+    if (kind.power.isFreelyDeleted !== true) {
+      requirePower(kind, acting, before);
+      await requireReach(registered, queries, acting, [before]);
+    }
     const done = await dropThing(registered, queries, { store, acting }, before);
     if (done === false) return fail('unknown');
     return done === true ? { ok: true, thing: before } : faulty(done);
@@ -359,6 +367,17 @@ function firstTaken(kind: Pick<Kind, 'unique' | 'fields'>, field?: string): Kind
 /** Whoever has a hand in a thing holds what it hands out. @throws the caller's own refusal, before anything is written */
 function requirePower<T extends Fields>({ power }: Kind<T>, { by, tenant }: Acting, values: ValuesOf<T>): void {
   if (power.needs !== undefined) by.require?.(power.needs(values, tenant));
+}
+
+/** The same of what names it. */
+async function requireReach<T extends Fields>(
+  { effects }: Registered<T>,
+  queries: Queries,
+  { by, tenant }: Acting,
+  all: readonly ValuesOf<T>[],
+): Promise<void> {
+  if (effects.needs === undefined || by.require === undefined) return;
+  for (const values of all) by.require(await effects.needs(queries, tenant.id, values));
 }
 
 const isAlways = ({ always, key }: Pick<Kind, 'always' | 'key'>, tenant: Tenant, id: string): boolean =>

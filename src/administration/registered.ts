@@ -6,6 +6,7 @@ import { endLinksOfHolders } from '../storage/people/user-roles.ts';
 import { findFeedEnd } from '../storage/records/event-feed.ts';
 import { resumeDeliveries } from '../storage/records/webhook-deliveries.ts';
 import { deleteAssignmentsOf } from '../storage/registry/clients/access-assignments.ts';
+import { capabilitiesByIssuer } from '../storage/registry/clients/workloads.ts';
 import { beginConnector, changeConnectorState } from '../storage/registry/extending/connectors.ts';
 import { findApplications } from '../storage/registry/extending/hooks.ts';
 import { beginWebhook } from '../storage/registry/extending/webhooks.ts';
@@ -71,6 +72,8 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
     changed: (queries, { acting }, _before, provider) => planRefresh(queries, acting.tenant.id, provider),
     remove: (queries, tenant, { id }) => deleteServiceProvider(queries, tenant, id),
   },
+  // Whoever says what its tokens are is each client that is known by one.
+  workload_issuer: { needs: (queries, tenant, { issuer }) => capabilitiesByIssuer(queries, tenant, issuer) },
   identity_provider: { reading: metadataFault, settle: renewProofs, changed: judgeDomains },
 };
 

@@ -202,6 +202,9 @@ export const eventTypes = defineEvents({
   'webhook.secret_rotated': { since: '0.2.0', about: ['webhook'], data: {}, when: 'A webhook got a new secret.' },
   'webhook.tested': { since: '0.2.0', about: ['webhook'], data: {}, when: 'An administrator tried a webhook; it goes to that one whatever its types.' },
   'webhook.updated': { since: '0.2.0', about: ['webhook'], data: { fields: 'list' }, when: 'A webhook was changed.' },
+  'workload_issuer.created': { since: '0.2.0', about: ['workload_issuer'], data: { issuer: 'text' }, when: 'An issuer was registered whose tokens programs are known by.' },
+  'workload_issuer.deleted': { since: '0.2.0', about: ['workload_issuer'], data: {}, when: 'A workload issuer was removed.' },
+  'workload_issuer.updated': { since: '0.2.0', about: ['workload_issuer'], data: { fields: 'list' }, when: 'A workload issuer was changed.' },
 });
 
 export type EventType = keyof typeof eventTypes;

@@ -64,8 +64,7 @@ export const scopeCharsMax = 4096;
 /** Seconds from nbf to exp of a request object (FAPI 2.0, CIBA), and how long ago nbf may be. */
 export const requestObjectSecondsMax = 3600;
 export const requestObjectJtiCharsMax = 256;
-/** Members of `claims`, both parts together. */
-export const requestedClaimsMax = 100;
+export const requestedClaimsMax = 100; // members of `claims`, both parts together
 export const hintCharsMax = 1024; // acr_values, ui_locales
 export const bindingMessageCharsMax = 512; // contract 8
 /** A pushed request as it is stored, and those of a client that wait to be used. */
@@ -81,8 +80,13 @@ export const dpopJtiCharsMax = 256;
 export const servedResourcesMax = 20;
 export const exchangeRowsMax = 50;
 export const actorsMax = 5;
-/** First exchanges of a day in the trail of a tenant, of each process. */
-export const exchangesToldPerDayMax = 10_000;
+/** Workload identity: issuers of a tenant, what a client is known by, and how long a token of a platform may live. */
+export const workloadIssuersMax = 50;
+export const audiencesPerIssuerMax = 20;
+export const workloadsPerClientMax = 20;
+export const claimsPerWorkloadMax = 10;
+export const workloadLifetimeSecondsMax = 86_400;
+export const exchangesToldPerDayMax = 10_000; // first ones in the trail of a tenant, of each process
 export const assertionLifetimeSecondsMax = 600;
 export const assertionJtiCharsMax = 256;
 /** DER of the certificate of a connection, or of a proxy's header. */

@@ -99,10 +99,10 @@ export const oidcRows = defineRows({
   'device_grant.expired_token': { ...oauth, code: 'expired_token', section: 'design', when: 'device_code expired.' },
   'device_grant.access_denied': { ...oauth, code: 'access_denied', section: 'design', when: 'The person denied the request, or may not use the client.' },
   'device_grant.code_invalid': { ...opaque, code: 'invalid_grant', section: 'design', when: 'device_code missing, unknown, of another client, or already used; or the access gate fails.' },
-  // RFC 7523: a program speaks for itself
+  // RFC 7523: a program speaks for itself, or its platform for it
   'jwt_bearer.assertion_invalid': {
     ...opaque, code: 'invalid_grant', section: 'design',
-    when: 'The assertion is no live, unused one that a client of this tenant made of itself with a key it is registered with, or the client is disabled or another than the one that authenticated.',
+    when: 'The assertion is no live, unused one that a client of this tenant made of itself with a key it is registered with, and no live token of a workload issuer that is of exactly one enabled client; or the client is disabled or another than the one that authenticated.',
   },
   // RFC 8693
   'exchange.invalid_request': {

@@ -1,5 +1,6 @@
 // The kinds of registered things (design 17). Adding one is its file, a line here, its events and its table: CONTRIBUTING.md.
 import { resourceKind } from './client/resource.ts';
+import { workloadIssuerKind } from './client/workload.ts';
 import { connectorKind } from './extending/connector.ts';
 import { hookKind } from './extending/hook.ts';
 import { webhookKind } from './extending/webhook.ts';
@@ -18,6 +19,7 @@ export const kinds = {
   hook: hookKind,
   webhook: webhookKind,
   connector: connectorKind,
+  workload_issuer: workloadIssuerKind,
 } as const;
 
 /** The same for whoever treats all alike. */

@@ -1,6 +1,7 @@
 // The typed shape of all tables, composed from the file of each aggregate. One line per table; no logic.
 
 import type { resourceFields } from '../domain/client/resource.ts';
+import type { workloadIssuerFields } from '../domain/client/workload.ts';
 import type { connectorFields } from '../domain/extending/connector.ts';
 import type { hookFields } from '../domain/extending/hook.ts';
 import type { webhookFields } from '../domain/extending/webhook.ts';
@@ -48,6 +49,7 @@ import type { AccessAssignmentTable } from './registry/clients/access-assignment
 import type { ClientDocumentTable } from './registry/clients/client-documents.ts';
 import type { ClientRegistrationTable, InitialAccessTokenTable } from './registry/clients/client-registrations.ts';
 import type { ClientTable } from './registry/clients/clients.ts';
+import type { ClientWorkloadTable } from './registry/clients/workloads.ts';
 import type { CustomAttributeTable } from './registry/custom-attributes.ts';
 import type { CustomizationTable } from './registry/customizations.ts';
 import type { ConnectorStateTable } from './registry/extending/connectors.ts';
@@ -93,6 +95,8 @@ export interface Schema {
   access_assignments: AccessAssignmentTable;
   client_documents: ClientDocumentTable;
   resources: KindTable<typeof resourceFields>;
+  workload_issuers: KindTable<typeof workloadIssuerFields>;
+  client_workloads: ClientWorkloadTable;
   roles: RoleTable;
   custom_attributes: CustomAttributeTable;
   mapping_tables: MappingTableTable;

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import {
+  audiencesPerIssuerMax,
   brandCornerPixelsMax,
+  claimsPerWorkloadMax,
   countMax,
   emailCharsMax,
   emailsPerUserMax,
@@ -37,6 +39,8 @@ import {
   textCharsMax,
   urisPerListMax,
   urlCharsMax,
+  workloadLifetimeSecondsMax,
+  workloadsPerClientMax,
 } from '../../src/contract/limits.ts';
 import { databases } from '../support/databases.ts';
 import { callJson, createTestTenant, type Managed } from '../support/management.ts';
@@ -71,6 +75,7 @@ const client = (fields: object) => ({
   ...fields,
 });
 const resource = (fields: object) => ({ identifier: `https://api.example/${fresh()}`, name: 'API', ...fields });
+const workloadIssuer = (fields: object) => ({ name: 'Platform', issuer: `https://ci.example/${fresh()}`, ...fields });
 const user = (fields: object) => ({ user_name: fresh(), ...fields });
 const provider = (fields: object) => ({ entity_id: `https://sp.example/${fresh()}`, acs: [{ url: 'https://sp.example/acs' }], ...fields });
 const longEmail = (length: number): string => `${upTo(64, '')}@${'d'.repeat(length - 64 - 1 - 8)}.example`;
@@ -113,6 +118,10 @@ const limits: readonly Limit[] = [
   post('/clients', 'urisPerListMax', urisPerListMax, 'redirect_uris', (size) => client({ redirect_uris: times(size, (at) => `https://client.example/${at}`) })),
   post('/clients', 'servedResourcesMax', servedResourcesMax, 'serves', (size) => client({ serves: times(size, (at) => `https://api.example/${at}`) })),
   post('/clients', 'exchangeRowsMax', exchangeRowsMax, 'exchange', (size) => client({ exchange: times(size, (at) => ({ resource: `https://api.example/${at}`, scopes: ['a'] })) })),
+  post('/clients', 'workloadsPerClientMax', workloadsPerClientMax, 'workloads', (size) => client({ workloads: times(size, (at) => ({ issuer: 'https://ci.example', subject: `${at}` })) })),
+  post('/clients', 'claimsPerWorkloadMax', claimsPerWorkloadMax, 'workloads', (size) => client({ workloads: [{ issuer: 'https://ci.example', claims: Object.fromEntries(times(size, (at) => [`c${at}`, 'x'])) }] })),
+  post('/workload-issuers', 'audiencesPerIssuerMax', audiencesPerIssuerMax, 'audiences', (size) => workloadIssuer({ audiences: times(size, (at) => `https://api.example/${at}`) })),
+  post('/workload-issuers', 'workloadLifetimeSecondsMax', workloadLifetimeSecondsMax, 'lifetime_seconds_max', (size) => workloadIssuer({ lifetime_seconds_max: size })),
   post('/clients', 'jwksKeysMax', jwksKeysMax, 'jwks.keys', (size) => client({ token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: times(size, (at) => ({ ...jwk, kid: `k${at}` })) } })),
   post('/resources', 'scopesPerListMax', scopesPerListMax, 'scopes', (size) => resource({ scopes: times(size, (at) => ({ name: `scope:${at}` })) })),
   post('/resources', 'scopeNameCharsMax', scopeNameCharsMax, 'scopes', (size) => resource({ scopes: [{ name: 's'.repeat(size) }] })),

@@ -49,6 +49,28 @@ export const kindStories: readonly KindStory[] = [
     ],
   },
   {
+    path: '/workload-issuers',
+    section: 'workload_issuers',
+    noun: 'workload_issuer',
+    create: { name: 'GitHub Actions', issuer: 'https://token.actions.example', audiences: ['https://acme.example'] },
+    change: { name: 'GitHub', keys: { jwks_uri: 'https://token.actions.example/keys' }, lifetime_seconds_max: 600, enabled: false },
+    refused: [
+      { name: 'X', issuer: 'platform' },
+      { name: 'X', issuer: 'http://x.example' },
+      { name: 'X', issuer: 'https://x.example?a' },
+      { name: 'X', issuer: 'spiffe://x.example' },
+      { name: 'X', issuer: 'https://x.example', keys: {} },
+    ],
+    refusedChanges: [{ issuer: null }, { keys: { jwks_uri: 'http://x.example' } }, { lifetime_seconds_max: 0 }],
+    search: 'ACTIONS',
+    items: [
+      { name: 'From a document', issuer: 'https://token.actions.example' },
+      { name: 'X', issuer: 'platform' },
+      { name: 'New', issuer: 'https://new.example', keys: { jwks_uri: 'https://new.example/keys' } },
+      { name: 'New' },
+    ],
+  },
+  {
     path: '/roles',
     section: 'roles',
     noun: 'role',

@@ -113,6 +113,7 @@ export async function makePowerWorld(server: TestServer, withKeyless: boolean): 
     signing_key: 'own',
     access_policy: 'assigned',
   });
+  const issuer = await idOf('/workload-issuers', { name: 'Platform', issuer: 'https://mark-clients.example/ci' });
   const resourceAssignment = await idOf(`/resources/${resource}/assignments`, { user_id: keyed.id });
   const spAssignment = await idOf(`/service-providers/${serviceProvider}/assignments`, { user_id: keyed.id });
   const provider = (alias: string) =>
@@ -156,6 +157,7 @@ export async function makePowerWorld(server: TestServer, withKeyless: boolean): 
       '/initial-access-tokens/': [initialToken],
       '/ssf-streams/': [stream.stream_id],
       '/resources/': [resource],
+      '/workload-issuers/': [issuer],
       '/custom-attributes/': [attribute],
       '/roles/': ['mark-roles-none', 'mark-roles-strong', 'owner'],
       '/users/': everybody,

@@ -1,13 +1,15 @@
 // Clients of every authentication method as openid-client (unpatched) sees them, and a person who signs in to them by PIN.
 import { exportJWK, generateKeyPair } from 'jose';
 import * as openid from 'openid-client';
-import type { Client, TokenEndpointAuthMethod } from '../../src/domain/client/client.ts';
+import type { Client, tokenEndpointAuthMethods } from '../../src/domain/client/client.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { encryptClientSecret } from '../../src/tokens/client-secret.ts';
 import { randomClientId } from '../../src/tokens/tenant-creation.ts';
 import { createClient, type TestClient } from './fixtures.ts';
 import { openLogin, signInByPin } from './login.ts';
 import type { TestServer } from './server.ts';
+
+type Method = (typeof tokenEndpointAuthMethods)[number];
 
 export interface RelyingParty {
   readonly client: TestClient;
@@ -18,7 +20,7 @@ export interface RelyingParty {
 export async function createRelyingParty(
   server: TestServer,
   tenant: Tenant,
-  method: TokenEndpointAuthMethod,
+  method: Method,
   changes: Partial<Client> = {},
 ): Promise<RelyingParty> {
   const { services } = server.gatehouse;
@@ -37,7 +39,7 @@ export async function createRelyingParty(
       : {}),
     ...changes,
   });
-  const authentication: Readonly<Record<TokenEndpointAuthMethod, () => openid.ClientAuth>> = {
+  const authentication: Readonly<Record<Method, () => openid.ClientAuth>> = {
     client_secret_basic: () => openid.ClientSecretBasic(client.secret),
     client_secret_post: () => openid.ClientSecretPost(client.secret),
     client_secret_jwt: () => openid.ClientSecretJwt(secret),

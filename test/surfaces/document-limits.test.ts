@@ -8,6 +8,7 @@ import {
   customAttributesPerTenantMax,
   providersPerTenantMax,
   webhooksPerTenantMax,
+  workloadIssuersMax,
 } from '../../src/contract/limits.ts';
 import { databases } from '../support/databases.ts';
 import { createTestTenant, type Json } from '../support/management.ts';
@@ -38,6 +39,12 @@ const bounded: readonly Bounded[] = [
     many: 'providers',
     most: providersPerTenantMax,
     item: (at) => ({ alias: `p${at}`, kind: 'oidc', name: 'P', issuer: `https://p${at}.example`, client_id: 'us' }),
+  },
+  {
+    section: 'workload_issuers',
+    many: 'workload issuers',
+    most: workloadIssuersMax,
+    item: (at) => ({ name: `W${at}`, issuer: `https://w${at}.example` }),
   },
   { section: 'custom_attributes', many: 'attributes', most: customAttributesPerTenantMax, item: (at) => ({ name: `a${at}` }) },
 ];

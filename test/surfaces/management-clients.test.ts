@@ -105,6 +105,7 @@ for (const database of databases) {
         tls_client_auth_san_uri: null,
         tls_client_auth_san_ip: null,
         tls_client_auth_san_email: null,
+        workloads: [],
         redirect_uris: [],
         origin: null,
         post_logout_redirect_uris: [],

@@ -27,6 +27,7 @@ const unknownUuid = (): string => randomUUID();
 const unknownIds: Ids = {
   clients: { id: randomBytes(16).toString('base64url'), assignment_id: unknownUuid() },
   resources: { id: unknownUuid(), assignment_id: unknownUuid() },
+  'workload-issuers': { id: unknownUuid() },
   users: {
     id: unknownUuid(),
     session_id: unknownUuid(),
@@ -64,6 +65,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
   });
   const assigned = await tenant.make('POST', `/clients/${client.client_id}/assignments`, { user_id: user.id });
   const admitted = await tenant.make('POST', `/service-providers/${provider['id']}/assignments`, { user_id: user.id });
+  const issuer = await tenant.make('POST', '/workload-issuers', { name: 'Platform', issuer: 'https://ci.example' });
   const reached = await tenant.make('POST', `/resources/${resource['id']}/assignments`, { user_id: user.id });
   const stored = await services.tenants.bySlug(tenant.slug);
   assert.ok(stored !== undefined);
@@ -113,6 +115,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
   return {
     clients: { id: client.client_id, assignment_id: String(assigned['id']) },
     resources: { id: String(resource['id']), assignment_id: String(reached['id']) },
+    'workload-issuers': { id: String(issuer['id']) },
     users: {
       id: user.id,
       session_id: tokens.grantId,

@@ -11,6 +11,7 @@ import {
   usesSecret,
 } from '../../domain/client/client.ts';
 import { tlsClientAuthFields } from '../../domain/client/tls-client-auth.ts';
+import { workloadFields } from '../../domain/client/workload.ts';
 import type { FieldFault } from '../../domain/field.ts';
 import type { ClientId, TenantId } from '../../domain/ids.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
@@ -117,7 +118,7 @@ export async function changeClient(
 }
 
 const { tlsClientCertificateBoundAccessTokens: _flag, ...certificateFields } = tlsClientAuthFields;
-const ofKeys = { jwks: clientFields.jwks, jwksUri: clientFields.jwksUri, ...certificateFields };
+const ofKeys = { jwks: clientFields.jwks, jwksUri: clientFields.jwksUri, ...workloadFields, ...certificateFields };
 const keyProperties = Object.keys(ofKeys) as readonly (keyof typeof ofKeys)[]; // its own keys
 
 /** Whether whoever changes a client so knows from then on by what it signs in: keys, where its method uses them and no secret. */
@@ -171,6 +172,7 @@ export function secretsFor(
   switch (client.tokenEndpointAuthMethod) {
     case 'none':
     case 'private_key_jwt':
+    case 'federated_jwt':
     case 'tls_client_auth':
     case 'self_signed_tls_client_auth':
       return { secrets: none, secret: undefined };

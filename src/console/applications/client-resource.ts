@@ -57,7 +57,10 @@ export const clients: ConsoleResource = {
     ['/activity', 'Activity'],
     ['/start', 'Start'],
   ],
-  links: [['/initial-access-tokens', 'Clients that register themselves']],
+  links: [
+    ['/initial-access-tokens', 'Clients that register themselves'],
+    ['/workload-issuers', 'Programs known by their platform'],
+  ],
   facts: [
     ['Where it comes from', comesFrom],
     lastSignIn,

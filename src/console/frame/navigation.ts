@@ -49,7 +49,11 @@ const pages: readonly ConsolePage[] = [
 ];
 
 /** Pages that are reached from another, and stand below it. */
-const below: Readonly<Record<string, string>> = { '/initial-access-tokens': '/clients', '/roles': '/administrators' };
+const below: Readonly<Record<string, string>> = {
+  '/initial-access-tokens': '/clients',
+  '/workload-issuers': '/clients',
+  '/roles': '/administrators',
+};
 
 /** The root tenant's administrators are the operators: they manage tenants too. */
 export const isOperatorTenant = (tenant: Tenant): boolean => tenant.slug === rootTenantSlug;

@@ -4,6 +4,7 @@
 import { defaultsOf, type FieldFault, type Json, toJson } from '../field.ts';
 import { type Client, type ClientChange, clientFields, shownAuthMethod } from './client.ts';
 import { tlsClientAuthFields } from './tls-client-auth.ts';
+import { federatedMethod } from './workload.ts';
 
 /** Our field of each metadata value that is the same but for its name. */
 const fieldOf: Readonly<Record<string, string>> = {
@@ -45,6 +46,9 @@ export function changeOfMetadata(
   if (isGiven(responseTypes) && !(Array.isArray(responseTypes) && responseTypes.every((type) => type === 'code')))
     return { ok: false, fault: { field: 'response_types', text: 'may hold code only' } };
   if (isGiven(subjectType) && subjectType !== 'public') return { ok: false, fault: { field: 'subject_type', text: 'must be public' } };
+  // What it is known by then, an administrator registers.
+  if (metadata['token_endpoint_auth_method'] === federatedMethod)
+    return { ok: false, fault: { field: 'token_endpoint_auth_method', text: 'must be one that the metadata of this server offers' } };
   if (isGiven(scope) && typeof scope !== 'string') return { ok: false, fault: { field: 'scopes', text: 'must be a text' } };
   const values = Object.entries(fieldOf).map(([name, own]) => [own, isGiven(metadata[name]) ? metadata[name] : defaults[own]]);
   const change = {

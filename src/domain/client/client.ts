@@ -1,5 +1,4 @@
 // An OAuth client as registered (design 02, /clients): the table of its fields, and what they mean together. Pure.
-import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { jwksKeysMax, nameCharsMax, scopeNameCharsMax, scopesPerListMax, urisPerListMax, urlCharsMax } from '../../contract/limits.ts';
 import {
   type ChangeOf,
@@ -25,10 +24,13 @@ import { standardScopes } from '../oidc/standard-scopes.ts';
 import { capabilities } from '../people/capabilities.ts';
 import { audienceFault, calledUriFault, redirectUriFault } from './client-uris.ts';
 import { fapi2Fault, fapi2Implied, fapi2Profile, hasBoundTokens } from './fapi2.ts';
+import { type JwkSet, keysFault } from './jwk-set.ts';
 import type { Origin } from './stranger.ts';
 import { certificateFault, certificateMethods, credentialsTab, tlsClientAuthFields, tokensTab } from './tls-client-auth.ts';
 import { exchangeFields } from './token-exchange.ts';
+import { federatedMethod, workloadFields } from './workload.ts';
 
+/** Those that metadata offers (RFC 8414 2), and programs may register for. */
 export const tokenEndpointAuthMethods = [
   'client_secret_basic',
   'client_secret_post',
@@ -37,7 +39,9 @@ export const tokenEndpointAuthMethods = [
   ...certificateMethods,
   'none',
 ] as const;
-export type TokenEndpointAuthMethod = (typeof tokenEndpointAuthMethods)[number];
+/** All that an administrator may register. */
+export const clientAuthMethods = [...tokenEndpointAuthMethods, federatedMethod] as const;
+export type TokenEndpointAuthMethod = (typeof clientAuthMethods)[number];
 /** What a tenant's admin client is registered for: the secret in either carrier (design 02, system API). Nobody can ask for it. */
 export const adminClientAuthMethod = 'client_secret_basic_or_post';
 export type RegisteredAuthMethod = TokenEndpointAuthMethod | typeof adminClientAuthMethod;
@@ -53,11 +57,6 @@ export function acceptsAuthMethod(registered: RegisteredAuthMethod, used: TokenE
 
 /** True when the method sends or signs with a secret. */
 export const usesSecret = (method: RegisteredAuthMethod): boolean => method.startsWith('client_secret');
-
-type Jwk = Readonly<Record<string, unknown>>;
-interface JwkSet {
-  readonly keys: readonly Jwk[];
-}
 
 const uri = text(urlCharsMax);
 const uris = list(uri, urisPerListMax);
@@ -86,12 +85,13 @@ export const clientFields = {
     check: (name) => (name.trim() === '' ? 'is required' : undefined) }),
   type: field('type', choice(['confidential', 'public']), { default: 'confidential', label: 'Type', cli: 'type', form: 'new',
     help: 'Public: an app or page that cannot keep a secret.' }),
-  tokenEndpointAuthMethod: field('token_endpoint_auth_method', choice<RegisteredAuthMethod>(tokenEndpointAuthMethods), {
+  tokenEndpointAuthMethod: field('token_endpoint_auth_method', choice<RegisteredAuthMethod>(clientAuthMethods), {
     default: 'client_secret_basic', label: 'Client authentication', tab: credentialsTab, cli: 'auth-method', form: 'new', help: 'none for public clients.' }),
   jwks: field('jwks', jwkSet, { label: 'Its public keys', tab: credentialsTab, help: 'Paste its JSON Web Key Set, or one key, as its program gives it: for private_key_jwt, signed requests and self_signed_tls_client_auth (x5c).', check: keysFault }),
   jwksUri: field('jwks_uri', uri, { label: 'Address of its public keys', tab: credentialsTab, help: 'Instead of the keys themselves.',
     check: calledUriFault }),
   ...tlsClientAuthNames,
+  ...workloadFields,
   redirectUris: field('redirect_uris', uris, { default: [], label: 'Redirect URIs', cli: 'redirect-uri',
     help: 'One a line; compared byte for byte.' }),
   postLogoutRedirectUris: field('post_logout_redirect_uris', uris, { default: [], label: 'Post-logout redirect URIs', tab: logoutTab,
@@ -214,6 +214,8 @@ function authenticationFault(client: Values): FieldFault | undefined {
   if (client.jwks !== undefined && client.jwksUri !== undefined) return { field: 'jwks_uri', text: 'may not be given together with jwks' };
   if (method === 'private_key_jwt' && client.jwks === undefined && client.jwksUri === undefined)
     return { field: 'jwks', text: 'or jwks_uri is required for private_key_jwt' };
+  if (method === federatedMethod && client.workloads.length === 0)
+    return { field: 'workloads', text: `must name one or more for ${federatedMethod}` };
   const certificates = certificateFault(client);
   if (certificates !== undefined) return certificates;
   if (client.requireSignedRequestObject && client.jwks === undefined && client.jwksUri === undefined)
@@ -282,26 +284,4 @@ function scopesFault(scopes: readonly string[]): string | undefined {
   // RFC 6749 3.3: scope-token
   const bad = scopes.some((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
   return bad ? 'must hold scope names without spaces, quotes and backslashes' : undefined;
-}
-
-const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
-
-/** Public keys only, that this build can verify with. */
-function keysFault({ keys }: JwkSet): string | undefined {
-  for (const key of keys) {
-    if (privateMembers.some((member) => Object.hasOwn(key, member))) return 'must hold public keys only';
-    const fault = publicKeyFault(key);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-}
-
-function publicKeyFault(jwk: Jwk): string | undefined {
-  try {
-    const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
-    const { modulusLength } = key.asymmetricKeyDetails ?? {};
-    return key.asymmetricKeyType === 'rsa' && (modulusLength ?? 0) < 2048 ? 'must hold RSA keys of 2048 bits or more' : undefined;
-  } catch {
-    return 'must hold EC, OKP or RSA public keys (RFC 7517)';
-  }
 }

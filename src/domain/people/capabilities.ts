@@ -37,3 +37,8 @@ export const capabilities: readonly Capability[] = [
 /** Those that mean something in a tenant: tenants are managed in the root tenant alone. */
 export const capabilitiesOfTenant = ({ slug }: { readonly slug: string }): readonly Capability[] =>
   slug === rootTenantSlug ? capabilities : capabilities.filter((capability) => !capability.startsWith('tenants:'));
+
+const names: ReadonlySet<string> = new Set(capabilities);
+/** Those of the names that are capabilities. */
+export const capabilitiesIn = (scopes: readonly string[] | undefined): readonly Capability[] =>
+  (scopes ?? []).filter((scope): scope is Capability => names.has(scope));

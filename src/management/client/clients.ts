@@ -7,7 +7,7 @@ import { type Client, type ClientChange, clientFields, shownAuthMethod } from '.
 import { isOwnClient } from '../../domain/client/own-clients.ts';
 import { hostOfStranger } from '../../domain/client/stranger.ts';
 import { type FieldFault, toJson } from '../../domain/field.ts';
-import { capabilities } from '../../domain/people/capabilities.ts';
+import { capabilitiesIn } from '../../domain/people/capabilities.ts';
 import { findClient, listClients, listStrangers } from '../../storage/registry/clients/clients.ts';
 import {
   type Call,
@@ -61,8 +61,8 @@ const shownSecret = { client_secret: Type.Optional(Type.String()) };
 
 const unknownClient = (): Error => notFound('unknown_client');
 const invalid = ({ field, text }: FieldFault): Error => invalidField(field, `This field ${text}.`);
-const capabilitySet: ReadonlySet<string> = new Set(capabilities);
 
+/** Whoever could take over a client through the API must have its capabilities already. */
 export const clientEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
@@ -169,11 +169,6 @@ export const clientEndpoints: readonly Endpoint[] = [
     requireForeign,
   }),
 ];
-
-/** Whoever could take over a client through the API must have its capabilities already. */
-/** Those of the names that are capabilities. */
-export const capabilitiesIn = (names: readonly string[] | undefined): readonly string[] =>
-  (names ?? []).filter((scope) => capabilitySet.has(scope));
 
 const secretOf = (secret: string | undefined): Json => (secret === undefined ? {} : { client_secret: secret });
 

@@ -5,6 +5,7 @@ import { createInitialAccessToken, removeInitialAccessToken, type WantedToken } 
 import { propertiesOf } from '../../administration/schema-pieces.ts';
 import { initialAccessTokenFields, policyFields } from '../../domain/client/registration-policy.ts';
 import { overlay, toJson, valueFault } from '../../domain/field.ts';
+import { capabilitiesIn } from '../../domain/people/capabilities.ts';
 import {
   findInitialAccessToken,
   type InitialAccessToken,
@@ -13,7 +14,6 @@ import {
 import { type Endpoint, endpoint, invalidField, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
 import { answerSearched } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, searchQuery } from '../schemas.ts';
-import { capabilitiesIn } from './clients.ts';
 
 const { count, expires_in_seconds: expiresInSeconds } = propertiesOf({
   count: initialAccessTokenFields.count,

@@ -33,7 +33,7 @@ export interface AssertionDeps extends ClientKeysDeps, Parts<'config'> {
   readonly encryption: KeyEncryption;
 }
 
-const jwtBearerAssertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+export const jwtBearerAssertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** RFC 6749 appendix A.1, within any length of ours. */
 const clientIdSyntax = /^[\x20-\x7e]{1,200}$/;
@@ -74,7 +74,7 @@ export async function verifyAssertion(
   { jwt, clientId }: PresentedAssertion,
 ): Promise<Cause | undefined> {
   if (client === undefined) {
-    await isSignedBy(dummyToken, 'ES256', dummyKey());
+    await verifyNothing();
     return { reason: 'unknown_client', received: clientId };
   }
   const fault =
@@ -106,7 +106,7 @@ export async function findGrantFault(
   { jwt, clientId }: PresentedAssertion,
 ): Promise<Cause | undefined> {
   if (client === undefined) {
-    await isSignedBy(dummyToken, 'ES256', dummyKey());
+    await verifyNothing();
     return { reason: 'unknown_client', received: clientId };
   }
   const { typ } = jwt.header;
@@ -154,7 +154,7 @@ export async function findKeyFault(services: ClientKeysDeps, tenant: TenantId, c
   return { reason: 'assertion_signature', received: kid };
 }
 
-function findHeaderFault({ header }: ParsedJwt, algs: readonly string[]): Cause | undefined {
+export function findHeaderFault({ header }: ParsedJwt, algs: readonly string[]): Cause | undefined {
   const refused = refusedHeaders.find((name) => name in header);
   if (refused !== undefined) return { reason: 'assertion_header', received: refused };
   const { alg } = header;
@@ -201,8 +201,13 @@ function findClaimsFault({ clock }: AssertionDeps, clientId: string, jwt: Parsed
 }
 
 /** How far the client's clock may be ahead of ours. */
-const skewSeconds = 30;
-const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+export const skewSeconds = 30;
+export const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
+/** Costs what a verification does. */
+async function verifyNothing(): Promise<void> {
+  await isSignedBy(dummyToken, 'ES256', dummyKey());
+}
 
 const dummyToken = `${Buffer.from('{"alg":"ES256"}').toString('base64url')}.e30.${Buffer.alloc(64, 1).toString('base64url')}`;
 let dummy: KeyObject | undefined;

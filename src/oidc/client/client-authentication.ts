@@ -8,6 +8,7 @@ import { verifySecret } from '../../crypto/secret-hash.ts';
 import { acceptsAuthMethod, type Client, type RegisteredAuthMethod, type TokenEndpointAuthMethod } from '../../domain/client/client.ts';
 import { hostFault } from '../../domain/client/stranger.ts';
 import { isCertificateMethod } from '../../domain/client/tls-client-auth.ts';
+import { federatedMethod } from '../../domain/client/workload.ts';
 import { cibaGrantType, refreshGrantType } from '../../domain/oidc/grant-types.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { repeatedCredentials } from '../../http/request-sanity.ts';
@@ -15,8 +16,16 @@ import type { Parts } from '../../http/services.ts';
 import { findCachedClient, peekClient, touchClient } from '../../storage/registry/clients/clients.ts';
 import { decodeFormText, type RequestParameters } from '../parameters.ts';
 import { findCertificateFault } from './certificate-authentication.ts';
-import { type AssertionDeps, type CalledEndpoint, type PresentedAssertion, readAssertion, verifyAssertion } from './client-assertion.ts';
+import {
+  type AssertionDeps,
+  type CalledEndpoint,
+  jwtBearerAssertionType,
+  type PresentedAssertion,
+  readAssertion,
+  verifyAssertion,
+} from './client-assertion.ts';
 import { countFailure } from './client-failures.ts';
+import { findWorkloadClient, type PresentedWorkload, readWorkload } from './workload-token.ts';
 
 export type ClientAuthDeps = AssertionDeps & Parts<'cache' | 'rateLimiter'>;
 
@@ -48,6 +57,8 @@ export async function authenticateClient(
   requirement: { readonly confidentialOnly: boolean } = { confidentialOnly: false },
 ): Promise<Client> {
   const { tenant } = request;
+  const workload = await presentedWorkload(services, request, parameters);
+  if (workload !== undefined) return authenticateWorkload(services, request, parameters, workload);
   const presented = readPresented(request, parameters);
   if (!presented.ok) return refuse(services, request, reply, presented);
   const known = peekClient(services.cache, tenant.id, presented.clientId);
@@ -66,6 +77,36 @@ export async function authenticateClient(
   }
   request.auditActor = `client:${client.clientId}`;
   return client;
+}
+
+/** The token of a workload that stands alone as the assertion of a client. */
+async function presentedWorkload(
+  services: ClientAuthDeps,
+  request: FastifyRequest,
+  parameters: RequestParameters,
+): Promise<PresentedWorkload | undefined> {
+  const text = parameters.get('client_assertion');
+  if (text === undefined || parameters.get('client_assertion_type') !== jwtBearerAssertionType) return undefined;
+  if (request.headers.authorization !== undefined || presentsSecret(parameters)) return undefined;
+  return readWorkload(services, request.tenant, text);
+}
+
+async function authenticateWorkload(
+  services: ClientAuthDeps,
+  request: FastifyRequest,
+  parameters: RequestParameters,
+  workload: PresentedWorkload,
+): Promise<Client> {
+  const found = await findWorkloadClient(services, request.tenant, workload, parameters.get('client_id'));
+  if ('reason' in found) return refuse(services, request, undefined, found);
+  if (found.tokenEndpointAuthMethod !== federatedMethod)
+    return refuse(services, request, undefined, {
+      reason: 'method_not_registered',
+      received: federatedMethod,
+      expected: found.tokenEndpointAuthMethod,
+    });
+  request.auditActor = `client:${found.clientId}`;
+  return found;
 }
 
 /** True when the request carries any credential: an Authorization header, a client_secret or a client_assertion, empty ones too. */
@@ -155,8 +196,13 @@ const findPublic = (client: Client | undefined, confidentialOnly: boolean): Caus
 
 const isAssertionMethod = (method: RegisteredAuthMethod): boolean => method === 'client_secret_jwt' || method === 'private_key_jwt';
 
-async function refuse({ rateLimiter }: Parts<'rateLimiter'>, request: FastifyRequest, reply: FastifyReply, cause: Cause): Promise<never> {
+async function refuse(
+  { rateLimiter }: Parts<'rateLimiter'>,
+  request: FastifyRequest,
+  reply: FastifyReply | undefined,
+  cause: Cause,
+): Promise<never> {
   await countFailure(rateLimiter, request.tenant, request.clientAddress);
-  if (request.headers.authorization !== undefined) reply.header('www-authenticate', challenge);
+  if (request.headers.authorization !== undefined) reply?.header('www-authenticate', challenge);
   throw reject('client.invalid_client', { reason: cause.reason, received: cause.received, expected: cause.expected });
 }

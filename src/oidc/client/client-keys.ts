@@ -5,6 +5,8 @@ import type { KeyObject } from 'node:crypto';
 import { jwksBytesMax, jwksKeysMax } from '../../contract/limits.ts';
 import { publicKeyFor } from '../../crypto/assertion-algorithms.ts';
 import type { Client } from '../../domain/client/client.ts';
+import { calledUriFault } from '../../domain/client/client-uris.ts';
+import type { WorkloadIssuer } from '../../domain/client/workload.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
@@ -35,12 +37,18 @@ const urisMax = 2000;
 
 const fetchedBy = new WeakMap<Outbound, Map<string, Fetched>>();
 
+interface Sought {
+  readonly alg: string;
+  readonly kid: string | undefined;
+  readonly again: boolean;
+}
+
 /** Keys of the client that may have made a signature of `alg` under `kid` (undefined: any). `again` asks for keys newer than known. */
 export async function clientKeys(
   services: ClientKeysDeps,
   tenant: TenantId,
   client: Client,
-  { alg, kid, again }: { readonly alg: string; readonly kid: string | undefined; readonly again: boolean },
+  { alg, kid, again }: Sought,
 ): Promise<readonly KeyObject[]> {
   return candidates(await clientJwks(services, tenant, client, again), alg, kid);
 }
@@ -53,15 +61,33 @@ export async function clientJwks(services: ClientKeysDeps, tenant: TenantId, cli
   return client.jwksUri === undefined ? [] : fetchedKeys(services, tenant, { url: client.jwksUri, ...reach }, again);
 }
 
+/** Keys of a workload issuer, as those of a client. */
+export async function issuerKeys(
+  services: ClientKeysDeps,
+  tenant: TenantId,
+  { issuer, keys }: Pick<WorkloadIssuer, 'issuer' | 'keys'>,
+  { alg, kid, again }: Sought,
+): Promise<readonly KeyObject[]> {
+  if ('jwks' in keys) return again ? [] : candidates(keys.jwks.keys, alg, kid);
+  const from = 'jwks_uri' in keys ? { url: keys.jwks_uri } : { url: discoveryOf(issuer, keys.discovery), issuer };
+  return candidates(await fetchedKeys(services, tenant, from, again), alg, kid);
+}
+
+const discoveryOf = (issuer: string, address: true | string): string =>
+  address === true ? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration` : address;
+
 function candidates(keys: readonly Jwk[], alg: string, kid: string | undefined): readonly KeyObject[] {
   const named = kid === undefined ? keys : keys.filter((key) => key['kid'] === kid || key['kid'] === undefined);
   return named.flatMap((key) => publicKeyFor(alg, key) ?? []);
 }
 
-type KeySet = Pick<OutboundRequest, 'url' | 'reach'>;
+interface KeySet extends Pick<OutboundRequest, 'url' | 'reach'> {
+  /** At the address is the discovery document of this issuer, which says where they are. */
+  readonly issuer?: string;
+}
 
 async function fetchedKeys(services: ClientKeysDeps, tenant: TenantId, from: KeySet, again: boolean): Promise<readonly Jwk[]> {
-  const known = fetchedOf(services, `${tenant} ${from.reach ?? ''} ${from.url}`);
+  const known = fetchedOf(services, `${tenant} ${from.reach ?? ''} ${from.issuer ?? ''} ${from.url}`);
   const nowMs = services.clock.nowMs();
   const wanted = again || nowMs - known.fetchedAtMs >= freshMs;
   if (wanted && known.running === undefined && nowMs - known.attemptedAtMs >= pauseMs) {
@@ -90,17 +116,32 @@ function fetchedOf(services: ClientKeysDeps, key: string): Fetched {
 }
 
 async function fetchKeys(services: ClientKeysDeps, tenant: TenantId, from: KeySet, known: Fetched): Promise<void> {
-  const result = await services.outbound.fetch({ ...from, share: tenant, method: 'GET', timeoutMs, responseBytesMax: jwksBytesMax });
-  const keys = result.ok && result.status === 200 ? parseJwks(result.body) : undefined;
+  const { issuer, ...at } = from;
+  const get = (url: string) =>
+    services.outbound.fetch({ ...at, url, share: tenant, method: 'GET', timeoutMs, responseBytesMax: jwksBytesMax });
+  const first = await get(at.url);
+  const url = issuer === undefined ? at.url : first.ok && first.status === 200 ? keysAddress(first.body, issuer) : undefined;
+  const result = issuer === undefined || url === undefined ? first : await get(url);
+  const keys = url !== undefined && result.ok && result.status === 200 ? parseJwks(result.body) : undefined;
   if (keys === undefined) {
     services.log.warn(
-      { jwks_uri: from.url, cause: result.ok ? `status ${result.status}` : result.reason },
+      { jwks_uri: url ?? at.url, cause: result.ok ? `status ${result.status}` : result.reason },
       'the keys of a client could not be fetched',
     );
     return;
   }
   known.keys = keys;
   known.fetchedAtMs = services.clock.nowMs();
+}
+
+/** Where the discovery document of an issuer says its keys are; undefined when it is of another, or no such address. */
+function keysAddress(text: string, issuer: string): string | undefined {
+  try {
+    const { issuer: said, jwks_uri: url } = JSON.parse(text) as { issuer?: unknown; jwks_uri?: unknown }; // checked below
+    return said === issuer && typeof url === 'string' && calledUriFault(url) === undefined ? url : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The public keys of a JWK set (RFC 7517 5), or undefined when the text is none. Members that are no objects are skipped. */

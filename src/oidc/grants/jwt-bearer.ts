@@ -1,5 +1,6 @@
 // jwt-bearer (RFC 7523 2.1; design 18, part 3): a program gets a token of an API of the tenant by a JWT it made of itself with a key it is
-// registered with. The assertion may stand for the authentication of the client too. Used up once all else is right.
+// registered with, or by one that its platform gave it. The assertion may stand for the authentication of the client too. What a program
+// made is used up once all else is right.
 import type { FastifyRequest } from 'fastify';
 import { type Cause, type ContractError, reject } from '../../contract/contract-error.ts';
 import type { Client } from '../../domain/client/client.ts';
@@ -10,6 +11,7 @@ import { findCachedClient, peekClient, touchClient } from '../../storage/registr
 import { findGrantFault, type PresentedAssertion, readNamed, useAssertion } from '../client/client-assertion.ts';
 import type { ClientAuthDeps } from '../client/client-authentication.ts';
 import { countFailure } from '../client/client-failures.ts';
+import { findWorkloadClient, type PresentedWorkload, readWorkload } from '../client/workload-token.ts';
 import type { RequestParameters } from '../parameters.ts';
 import { capabilitiesOf, requestedAudiences } from '../scopes.ts';
 import type { TokenGrant } from './grant.ts';
@@ -31,7 +33,7 @@ export const jwtBearerGrant: TokenGrant = {
       refusal: 'jwt_bearer.assertion_invalid',
       userState: undefined,
       redeem: async () => {
-        const fault = await useAssertion(services, tenant, own.assertion);
+        const fault = own.assertion && (await useAssertion(services, tenant, own.assertion));
         if (fault !== undefined) throw refused(fault);
         return undefined;
       },
@@ -41,7 +43,8 @@ export const jwtBearerGrant: TokenGrant = {
 
 interface Verified {
   readonly client: Client;
-  readonly assertion: PresentedAssertion;
+  /** Of its own making; absent for a token of its platform, which it may use again. */
+  readonly assertion?: PresentedAssertion;
 }
 
 /** Assertions that were verified for a request: the client it names and the grant it is are one look. */
@@ -59,6 +62,8 @@ async function verify(services: ClientAuthDeps, request: FastifyRequest, paramet
   const { tenant } = request;
   const text = parameters.get('assertion');
   if (text === undefined) throw reject('token.invalid_request', 'assertion_missing', { text: 'assertion is required.' });
+  const workload = await readWorkload(services, tenant, text);
+  if (workload !== undefined) return verifyWorkload(services, request, parameters, workload);
   const assertion = readNamed(parameters, text);
   if ('reason' in assertion) return refuse(services, request, assertion);
   const { clientId } = assertion;
@@ -77,6 +82,21 @@ async function verify(services: ClientAuthDeps, request: FastifyRequest, paramet
   }
   request.auditActor = `client:${clientId}`;
   return { client: usable, assertion };
+}
+
+async function verifyWorkload(
+  services: ClientAuthDeps,
+  request: FastifyRequest,
+  parameters: RequestParameters,
+  workload: PresentedWorkload,
+): Promise<Verified> {
+  const found = await findWorkloadClient(services, request.tenant, workload);
+  if ('reason' in found) return refuse(services, request, found);
+  const named = parameters.get('client_id');
+  if (named !== undefined && named !== found.clientId)
+    return refuse(services, request, { reason: 'client_id_mismatch', received: named, expected: found.clientId });
+  request.auditActor = `client:${found.clientId}`;
+  return { client: found };
 }
 
 /** A wrong assertion is a failed authentication of its address. */

@@ -6,10 +6,10 @@ import {
   adminClientAuthMethod,
   type Client,
   type ClientChange,
+  clientAuthMethods,
   clientFields,
   type Registration,
   registrationOf,
-  tokenEndpointAuthMethods,
   unreachableScope,
   usesSecret,
 } from '../../../domain/client/client.ts';
@@ -54,7 +54,7 @@ const managementApiName = 'management_api';
 const fields = propertiesOf(clientFields);
 const optional = changeOf({
   ...fields,
-  token_endpoint_auth_method: oneOf([...tokenEndpointAuthMethods, adminClientAuthMethod]),
+  token_endpoint_auth_method: oneOf([...clientAuthMethods, adminClientAuthMethod]),
   client_secret: Type.String({ minLength: clientSecretCharsMin, maxLength: secretCharsMax, pattern: '^[\\x20-\\x7e]+$' }),
   client_secret_sha256: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
 }).properties;

@@ -20,6 +20,7 @@ import { keepAudiences } from './release-2/0500/0550-kept-audiences.ts';
 import { tokenExchange } from './release-2/0500/0551-token-exchange.ts';
 import { signInTries } from './release-2/0500/0552-sign-in-tries.ts';
 import { domainProofSalts } from './release-2/0500/0560-domain-proof-salts.ts';
+import { workloads } from './release-2/0500/0561-workloads.ts';
 import type { IndexDefinition, MigrationContext } from './table.ts';
 
 interface Numbered {
@@ -381,4 +382,5 @@ export const migrations: readonly Migration[] = [
   { number: 551, name: 'token-exchange', apply: tokenExchange },
   { number: 552, name: 'sign-in-tries', apply: signInTries },
   { number: 560, name: 'domain-proof-salts', apply: domainProofSalts },
+  { number: 561, name: 'workloads', apply: workloads },
 ];

@@ -13,6 +13,7 @@ import { fromRow, type RowOf, toRow } from '../../engine/rows/row-codec.ts';
 import { statement } from '../../engine/statement.ts';
 import { forgetSignIns } from '../last-sign-ins.ts';
 import { listOpenResources } from './resources.ts';
+import { writeWorkloads } from './workloads.ts';
 
 export interface ClientTable extends RowOf<typeof clientFields> {
   tenant_id: TenantId;
@@ -118,6 +119,7 @@ export async function listClientsKnownTo(queries: Queries, tenant: TenantId, act
 /** Inserts a client whose id was made for it. */
 export async function insertClient(queries: Queries, tenant: TenantId, client: Client): Promise<void> {
   await insertion(queries, tenant, client).execute();
+  await writeWorkloads(queries, tenant, client, false);
 }
 
 /** Inserts a client of a fixed id. False when another request did so a moment ago. */
@@ -142,7 +144,9 @@ export async function updateClient(queries: Queries, tenant: TenantId, client: C
     .where('client_id', '=', client.clientId)
     .returning('client_id')
     .execute();
-  return rows.length === 1;
+  if (rows.length !== 1) return false;
+  await writeWorkloads(queries, tenant, client, true);
+  return true;
 }
 
 /** Inserts one that nobody registered, for as long as nobody uses it; false where it is there, or there are so many. */

@@ -97,6 +97,7 @@ CREATE TABLE clients (
   expires_at bigint,
   serves text COLLATE "C" NOT NULL DEFAULT '[]'::text,
   exchange text COLLATE "C" NOT NULL DEFAULT '[]'::text,
+  workloads text COLLATE "C" NOT NULL DEFAULT '[]'::text,
   CONSTRAINT clients_type_check CHECK ((type = ANY (ARRAY['confidential'::text, 'public'::text]))),
   CONSTRAINT clients_access_policy_check CHECK ((access_policy = ANY (ARRAY['everyone'::text, 'assigned'::text]))),
   CONSTRAINT clients_authorize_error_delivery_check CHECK ((authorize_error_delivery = ANY (ARRAY['direct'::text, 'redirect'::text]))),
@@ -1448,6 +1449,29 @@ CREATE TABLE sign_in_lines (
   CONSTRAINT sign_in_lines_pkey PRIMARY KEY (tenant_id, try_id, "position")
 );
 
+CREATE TABLE workload_issuers (
+  tenant_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  issuer text COLLATE "C" NOT NULL,
+  keys text COLLATE "C" NOT NULL,
+  audiences text COLLATE "C" NOT NULL,
+  lifetime_seconds_max bigint NOT NULL,
+  enabled bigint NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  CONSTRAINT workload_issuers_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT workload_issuers_tenant_id_issuer_key UNIQUE (tenant_id, issuer)
+);
+
+CREATE TABLE client_workloads (
+  tenant_id text COLLATE "C" NOT NULL,
+  client_id text COLLATE "C" NOT NULL,
+  issuer_hash text COLLATE "C" NOT NULL,
+  subject_hash text COLLATE "C" NOT NULL,
+  CONSTRAINT client_workloads_pkey PRIMARY KEY (tenant_id, client_id, issuer_hash, subject_hash)
+);
+
 ALTER TABLE user_emails ADD CONSTRAINT user_emails_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE group_members ADD CONSTRAINT group_members_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
@@ -1563,6 +1587,8 @@ ALTER TABLE identity_provider_groups ADD CONSTRAINT identity_provider_groups_ten
 ALTER TABLE sign_in_openings ADD CONSTRAINT sign_in_openings_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE sign_in_lines ADD CONSTRAINT sign_in_lines_tenant_id_try_id_fkey FOREIGN KEY (tenant_id, try_id) REFERENCES sign_in_tries(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE client_workloads ADD CONSTRAINT client_workloads_tenant_id_client_id_fkey FOREIGN KEY (tenant_id, client_id) REFERENCES clients(tenant_id, client_id) ON DELETE CASCADE;
 
 CREATE INDEX config_epochs_by_changed_at ON public.config_epochs USING btree (changed_at);
 
@@ -1910,6 +1936,8 @@ CREATE INDEX sign_in_tries_by_expires_at ON public.sign_in_tries USING btree (te
 
 CREATE INDEX sign_in_lines_by_request_id ON public.sign_in_lines USING btree (tenant_id, request_id) WHERE (request_id IS NOT NULL);
 
+CREATE INDEX client_workloads_by_issuer_hash_subject_hash_client_id ON public.client_workloads USING btree (tenant_id, issuer_hash, subject_hash, client_id);
+
 CREATE OR REPLACE FUNCTION public.users_counted_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2155,4 +2183,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (550, 'kept-audiences', gatehouse_now_ms()),
   (551, 'token-exchange', gatehouse_now_ms()),
   (552, 'sign-in-tries', gatehouse_now_ms()),
-  (560, 'domain-proof-salts', gatehouse_now_ms());
+  (560, 'domain-proof-salts', gatehouse_now_ms()),
+  (561, 'workloads', gatehouse_now_ms());

@@ -9,7 +9,7 @@ CREATE TABLE "tenants" ("tenant_id" TEXT NOT NULL, "slug" TEXT NOT NULL, "name" 
 
 CREATE TABLE "signing_keys" ("tenant_id" TEXT NOT NULL, "kid" TEXT NOT NULL, "use" TEXT NOT NULL, "alg" TEXT NOT NULL, "state" TEXT NOT NULL, "private_key_encrypted" TEXT NOT NULL, "public_jwk" TEXT NOT NULL, "certificate" TEXT, "created_at" INTEGER NOT NULL, "activated_at" INTEGER, "retired_at" INTEGER, "signs_from" INTEGER, PRIMARY KEY ("tenant_id", "kid"), CHECK (state IN ('next', 'current', 'retired'))) STRICT, WITHOUT ROWID;
 
-CREATE TABLE "clients" ("tenant_id" TEXT NOT NULL, "client_id" TEXT NOT NULL, "name" TEXT NOT NULL, "type" TEXT NOT NULL, "token_endpoint_auth_method" TEXT NOT NULL, "secret_hash" TEXT, "secret_encrypted" TEXT, "jwks" TEXT, "jwks_uri" TEXT, "redirect_uris" TEXT NOT NULL, "post_logout_redirect_uris" TEXT NOT NULL, "grant_types" TEXT NOT NULL, "scopes" TEXT NOT NULL, "resources" TEXT NOT NULL, "require_pkce" INTEGER NOT NULL, "require_par" INTEGER NOT NULL, "require_consent" INTEGER NOT NULL, "authorize_error_delivery" TEXT NOT NULL, "id_token_signed_response_alg" TEXT NOT NULL, "backchannel_token_delivery_mode" TEXT, "backchannel_client_notification_endpoint" TEXT, "access_policy" TEXT NOT NULL, "refresh_reuse_leeway_seconds" INTEGER NOT NULL, "logo_uri" TEXT, "enabled" INTEGER NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "backchannel_logout_uri" TEXT, "profile" TEXT, "dpop_bound_access_tokens" INTEGER NOT NULL DEFAULT 0, "require_signed_request_object" INTEGER NOT NULL DEFAULT 0, "tls_client_auth_subject_dn" TEXT, "tls_client_auth_san_dns" TEXT, "tls_client_auth_san_uri" TEXT, "tls_client_auth_san_ip" TEXT, "tls_client_auth_san_email" TEXT, "tls_client_certificate_bound_access_tokens" INTEGER NOT NULL DEFAULT 0, "mappings" TEXT NOT NULL DEFAULT '[]', "created_by" TEXT, "secret_by" TEXT, "secret_at" INTEGER, "origin" TEXT, "expires_at" INTEGER, "serves" TEXT NOT NULL DEFAULT '[]', "exchange" TEXT NOT NULL DEFAULT '[]', PRIMARY KEY ("tenant_id", "client_id"), CHECK (type IN ('confidential', 'public')), CHECK (access_policy IN ('everyone', 'assigned')), CHECK (authorize_error_delivery IN ('direct', 'redirect'))) STRICT, WITHOUT ROWID;
+CREATE TABLE "clients" ("tenant_id" TEXT NOT NULL, "client_id" TEXT NOT NULL, "name" TEXT NOT NULL, "type" TEXT NOT NULL, "token_endpoint_auth_method" TEXT NOT NULL, "secret_hash" TEXT, "secret_encrypted" TEXT, "jwks" TEXT, "jwks_uri" TEXT, "redirect_uris" TEXT NOT NULL, "post_logout_redirect_uris" TEXT NOT NULL, "grant_types" TEXT NOT NULL, "scopes" TEXT NOT NULL, "resources" TEXT NOT NULL, "require_pkce" INTEGER NOT NULL, "require_par" INTEGER NOT NULL, "require_consent" INTEGER NOT NULL, "authorize_error_delivery" TEXT NOT NULL, "id_token_signed_response_alg" TEXT NOT NULL, "backchannel_token_delivery_mode" TEXT, "backchannel_client_notification_endpoint" TEXT, "access_policy" TEXT NOT NULL, "refresh_reuse_leeway_seconds" INTEGER NOT NULL, "logo_uri" TEXT, "enabled" INTEGER NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "backchannel_logout_uri" TEXT, "profile" TEXT, "dpop_bound_access_tokens" INTEGER NOT NULL DEFAULT 0, "require_signed_request_object" INTEGER NOT NULL DEFAULT 0, "tls_client_auth_subject_dn" TEXT, "tls_client_auth_san_dns" TEXT, "tls_client_auth_san_uri" TEXT, "tls_client_auth_san_ip" TEXT, "tls_client_auth_san_email" TEXT, "tls_client_certificate_bound_access_tokens" INTEGER NOT NULL DEFAULT 0, "mappings" TEXT NOT NULL DEFAULT '[]', "created_by" TEXT, "secret_by" TEXT, "secret_at" INTEGER, "origin" TEXT, "expires_at" INTEGER, "serves" TEXT NOT NULL DEFAULT '[]', "exchange" TEXT NOT NULL DEFAULT '[]', "workloads" TEXT NOT NULL DEFAULT '[]', PRIMARY KEY ("tenant_id", "client_id"), CHECK (type IN ('confidential', 'public')), CHECK (access_policy IN ('everyone', 'assigned')), CHECK (authorize_error_delivery IN ('direct', 'redirect'))) STRICT, WITHOUT ROWID;
 
 CREATE TABLE "resources" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "identifier" TEXT NOT NULL, "name" TEXT NOT NULL, "scopes" TEXT NOT NULL, "access_token_lifetime_seconds" INTEGER, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "clients" TEXT NOT NULL DEFAULT 'listed', "refresh" INTEGER NOT NULL DEFAULT 1, "unknown_access_policy" TEXT NOT NULL DEFAULT 'everyone', "documentation_uri" TEXT, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "identifier")) STRICT, WITHOUT ROWID;
 
@@ -594,6 +594,12 @@ CREATE TABLE "sign_in_lines" ("tenant_id" TEXT NOT NULL, "try_id" TEXT NOT NULL,
 
 CREATE INDEX "sign_in_lines_by_request_id" ON "sign_in_lines" ("tenant_id", "request_id") WHERE request_id IS NOT NULL;
 
+CREATE TABLE "workload_issuers" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name" TEXT NOT NULL, "issuer" TEXT NOT NULL, "keys" TEXT NOT NULL, "audiences" TEXT NOT NULL, "lifetime_seconds_max" INTEGER NOT NULL, "enabled" INTEGER NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "issuer")) STRICT, WITHOUT ROWID;
+
+CREATE TABLE "client_workloads" ("tenant_id" TEXT NOT NULL, "client_id" TEXT NOT NULL, "issuer_hash" TEXT NOT NULL, "subject_hash" TEXT NOT NULL, PRIMARY KEY ("tenant_id", "client_id", "issuer_hash", "subject_hash"), FOREIGN KEY ("tenant_id", "client_id") REFERENCES "clients" ("tenant_id", "client_id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "client_workloads_by_issuer_hash_subject_hash_client_id" ON "client_workloads" ("tenant_id", "issuer_hash", "subject_hash", "client_id");
+
 ANALYZE sqlite_schema;
 
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
@@ -640,6 +646,8 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('client_documents', 'client_documents', '1000000 500000 1'),
   ('client_documents', 'client_documents_by_used_at', '1000000 500000 10'),
   ('client_registrations', 'client_registrations', '1000000 500000 1'),
+  ('client_workloads', 'client_workloads', '1000000 500000 10 5 1'),
+  ('client_workloads', 'client_workloads_by_issuer_hash_subject_hash_client_id', '1000000 500000 10 5 2'),
   ('clients', 'clients', '1000000 500000 1'),
   ('clients', 'clients_by_expires_at', '10000 5000 10'),
   ('clients', 'clients_by_origin_expires_at', '10000 5000 10 5'),
@@ -894,7 +902,9 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('webhook_queue', 'webhook_queue', '1000000 10 1'),
   ('webhook_queue', 'webhook_queue_by_lane_due_at', '1000000 10 5'),
   ('webhooks', 'sqlite_autoindex_webhooks_2', '1000000 500000 1'),
-  ('webhooks', 'webhooks', '1000000 500000 1');
+  ('webhooks', 'webhooks', '1000000 500000 1'),
+  ('workload_issuers', 'sqlite_autoindex_workload_issuers_2', '1000000 500000 1'),
+  ('workload_issuers', 'workload_issuers', '1000000 500000 1');
 
 ANALYZE sqlite_schema;
 
@@ -1009,4 +1019,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (550, 'kept-audiences', gatehouse_now_ms()),
   (551, 'token-exchange', gatehouse_now_ms()),
   (552, 'sign-in-tries', gatehouse_now_ms()),
-  (560, 'domain-proof-salts', gatehouse_now_ms());
+  (560, 'domain-proof-salts', gatehouse_now_ms()),
+  (561, 'workloads', gatehouse_now_ms());
