@@ -19,6 +19,7 @@ import type { TestServer } from './server.ts';
 export interface ConsoleIds {
   readonly client: string;
   readonly resource: string;
+  readonly issuer: string;
   readonly user: string;
   readonly group: string;
   readonly attribute: string;
@@ -51,6 +52,7 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
     identifier: `https://${unique}.api.example`,
     scopes: [{ name: 'orders:read', description: text }],
   });
+  const issuer = await id('/workload-issuers', { name: text, issuer: `https://${unique}.ci.example` });
   const name = `extra_${unique.toLowerCase().replaceAll(/\W/g, '')}`;
   const attribute = await id('/custom-attributes', { name, label: text });
   const user = await id('/users', {
@@ -118,6 +120,7 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
   return {
     client,
     resource,
+    issuer,
     user,
     group,
     attribute,
@@ -164,7 +167,9 @@ export const plainPages: readonly string[] = [
   '/initial-access-tokens',
   '/initial-access-tokens/new',
   '/resources',
+  '/workload-issuers',
   '/resources/new',
+  '/workload-issuers/new',
   '/users',
   '/users/new',
   '/users/invite',
@@ -224,6 +229,7 @@ export const pagesOf = (ids: ConsoleIds): readonly string[] => [
   `/clients/${ids.client}/access`,
   `/clients/${ids.client}/activity`,
   `/resources/${ids.resource}`,
+  `/workload-issuers/${ids.issuer}`,
   `/users/${ids.user}`,
   `/users/${ids.user}/edit`,
   `/users/${ids.user}/devices`,
@@ -258,6 +264,7 @@ export const askingForms = (ids: ConsoleIds): readonly string[] => [
   `/clients/${ids.client}/delete`,
   `/clients/${ids.client}/access/${ids.clientAssignment}/remove`,
   `/resources/${ids.resource}/delete`,
+  `/workload-issuers/${ids.issuer}/delete`,
   `/users/${ids.user}/suspend`,
   `/users/${ids.user}/delete`,
   `/users/${ids.user}/devices/${ids.device}/revoke`,
@@ -293,6 +300,7 @@ export const actingForms = (ids: ConsoleIds): readonly string[] => [
   `/clients/${ids.client}/logout`,
   `/clients/${ids.client}/access`,
   `/resources/${ids.resource}`,
+  `/workload-issuers/${ids.issuer}`,
   `/users/${ids.user}/edit`,
   `/users/${ids.user}/activate`,
   `/users/${ids.user}/enrollments`,

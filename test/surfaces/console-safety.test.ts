@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { nameCharsMax } from '../../src/contract/limits.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { actingForms, askingForms, type ConsoleIds, fillTenant, pagesOf, plainPages, withoutOwnScript } from '../support/console-pages.ts';
 import { databases } from '../support/databases.ts';
@@ -13,14 +14,20 @@ import { assertEscaped, xssCorpus } from '../support/xss.ts';
 
 const pageBytesMax = 60_000;
 const scriptBytesMax = 6_000;
-/** Three texts of the corpus in each name: a tenant filled for each alone takes minutes. */
-const xssNames = Array.from({ length: Math.ceil(xssCorpus.length / 3) }, (_, at) => xssCorpus.slice(3 * at, 3 * at + 3));
+/** Texts of the corpus in each name, as many as it holds: a tenant filled for each alone takes minutes. */
+const xssNames: string[][] = [];
+for (const text of xssCorpus) {
+  const last = xssNames.at(-1);
+  if (last !== undefined && [...last, text].join(' ').length <= nameCharsMax) last.push(text);
+  else xssNames.push([text]);
+}
 const unknownIds = (): ConsoleIds => {
   const names = [
     'client',
     'webhook',
     'connector',
     'resource',
+    'issuer',
     'user',
     'group',
     'provider',
@@ -52,7 +59,16 @@ for (const database of databases) {
     after(() => server.close());
 
     const snapshot = async (tenant: Managed): Promise<string> => {
-      const paths = ['/clients', '/resources', '/users', '/groups', '/service-providers', '/signing-keys', '/settings'];
+      const paths = [
+        '/clients',
+        '/resources',
+        '/workload-issuers',
+        '/users',
+        '/groups',
+        '/service-providers',
+        '/signing-keys',
+        '/settings',
+      ];
       return (await Promise.all(paths.map(async (path) => JSON.stringify(await tenant.make('GET', path))))).join('\n');
     };
 
@@ -84,12 +100,12 @@ for (const database of databases) {
 
     it('names stay text on every page that shows them', async () => {
       const named = (ids: ConsoleIds): readonly string[] => pagesOf(ids).filter((path) => !path.startsWith('/webhooks')); // those have no names
-      const pages = named(own).length + 5;
+      const pages = named(own).length + 6;
       let shown = 0;
       for (const [index, texts] of xssNames.entries()) {
         const text = texts.join(' ');
         const ids = await fillTenant(server, visitor.tenant, text, `xss${index}`);
-        const lists = ['/clients', '/resources', '/users', '/groups', '/service-providers'].map(
+        const lists = ['/clients', '/resources', '/workload-issuers', '/users', '/groups', '/service-providers'].map(
           (path) => `${path}?search=${encodeURIComponent(text)}`,
         );
         for (const path of [...named(ids), ...lists]) {
