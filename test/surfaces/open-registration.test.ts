@@ -170,6 +170,27 @@ for (const database of databases) {
       const seen = await fetch(`${managed.baseUrl}/v1/idp/oidc/introspect`, { method: 'POST', body });
       assert.equal(await seen.text(), '{"active":false}');
     });
+    it('a blocked host is blocked at every port and however its name ends; where trusted hosts alone are let in, no address makes one trusted', async () => {
+      const at = await openTenant(server);
+      const set = (hosts: Json): Promise<Json> => at.make('PATCH', '/settings', { client_hosts: hosts });
+      const statusOf = async (...uris: readonly string[]): Promise<number> =>
+        (await register(at, { ...metadata, redirect_uris: uris })).status;
+      await set({ blocked: ['evil.example', '*.evil.example', 'shared.example:8443'] });
+      for (const host of [
+        'evil.example',
+        'evil.example:8443',
+        'evil.example.',
+        'evil.example.:8443',
+        'sub.evil.example.',
+        'shared.example:8443',
+      ])
+        assert.equal(await statusOf('https://rp.example/cb', `https://${host}/cb`), 400, host);
+      assert.equal(await statusOf('https://shared.example/cb'), 201);
+      const { client_id: id } = await registered({ redirect_uris: ['https://good.example/cb', 'https://rp.example/cb'] }, at);
+      await set({ blocked: [], trusted: ['good.example'], only_trusted: true });
+      assert.equal(await statusOf('https://good.example/cb', 'https://rp.example/cb'), 400);
+      await assertRefusal(await authorize(at, { client_id: id, redirect_uri: 'https://rp.example/cb' }), 'authorize.unauthorized');
+    });
     it('a resource that is closed, people that are not assigned, a client that is disabled: refused from the next refresh on', async () => {
       for (const close of ['listed', 'assigned', 'disabled', 'blocked'] as const) {
         const at = await openTenant(server);

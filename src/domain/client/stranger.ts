@@ -94,13 +94,18 @@ interface ClientHosts {
 const isAmongHosts = (host: string, hosts: readonly string[]): boolean =>
   hosts.some((one) => (one.startsWith('*.') ? host.endsWith(one.slice(1)) : host === one));
 
+/** Names without a port block every port, and a dot at the end of a name, which is the same host, changes nothing. */
+function isBlocked(host: string, blocked: readonly string[]): boolean {
+  const [, name = '', port = ''] = /^(.*?)\.?(:\d+)?$/.exec(host) ?? [];
+  return isAmongHosts(name, blocked) || (port !== '' && isAmongHosts(name + port, blocked));
+}
+
 /** Why an administrator keeps a stranger out; undefined where nobody does. */
 export function hostFault(client: Pick<Client, 'clientId' | 'origin' | 'redirectUris'>, hosts: ClientHosts): string | undefined {
   if (client.origin === undefined) return undefined;
-  const known = hostOfStranger(client);
-  const all = [known, ...client.redirectUris.map(answerHost)].filter((host) => host !== undefined);
-  if (all.some((host) => isAmongHosts(host, hosts.blocked))) return 'client_host_blocked';
-  return hosts.only_trusted && (known === undefined || !isAmongHosts(known, hosts.trusted)) ? 'client_host_not_trusted' : undefined;
+  const all = [hostOfStranger(client), ...client.redirectUris.map(answerHost)].filter((host) => host !== undefined);
+  if (all.some((host) => isBlocked(host, hosts.blocked))) return 'client_host_blocked';
+  return hosts.only_trusted && !isTrusted(client, hosts) ? 'client_host_not_trusted' : undefined;
 }
 
 /** Whether an administrator said that a stranger is known; one that registered itself can say nothing that is checked. */
