@@ -34,7 +34,17 @@ const alsoOnPeople: ReadonlySet<string> = new Set([
 ]);
 /** Resources none of whose routes changes, enrols, recovers, invites or signs out a person. */
 const ofNoPerson: ReadonlySet<string> = new Set([
-  ...['clients', 'initial-access-tokens', 'resources', 'custom-attributes', 'roles', 'push', 'service-providers', 'identity-providers'],
+  ...[
+    'clients',
+    'initial-access-tokens',
+    'resources',
+    'workload-issuers',
+    'custom-attributes',
+    'roles',
+    'push',
+    'service-providers',
+    'identity-providers',
+  ],
   ...[
     'signing-keys',
     'settings',
