@@ -62,7 +62,7 @@ export const workloadIssuerKind = defineKind({
   called: 'workload issuer',
   fields: workloadIssuerFields,
   key: 'id',
-  unique: [['issuer', 'The issuer is registered.']],
+  unique: [['issuer', 'The issuer is in use.']],
   atMost: { count: workloadIssuersMax, field: 'issuer', of: 'workload issuers' },
   rules: issuerRules,
   power: { read: 'clients:read', write: 'clients:write' },
