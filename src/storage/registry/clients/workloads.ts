@@ -46,7 +46,10 @@ export async function listWorkloadIssuers(cache: ConfigCache, tenant: TenantId):
   });
 }
 
-/** The clients that have a workload of this issuer and subject; without one, those whose workloads name no subject. Asked of verified tokens alone. */
+/**
+ * The clients that have a workload of this issuer and subject; without one, those whose workloads name no subject, from the cache. Of a
+ * public platform strangers have tokens of any subject, which must not fill it.
+ */
 export async function listWorkloadClients(
   cache: ConfigCache,
   tenant: TenantId,
@@ -54,7 +57,7 @@ export async function listWorkloadClients(
   subject: string | undefined,
 ): Promise<readonly WorkloadClient[]> {
   const [issuerHash, subjectHash] = [hashOf(issuer), hashOf(subject)];
-  return cache.get(tenant, `workload:${issuerHash}:${subjectHash}`, async (queries) => {
+  const load = async (queries: Queries): Promise<readonly WorkloadClient[]> => {
     const rows = await queries
       .selectFrom('client_workloads as w')
       .innerJoin('clients as c', (on) => on.onRef('c.tenant_id', '=', 'w.tenant_id').onRef('c.client_id', '=', 'w.client_id'))
@@ -65,7 +68,8 @@ export async function listWorkloadClients(
       .where('c.enabled', '=', 1)
       .execute();
     return rows.map(({ client_id: clientId, workloads }) => ({ clientId, workloads: JSON.parse(workloads) as readonly Workload[] })); // stored so
-  });
+  };
+  return subject === undefined ? cache.get(tenant, `workloads:${issuerHash}`, load) : cache.read(tenant, load);
 }
 
 /** The capabilities of the clients that are known by tokens of this issuer, whether enabled or not. */
