@@ -16,6 +16,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   workers: async () => (await import('./workers.ts')).workers,
   mappings: async () => (await import('./mappings.ts')).mappings,
   'token-hook': async () => (await import('./token-hook.ts')).tokenHook,
+  neighbour: async () => (await import('./neighbour.ts')).neighbour,
   webhooks: async () => (await import('./webhooks.ts')).webhooks,
   'outbound-scim': async () => (await import('./outbound-scim.ts')).outboundScim,
   device: async () => (await import('./device.ts')).device,
