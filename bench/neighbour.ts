@@ -1,6 +1,6 @@
 // P12: how much later a person of one tenant is sent to sign in while another tenant provisions in bulk (design 21, 3): the 95th of a hundred
-// requests, on one connection, alone and beside a SCIM client that sends a hundred people a bulk, one after another. The bar is two turns of ten milliseconds, as
-// there are slots of long work.
+// requests, on one connection, alone and beside a SCIM client that sends a hundred people a bulk, one after another. The bar is two turns of
+// ten milliseconds, as there are slots of long work.
 import { startGatehouse } from './process.ts';
 import { atMost, type Bench, interleave } from './table.ts';
 import { type BenchTenant, call, createTenant, managementToken } from './tenant.ts';

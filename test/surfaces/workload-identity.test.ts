@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { SignJWT } from 'jose';
+import { applyDocument } from '../../src/administration/declaration/apply.ts';
 import { assembleJwt, assertionForm, type Form, type KeyPair, makeKeyPair, postForm } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
@@ -335,6 +336,31 @@ for (const database of databases)
       );
       const { items } = await tenant.make<{ items: readonly Json[] }>('GET', '/workload-issuers?search=LATER.example');
       assert.deepEqual(items, []);
+    });
+
+    it('clients and issuers of a document are known as well, until a document takes their workload away', async () => {
+      const own = await createTestTenant(server, { settings: { extra_grants: [grantType] } });
+      const apply = (workloads: readonly Json[]): Promise<unknown> =>
+        applyDocument(server.gatehouse.services, own.slug, [
+          'gatehouse: 1',
+          'clients:',
+          `  - { client_id: deployment, name: Deployment, token_endpoint_auth_method: private_key_jwt, jwks: ${JSON.stringify({ keys: [makeKeyPair('ES256').publicJwk] })},`,
+          `      grant_types: ["${grantType}"], resources: ["${orders}"], workloads: ${JSON.stringify(workloads)} }`,
+          'workload_issuers:',
+          `  - { name: Platform, issuer: "${platform.url}" }`,
+        ]);
+      const ask = async (): Promise<Response> => granted(await sign({ aud: own.baseUrl }), {}, own);
+      await apply([{ issuer: platform.url, subject }]);
+      assert.equal(decodeJwt((await tokensOf(await ask())).access_token).claims['sub'], 'deployment');
+      await apply([{ issuer: platform.url, subject: 'other' }]);
+      await assertRefusal(await ask(), 'jwt_bearer.assertion_invalid');
+      await apply([
+        { issuer: platform.url, subject: 'other' },
+        { issuer: platform.url, subject },
+      ]);
+      await tokensOf(await ask());
+      await apply([]);
+      await assertRefusal(await ask(), 'jwt_bearer.assertion_invalid');
     });
 
     it('what a client cannot be is said when it is registered', async () => {

@@ -1,5 +1,5 @@
 // An OAuth client as registered (design 02, /clients): the table of its fields, and what they mean together. Pure.
-import { jwksKeysMax, nameCharsMax, scopeNameCharsMax, scopesPerListMax, urisPerListMax, urlCharsMax } from '../../contract/limits.ts';
+import { nameCharsMax, scopeNameCharsMax, scopesPerListMax, urisPerListMax, urlCharsMax } from '../../contract/limits.ts';
 import {
   type ChangeOf,
   choice,
@@ -24,7 +24,7 @@ import { standardScopes } from '../oidc/standard-scopes.ts';
 import { capabilities } from '../people/capabilities.ts';
 import { audienceFault, calledUriFault, redirectUriFault } from './client-uris.ts';
 import { fapi2Fault, fapi2Implied, fapi2Profile, hasBoundTokens } from './fapi2.ts';
-import { type JwkSet, keysFault } from './jwk-set.ts';
+import { type JwkSet, jwkSetShape, keysFault } from './jwk-set.ts';
 import type { Origin } from './stranger.ts';
 import { certificateFault, certificateMethods, credentialsTab, tlsClientAuthFields, tokensTab } from './tls-client-auth.ts';
 import { exchangeFields } from './token-exchange.ts';
@@ -61,11 +61,7 @@ export const usesSecret = (method: RegisteredAuthMethod): boolean => method.star
 const uri = text(urlCharsMax);
 const uris = list(uri, urisPerListMax);
 const jwkSet = {
-  ...json<JwkSet>({
-    type: 'object',
-    required: ['keys'],
-    properties: { keys: { type: 'array', items: { type: 'object', properties: {} }, minItems: 1, maxItems: jwksKeysMax } },
-  }),
+  ...json<JwkSet>(jwkSetShape),
   input: 'keys',
 } as const;
 

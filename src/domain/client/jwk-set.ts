@@ -1,10 +1,18 @@
 // A JWK set (RFC 7517) as somebody registers one: public keys only, that this build can verify with. Pure.
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { jwksKeysMax } from '../../contract/limits.ts';
 
 type Jwk = Readonly<Record<string, unknown>>;
 export interface JwkSet {
   readonly keys: readonly Jwk[];
 }
+
+/** JSON Schema of one. */
+export const jwkSetShape = {
+  type: 'object',
+  required: ['keys'],
+  properties: { keys: { type: 'array', items: { type: 'object', properties: {} }, minItems: 1, maxItems: jwksKeysMax } },
+} as const;
 
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 

@@ -3,7 +3,6 @@
 import {
   audiencesPerIssuerMax,
   claimsPerWorkloadMax,
-  jwksKeysMax,
   nameCharsMax,
   urlCharsMax,
   workloadIssuersMax,
@@ -13,7 +12,7 @@ import {
 import { field, flag, type Json, json, list, seconds, text } from '../field.ts';
 import { type Context, defineKind, type KindFault, type Thing } from '../kind.ts';
 import { calledUriFault } from './client-uris.ts';
-import { type JwkSet, keysFault } from './jwk-set.ts';
+import { type JwkSet, jwkSetShape, keysFault } from './jwk-set.ts';
 import { credentialsTab } from './tls-client-auth.ts';
 
 /** Where the keys of an issuer are: its discovery document, at its own address or at another; an address of keys; or the keys themselves. */
@@ -25,11 +24,7 @@ const keys = json<IssuerKeys>({
   properties: {
     discovery: { anyOf: [{ const: true }, uriShape] },
     jwks_uri: uriShape,
-    jwks: {
-      type: 'object',
-      required: ['keys'],
-      properties: { keys: { type: 'array', items: { type: 'object', properties: {} }, minItems: 1, maxItems: jwksKeysMax } },
-    },
+    jwks: jwkSetShape,
   },
   additionalProperties: false,
   minProperties: 1,

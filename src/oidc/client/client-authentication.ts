@@ -57,8 +57,10 @@ export async function authenticateClient(
   requirement: { readonly confidentialOnly: boolean } = { confidentialOnly: false },
 ): Promise<Client> {
   const { tenant } = request;
-  const workload = await presentedWorkload(services, request, parameters);
-  if (workload !== undefined) return authenticateWorkload(services, request, parameters, workload);
+  if (presentsAssertion(parameters)) {
+    const workload = await presentedWorkload(services, request, parameters);
+    if (workload !== undefined) return authenticateWorkload(services, request, parameters, workload);
+  }
   const presented = readPresented(request, parameters);
   if (!presented.ok) return refuse(services, request, reply, presented);
   const known = peekClient(services.cache, tenant.id, presented.clientId);

@@ -1,12 +1,12 @@
 // Which issuers a tenant knows its programs by, and which programs they are: configuration, from the cache. Whose workload a token is, is
 // found by hashes of its issuer and subject, which may be longer than an index takes.
-import { hash } from 'node:crypto';
+import { workloadIssuersMax } from '../../../contract/limits.ts';
 import { type Workload, type WorkloadIssuer, workloadIssuerKind } from '../../../domain/client/workload.ts';
 import type { ClientId, TenantId } from '../../../domain/ids.ts';
 import { type Capability, capabilitiesIn } from '../../../domain/people/capabilities.ts';
 import type { ConfigCache } from '../../engine/config/config-cache.ts';
 import type { Queries } from '../../engine/database.ts';
-import { fromRow } from '../../engine/rows/row-codec.ts';
+import { hashOf, rowsOf } from '../kind-rows.ts';
 
 /** Beside the workloads of a client, by which it is found. */
 export interface ClientWorkloadTable {
@@ -23,7 +23,8 @@ interface WorkloadClient {
   readonly workloads: readonly Workload[];
 }
 
-const hashOf = (text: string | undefined): string => (text === undefined ? '' : hash('sha256', text, 'base64url'));
+const issuers = rowsOf(workloadIssuerKind);
+const subjectHashOf = (subject: string | undefined): string => (subject === undefined ? '' : hashOf(subject));
 
 /** The issuers of a tenant that are enabled, by the iss of their tokens. */
 type Issuers = ReadonlyMap<string, WorkloadIssuer>;
@@ -35,13 +36,7 @@ export const peekWorkloadIssuers = (cache: ConfigCache, tenant: TenantId): Issue
 
 export async function listWorkloadIssuers(cache: ConfigCache, tenant: TenantId): Promise<Issuers> {
   return cache.get(tenant, issuersKey, async (queries) => {
-    const rows = await queries.selectFrom('workload_issuers').selectAll().where('tenant_id', '=', tenant).execute();
-    const all = rows.map((row) => ({
-      id: row.id,
-      ...fromRow(workloadIssuerKind.fields, row),
-      createdAtMs: row.created_at,
-      updatedAtMs: row.updated_at,
-    }));
+    const all = await issuers.page(queries, tenant, { after: '', limit: workloadIssuersMax });
     return new Map(all.filter(({ enabled }) => enabled).map((one) => [one.issuer, one]));
   });
 }
@@ -56,7 +51,7 @@ export async function listWorkloadClients(
   issuer: string,
   subject: string | undefined,
 ): Promise<readonly WorkloadClient[]> {
-  const [issuerHash, subjectHash] = [hashOf(issuer), hashOf(subject)];
+  const [issuerHash, subjectHash] = [hashOf(issuer), subjectHashOf(subject)];
   const load = async (queries: Queries): Promise<readonly WorkloadClient[]> => {
     const rows = await queries
       .selectFrom('client_workloads as w')
@@ -98,7 +93,7 @@ export async function writeWorkloads(
     tenant_id: tenant,
     client_id: clientId,
     issuer_hash: hashOf(issuer),
-    subject_hash: hashOf(subject),
+    subject_hash: subjectHashOf(subject),
   }));
   await queries
     .insertInto('client_workloads')
