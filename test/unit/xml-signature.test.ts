@@ -2,9 +2,16 @@ import assert from 'node:assert/strict';
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { readXml } from '../../src/crypto/xml/reader.ts';
-import { verifyEnvelopedSignature } from '../../src/crypto/xml/signature.ts';
+import { verifyEnvelopedSignature, verifyMetadataSignature } from '../../src/crypto/xml/signature.ts';
 import { certificatePem, rsaKeys } from '../support/rsa-keys.ts';
-import { buildAuthnRequest, exclusiveC14nUri, type PostSignature, sha256Uri, signPostRequest } from '../support/saml-requests.ts';
+import {
+  buildAuthnRequest,
+  exclusiveC14nUri,
+  type PostSignature,
+  sha256Uri,
+  signMetadata,
+  signPostRequest,
+} from '../support/saml-requests.ts';
 
 const limits = {
   bytesMax: 65_536,
@@ -67,6 +74,37 @@ function signByHand(options: { hash: string; digestAlgorithm: string; signatureA
   const signature = `<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#">${signedInfo}<ds:SignatureValue>${value}</ds:SignatureValue></ds:Signature>`;
   return canonical.replace('</saml:Issuer>', `</saml:Issuer>${signature}`);
 }
+
+suite('XML signature of long metadata', () => {
+  const items = Array.from({ length: 2500 }, (_, at) => `<i n="${at}"/>`).join('');
+  const metadata = signMetadata(`<md:r xmlns:md="urn:md" ID="_r">${items}</md:r>`, keys.privateKey);
+  /** What came of it, and how often others were let go on. */
+  const outcome = async (xml: string): Promise<readonly [string, number]> => {
+    const reading = readXml(Buffer.from(xml), { limits: { ...limits, bytesMax: 1 << 20, elementsMax: 5000 }, comments: 'refused' });
+    assert.ok(reading.ok);
+    let paces = 0;
+    const pace = async (): Promise<void> => {
+      paces += 1;
+    };
+    const verification = await verifyMetadataSignature(reading.root, [keys.publicKey], pace);
+    return [verification.ok ? 'verified' : verification.reason, paces];
+  };
+  test('is digested in pieces, its end too', async () => {
+    assert.deepEqual(await outcome(metadata), ['verified', 3]);
+    assert.deepEqual(await outcome(metadata.replace('n="2499"', 'n="2498"')), ['digest_mismatch', 3]);
+  });
+  test('is digested only when a key has signed what is digested', async () => {
+    const other = metadata.replace(/(<ds:DigestValue>)../, '$1AA');
+    assert.deepEqual(await outcome(other), ['signature_mismatch', 0]);
+  });
+  test('has its one signature first', async () => {
+    const [signature] = /<ds:Signature .*<\/ds:Signature>/s.exec(metadata)!;
+    const without = metadata.replace(signature, '');
+    assert.deepEqual(await outcome(without), ['signature_missing', 0]);
+    assert.deepEqual(await outcome(without.replace('<i n="1"', `${signature}<i n="1"`)), ['signature_misplaced', 0]);
+    assert.deepEqual(await outcome(metadata.replace('<i n="1"', `${signature}<i n="1"`)), ['signature_misplaced', 0]);
+  });
+});
 
 suite('XML signature: refused', () => {
   const good = signed();

@@ -2,7 +2,8 @@
 // one is asked for, an address of a host not seen before waits for approval, and a failure leaves the last copy alone. Called by the
 // job below and by the management API.
 import { samlFetchedMetadataXmlLimits, samlRefreshMsMax, samlRefreshMsMin } from '../../contract/limits.ts';
-import { verifyEnvelopedSignature } from '../../crypto/xml/signature.ts';
+import { verifyMetadataSignature } from '../../crypto/xml/signature.ts';
+import type { XmlElement } from '../../crypto/xml/tree.ts';
 import type { Json } from '../../domain/field.ts';
 import type { ServiceProviderId, TenantId } from '../../domain/ids.ts';
 import { givenFault, type KindFault } from '../../domain/kind.ts';
@@ -10,6 +11,7 @@ import { readRsaPublicKey } from '../../domain/rsa-public-key.ts';
 import { type AssertionConsumerService, changedMembers, providerFault, type ServiceProvider } from '../../domain/saml/service-provider.ts';
 import type { Outbound } from '../../platform/net/outbound.ts';
 import { paceOfLongWork } from '../../platform/turns/long-work.ts';
+import type { Pace } from '../../platform/turns/pace.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import {
   claimRefresh,
@@ -90,20 +92,17 @@ async function fetchMetadata(
   const about = { nowMs: deps.clock.nowMs(), entityId: provider.entityId, limits, pace: paceOfLongWork() };
   const read = await parseSpMetadata(Buffer.from(result.body), about);
   if (!read.ok) return { kind: 'failed', reason: read.reason, text: read.text };
-  const fault = signatureFault(provider, read.root);
+  const fault = await signatureFault(provider, read.root, about.pace);
   if (fault !== undefined) return { kind: 'failed', reason: fault };
   const given = result.headers['etag'] ?? '';
   return { kind: 'fetched', metadata: read.metadata, etag: /^[\x21-\x7e]+$/.test(given) && given.length <= etagCharsMax ? given : null };
 }
 
-function signatureFault(
-  { metadataCertificate }: ServiceProvider,
-  root: Parameters<typeof verifyEnvelopedSignature>[0],
-): string | undefined {
+async function signatureFault({ metadataCertificate }: ServiceProvider, root: XmlElement, pace: Pace): Promise<string | undefined> {
   if (metadataCertificate === undefined) return undefined;
   const key = readRsaPublicKey(metadataCertificate);
   if (!key.ok) return key.reason;
-  const verification = verifyEnvelopedSignature(root, [key.key], 0);
+  const verification = await verifyMetadataSignature(root, [key.key], pace);
   return verification.ok ? undefined : verification.reason;
 }
 

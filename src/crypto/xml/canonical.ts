@@ -11,24 +11,49 @@ type CanonicalOptions = {
   readonly inclusivePrefixes?: readonly string[];
 };
 
+/** How many elements a piece begins at most. */
+const elementsPerPiece = 1000;
+
 /** The canonical form of an element and everything in it (xml-exc-c14n section 3). */
-export function canonicalize(apex: XmlElement, options: CanonicalOptions = {}): string {
+export const canonicalize = (apex: XmlElement, options: CanonicalOptions = {}): string => [...canonicalPieces(apex, options)].join('');
+
+/** The same in pieces, in order: for a long document, whose digest lets others go on meanwhile. */
+export function* canonicalPieces(apex: XmlElement, options: CanonicalOptions = {}): Generator<string, void> {
   const out: string[] = [];
-  write(apex, new Map(), options, out);
-  return out.join('');
+  const open = [begin(apex, new Map(), options, out)];
+  let begun = 1;
+  for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
+    const child = last.element.children[last.next];
+    last.next += 1;
+    if (child === undefined) {
+      out.push('</', last.name, '>');
+      open.pop();
+    } else if (typeof child === 'string') out.push(escapeText(child));
+    else if (child !== options.exclude) {
+      if (begun % elementsPerPiece === 0) yield out.splice(0).join('');
+      open.push(begin(child, last.rendered, options, out));
+      begun += 1;
+    }
+  }
+  yield out.join('');
 }
 
-// `rendered` is what the nearest output ancestors have declared: prefix to URI.
-function write(element: XmlElement, rendered: ReadonlyMap<string, string>, options: CanonicalOptions, out: string[]): void {
+interface OpenElement {
+  readonly element: XmlElement;
+  readonly name: string;
+  /** What it and its output ancestors have declared: prefix to URI. */
+  readonly rendered: ReadonlyMap<string, string>;
+  /** The child that comes next. */
+  next: number;
+}
+
+/** Writes a start tag. @param rendered what the nearest output ancestors have declared */
+function begin(element: XmlElement, rendered: ReadonlyMap<string, string>, options: CanonicalOptions, out: string[]): OpenElement {
   const name = qualify(element.prefix, element.localName);
   const declarations = declarationsOf(element, rendered, options.inclusivePrefixes ?? []);
-  let scope = rendered;
   out.push('<', name);
-  if (declarations.length > 0) {
-    scope = new Map([...rendered, ...declarations]);
-    for (const [prefix, uri] of declarations) {
-      out.push(prefix === '' ? ' xmlns="' : ` xmlns:${prefix}="`, escapeAttribute(uri), '"');
-    }
+  for (const [prefix, uri] of declarations) {
+    out.push(prefix === '' ? ' xmlns="' : ` xmlns:${prefix}="`, escapeAttribute(uri), '"');
   }
   const attributes = element.attributes.toSorted(
     (left, right) => compareCodePoints(left.namespaceUri, right.namespaceUri) || compareCodePoints(left.localName, right.localName),
@@ -37,11 +62,8 @@ function write(element: XmlElement, rendered: ReadonlyMap<string, string>, optio
     out.push(' ', qualify(attribute.prefix, attribute.localName), '="', escapeAttribute(attribute.value), '"');
   }
   out.push('>');
-  for (const child of element.children) {
-    if (typeof child === 'string') out.push(escapeText(child));
-    else if (child !== options.exclude) write(child, scope, options, out);
-  }
-  out.push('</', name, '>');
+  const scope = declarations.length === 0 ? rendered : new Map([...rendered, ...declarations]);
+  return { element, name, rendered: scope, next: 0 };
 }
 
 function declarationsOf(

@@ -2,9 +2,10 @@
 // every element and attribute of the signature is named here, anything else is refused, KeyInfo is never read.
 // Called by the POST binding, the refresh of metadata and sign-ins by SAML elsewhere. A caller may then use values of this very tree and of nothing else.
 
-import { createHash, type KeyObject, verify } from 'node:crypto';
+import { createHash, type Hash, type KeyObject, verify } from 'node:crypto';
+import type { Pace } from '../../platform/turns/pace.ts';
 import { envelopedSignature, exclusiveC14n, findDigestHash, findSignatureHash, namespaceUris } from './algorithms.ts';
-import { canonicalize } from './canonical.ts';
+import { canonicalize, canonicalPieces } from './canonical.ts';
 import { isNcName, parseBase64 } from './characters.ts';
 import { allElements, attributeOf, childElements, holdsElementsOnly, isNamed, textOf, type XmlElement } from './tree.ts';
 
@@ -35,15 +36,35 @@ export function findSignatures(root: XmlElement): readonly XmlElement[] {
 }
 
 /**
- * True when exactly one signature stands in the whole document, covers its root, and one of the keys made it. In messages it
- * is the second child, behind the Issuer, in metadata the first.
+ * True when exactly one signature stands in the whole message, as the second child behind the Issuer, covers its root, and one of the
+ * keys made it.
  */
-export function verifyEnvelopedSignature(root: XmlElement, keys: readonly KeyObject[], place: 0 | 1 = 1): SignatureVerification {
+export function verifyEnvelopedSignature(root: XmlElement, keys: readonly KeyObject[]): SignatureVerification {
+  const enveloped = envelopedIn(root, 1);
+  return enveloped.ok ? verifyOver(root, enveloped.signature, keys) : enveloped;
+}
+
+/** The same for metadata, whose signature is the first child, and whose digest lets others go on meanwhile: it may be long. */
+export async function verifyMetadataSignature(root: XmlElement, keys: readonly KeyObject[], pace: Pace): Promise<SignatureVerification> {
+  const enveloped = envelopedIn(root, 0);
+  if (!enveloped.ok) return enveloped;
+  const signed = verifySignedInfo(root, enveloped.signature, keys);
+  if (!signed.ok) return signed;
+  const hash = createHash(signed.digestHash);
+  for (const piece of canonicalPieces(root, { exclude: enveloped.signature, inclusivePrefixes: signed.contentPrefixes })) {
+    hash.update(piece);
+    await pace();
+  }
+  return judgeDigest(hash, signed.digest);
+}
+
+/** The one signature of a document, where it stands as a child of the root. */
+function envelopedIn(root: XmlElement, place: 0 | 1): { readonly ok: true; readonly signature: XmlElement } | Refusal {
   const signatures = findSignatures(root);
   const [signature] = signatures;
   if (signature === undefined) return refused('signature_missing');
   if (signatures.length > 1 || childElements(root)[place] !== signature) return refused('signature_misplaced');
-  return verifyOver(root, signature, keys);
+  return { ok: true, signature };
 }
 
 /**
@@ -65,18 +86,25 @@ export function verifyNestedSignatures(root: XmlElement, nested: XmlElement, key
 
 /** Whether one of the keys made this signature, over this very element. */
 function verifyOver(root: XmlElement, signature: XmlElement, keys: readonly KeyObject[]): SignatureVerification {
+  const signed = verifySignedInfo(root, signature, keys);
+  if (!signed.ok) return signed;
+  const content = canonicalize(root, { exclude: signature, inclusivePrefixes: signed.contentPrefixes });
+  return judgeDigest(createHash(signed.digestHash).update(content), signed.digest);
+}
+
+/** What one of the keys has signed of this element: until that holds, nothing an attacker wrote decides what is digested. */
+function verifySignedInfo(root: XmlElement, signature: XmlElement, keys: readonly KeyObject[]) {
   const parts = readSignature(signature);
   if (!parts.ok) return parts;
   const { signedInfo, value } = parts;
   const info = readSignedInfo(signedInfo, attributeOf(root, 'ID'));
   if (!info.ok) return info;
-  // The signature over SignedInfo first: until it holds, nothing an attacker wrote decides what is digested.
   const signed = Buffer.from(canonicalize(signedInfo, { inclusivePrefixes: info.infoPrefixes }));
-  if (!keys.some((key) => verify(info.signatureHash, signed, key, value))) return refused('signature_mismatch');
-  const content = canonicalize(root, { exclude: signature, inclusivePrefixes: info.contentPrefixes });
-  const digest = createHash(info.digestHash).update(content).digest();
-  return digest.equals(info.digest) ? { ok: true } : refused('digest_mismatch');
+  return keys.some((key) => verify(info.signatureHash, signed, key, value)) ? info : refused('signature_mismatch');
 }
+
+const judgeDigest = (hash: Hash, wanted: Buffer): SignatureVerification =>
+  hash.digest().equals(wanted) ? { ok: true } : refused('digest_mismatch');
 
 function refused(reason: SignatureRefusal, received?: string): Refusal {
   return received === undefined ? { ok: false, reason } : { ok: false, reason, received };
