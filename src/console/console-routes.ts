@@ -18,6 +18,7 @@ import { explainPage } from './activity/explain-page.ts';
 import { actOnStream, securityEventsPage } from './activity/security-events-page.ts';
 import { signInsOfPerson, signInsPage } from './activity/sign-ins-page.ts';
 import { routeAppearance } from './appearance/appearance-routes.ts';
+import { clientHostsPage, judgeHost } from './applications/client-hosts-page.ts';
 import { replayMany, replayOne, webhookDeliveriesPage } from './applications/webhook-deliveries.ts';
 import { createGuided, startPage, wizardPage } from './applications/wizard.ts';
 import { routeConnectors } from './connectors/connector-routes.ts';
@@ -117,6 +118,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services): DefineR
     routeUsers(route, page, form);
     routeMembers(route, page, form);
     route('/clients/new', { GET: page((visit) => wizardPage(visit)), POST: form(createGuided) });
+    route('/client-hosts', { GET: page((visit) => clientHostsPage(visit)), POST: form(judgeHost) });
     route('/clients/:id/start', { GET: page((visit, params) => startPage(visit, params['id'] ?? '')) });
     routeProviders(route, page, form);
     for (const path of Object.keys(activities))

@@ -13,6 +13,7 @@ import { imageEndpoints } from './appearance/images.ts';
 import { mailServerEndpoints } from './appearance/mail-server.ts';
 import { mailEndpoints } from './appearance/mails.ts';
 import { textEndpoints } from './appearance/texts.ts';
+import { clientHostEndpoints } from './client/client-hosts.ts';
 import { clientEndpoints } from './client/clients.ts';
 import { initialAccessTokenEndpoints } from './client/initial-access-tokens.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -61,6 +62,7 @@ const resourceAssignmentEndpoints = assignmentEndpoints({
 
 export const managementEndpoints: readonly Endpoint[] = [
   ...clientEndpoints,
+  ...clientHostEndpoints,
   ...initialAccessTokenEndpoints,
   ...allRegistered.flatMap((one) => kindEndpoints(one, besides[one.kind.noun])),
   ...resourceAssignmentEndpoints,

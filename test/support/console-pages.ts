@@ -196,6 +196,7 @@ export const plainPages: readonly string[] = [
   '/webhooks',
   '/webhooks/new',
   '/security-events',
+  '/client-hosts',
   '/connectors',
   '/connectors/new',
   '/scim',

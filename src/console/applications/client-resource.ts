@@ -58,6 +58,7 @@ export const clients: ConsoleResource = {
     ['/start', 'Start'],
   ],
   links: [
+    ['/client-hosts', 'Agents by host'],
     ['/initial-access-tokens', 'Clients that register themselves'],
     ['/workload-issuers', 'Programs known by their platform'],
   ],

@@ -6,6 +6,7 @@ import { allKinds } from '../../domain/kinds.ts';
 /** Of whose capabilities a page below /console, or a tab of a person, is: `<thing>:read` shows it, `<thing>:write` changes what it shows. */
 const things: Readonly<Record<string, string>> = {
   '/clients': 'clients',
+  '/client-hosts': 'clients',
   '/initial-access-tokens': 'clients',
   '/service-providers': 'service-providers',
   '/users': 'users',

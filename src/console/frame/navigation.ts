@@ -50,6 +50,7 @@ const pages: readonly ConsolePage[] = [
 
 /** Pages that are reached from another, and stand below it. */
 const below: Readonly<Record<string, string>> = {
+  '/client-hosts': '/clients',
   '/initial-access-tokens': '/clients',
   '/workload-issuers': '/clients',
   '/roles': '/administrators',

@@ -100,6 +100,19 @@ function isBlocked(host: string, blocked: readonly string[]): boolean {
   return isAmongHosts(name, blocked) || (port !== '' && isAmongHosts(name + port, blocked));
 }
 
+/** What the lists of a tenant say of the host a stranger is known by. */
+export const standings = ['trusted', 'blocked', 'unchecked'] as const;
+
+/** The host alone: a stranger may be kept out for another address of its own. Nothing makes one trusted that registered itself. */
+export function standingOf(
+  { host, origin }: { readonly host: string | undefined; readonly origin: Origin },
+  { trusted, blocked }: Pick<ClientHosts, 'trusted' | 'blocked'>,
+): (typeof standings)[number] {
+  if (host === undefined) return 'unchecked';
+  if (isBlocked(host, blocked)) return 'blocked';
+  return origin === 'document' && isAmongHosts(host, trusted) ? 'trusted' : 'unchecked';
+}
+
 /** Why an administrator keeps a stranger out; undefined where nobody does. */
 export function hostFault(client: Pick<Client, 'clientId' | 'origin' | 'redirectUris'>, hosts: ClientHosts): string | undefined {
   if (client.origin === undefined) return undefined;

@@ -4,8 +4,9 @@ import { sql } from 'kysely';
 import { type HookClaims, loadHookClaims, storeHookClaims } from '../../domain/extending/hook.ts';
 import type { ClientId, GrantId, SsoSessionId, TenantId, UserId } from '../../domain/ids.ts';
 import { loadRequestedClaims, type RequestedClaims, storeRequestedClaims } from '../../domain/oidc/requested-claims.ts';
-import type { Queries } from '../engine/database.ts';
+import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
+import { idIn } from '../engine/rows/id-list.ts';
 import { type Row, statement } from '../engine/statement.ts';
 import { markSsoSessionsEnded } from '../sign-in/sso-sessions.ts';
 import { queueLogoutNotices } from './logout-notices.ts';
@@ -224,4 +225,13 @@ export async function listGrantsOfUser(queries: Queries, tenant: TenantId, userI
     .orderBy('created_at', 'desc')
     .orderBy('id')
     .execute();
+}
+
+/** How many people have a live grant of one of these clients. */
+export async function countPeopleOf(queries: Queries, dialect: Dialect, tenant: TenantId, clients: readonly ClientId[]): Promise<number> {
+  const { rows } = await sql<{ people: number | string }>`SELECT count(DISTINCT user_id) AS people FROM grants
+    WHERE tenant_id = ${tenant} AND revoked_at IS NULL AND expires_at > ${databaseNowMs} AND ${idIn(dialect, 'client_id', clients)}`.execute(
+    queries,
+  );
+  return Number(rows[0]?.people);
 }
