@@ -77,14 +77,14 @@ for (const name of databases) {
       ];
       const made = await running.json<Made>(...args);
       assert.equal(made.issuer, running.url);
-      await clientCredentialsToken(running.url, made.client_id, made.client_secret);
-      const rotated = await running.json<Made>('client', 'rotate-secret', made.client_id);
-      assert.notEqual(rotated.client_secret, made.client_secret);
       const withOld = (): Promise<Response> =>
         fetch(`${running.url}/v1/idp/oidc/token`, {
           method: 'POST',
           body: new URLSearchParams({ grant_type: 'client_credentials', client_id: made.client_id, client_secret: made.client_secret }),
         });
+      await untilStatus(withOld, 200);
+      const rotated = await running.json<Made>('client', 'rotate-secret', made.client_id);
+      assert.notEqual(rotated.client_secret, made.client_secret);
       await untilStatus(withOld, 401);
       await clientCredentialsToken(running.url, made.client_id, rotated.client_secret);
       const listed = await running.json<readonly Made[]>('client', 'list');
