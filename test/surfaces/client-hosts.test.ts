@@ -149,16 +149,18 @@ for (const database of databases)
 
       it('an entry for several hosts is left to the settings, and what is no host is told', async () => {
         const name = host.replace(/:.*/, '');
-        await managed.make('PATCH', '/settings', { client_hosts: { blocked: [name] } });
+        const lists = { trusted: [], blocked: [name, host], only_trusted: false };
+        await managed.make('PATCH', '/settings', { client_hosts: lists });
         for (const [act, of, says] of [
           ['neither', host, /An entry for several hosts has/],
+          ['trust', host, /An entry for several hosts has/],
           ['trust', 'https://x.example/', /client_hosts\.trusted/],
         ] as const) {
           const answer = await visitor.submit('/client-hosts', { host: of, act });
           assert.equal(answer.status, 400);
           assert.match(await answer.text(), says);
         }
-        assert.deepEqual((await hostsNow())['blocked'], [name]);
+        assert.deepEqual(await hostsNow(), lists);
         await managed.make('PATCH', '/settings', { client_hosts: { blocked: [] } });
       });
     });

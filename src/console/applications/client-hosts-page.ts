@@ -1,6 +1,7 @@
 // Agents by host: the programs nobody registered, by what is known of them as a fact; trust a host, block it, or neither, and the way to its
 // programs, where one is disabled.
 import type { FastifyReply } from 'fastify';
+import { type Standing, standingOf } from '../../domain/client/stranger.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { type Notice, table } from '../../first-party/app-page.ts';
 import { type Html, html } from '../../platform/html.ts';
@@ -11,17 +12,21 @@ import { consolePath } from '../frame/navigation.ts';
 import { cursorPages, cursorQuery } from '../list-controls.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-type Lists = Readonly<Record<'trusted' | 'blocked', readonly string[]>>;
+type Lists = Readonly<Record<Exclude<Standing, 'unchecked'>, readonly string[]>>;
 
 const here = '/client-hosts';
 const title = 'Agents by host';
 const docs = '/docs/how-to/agents';
 
-/** What becomes of a host's places in the lists, and what is said then. */
-const acts: Readonly<Record<string, { readonly label: string; readonly list?: keyof Lists; readonly done: string }>> = {
-  trust: { label: 'Trust', list: 'trusted', done: 'is trusted: people are no longer told that nobody here has checked it.' },
-  block: { label: 'Block', list: 'blocked', done: 'is blocked: no program of it is let in, and those that were lose their next refresh.' },
-  neither: { label: 'Take back', done: 'is neither trusted nor blocked.' },
+/** What a host becomes, and what is said then. */
+const acts: Readonly<Record<string, { readonly label: string; readonly becomes: Standing; readonly done: string }>> = {
+  trust: { label: 'Trust', becomes: 'trusted', done: 'is trusted: people are no longer told that nobody here has checked it.' },
+  block: {
+    label: 'Block',
+    becomes: 'blocked',
+    done: 'is blocked: no program of it is let in, and those that were lose their next refresh.',
+  },
+  neither: { label: 'Take back', becomes: 'unchecked', done: 'is neither trusted nor blocked.' },
 };
 const offered: Readonly<Record<string, readonly string[]>> = {
   trusted: ['neither', 'block'],
@@ -93,11 +98,13 @@ export async function judgeHost(visit: Visit, typed: Typed): Promise<FastifyRepl
   const settings = await manage(visit, 'GET', '/settings');
   if (settings.status !== 200) return clientHostsPage(visit, { kind: 'bad', text: refusalText(settings) });
   const before = settings.body['client_hosts'] as Lists; // the API's shape
-  const without = (list: readonly string[]): readonly string[] => list.filter((one) => one !== host);
-  const lists = { trusted: without(before.trusted), blocked: without(before.blocked) };
-  if (act.list === undefined && lists.trusted.length === before.trusted.length && lists.blocked.length === before.blocked.length)
+  const listed = (standing: keyof Lists): readonly string[] => [
+    ...before[standing].filter((one) => one !== host),
+    ...(act.becomes === standing ? [host] : []),
+  ];
+  const after = { trusted: listed('trusted'), blocked: listed('blocked') };
+  if (standingOf({ host, origin: 'document' }, after) !== act.becomes)
     return clientHostsPage(visit, { kind: 'bad', text: `An entry for several hosts has ${host}: change it under Security & limits.` });
-  const after = act.list === undefined ? lists : { ...lists, [act.list]: [...lists[act.list], host] };
   const answer = await manage(visit, 'PATCH', '/settings', { client_hosts: after });
   return answer.status === 200
     ? finish(visit, here, `${host} ${act.done}`)

@@ -102,16 +102,20 @@ function isBlocked(host: string, blocked: readonly string[]): boolean {
 
 /** What the lists of a tenant say of the host a stranger is known by. */
 export const standings = ['trusted', 'blocked', 'unchecked'] as const;
+export type Standing = (typeof standings)[number];
 
 /** The host alone: a stranger may be kept out for another address of its own. Nothing makes one trusted that registered itself. */
 export function standingOf(
   { host, origin }: { readonly host: string | undefined; readonly origin: Origin },
   { trusted, blocked }: Pick<ClientHosts, 'trusted' | 'blocked'>,
-): (typeof standings)[number] {
+): Standing {
   if (host === undefined) return 'unchecked';
   if (isBlocked(host, blocked)) return 'blocked';
-  return origin === 'document' && isAmongHosts(host, trusted) ? 'trusted' : 'unchecked';
+  return isTrustedHost(host, origin, trusted) ? 'trusted' : 'unchecked';
 }
+
+const isTrustedHost = (host: string | undefined, origin: Origin | undefined, trusted: readonly string[]): boolean =>
+  host !== undefined && origin === 'document' && isAmongHosts(host, trusted);
 
 /** Why an administrator keeps a stranger out; undefined where nobody does. */
 export function hostFault(client: Pick<Client, 'clientId' | 'origin' | 'redirectUris'>, hosts: ClientHosts): string | undefined {
@@ -122,10 +126,8 @@ export function hostFault(client: Pick<Client, 'clientId' | 'origin' | 'redirect
 }
 
 /** Whether an administrator said that a stranger is known; one that registered itself can say nothing that is checked. */
-export const isTrusted = (client: Pick<Client, 'clientId' | 'origin' | 'redirectUris'>, { trusted }: ClientHosts): boolean => {
-  const host = client.origin === 'document' ? hostOfStranger(client) : undefined;
-  return host !== undefined && isAmongHosts(host, trusted);
-};
+export const isTrusted = (client: Pick<Client, 'clientId' | 'origin' | 'redirectUris'>, { trusted }: ClientHosts): boolean =>
+  isTrustedHost(hostOfStranger(client), client.origin, trusted);
 
 /** What is wrong with an entry of client_hosts. */
 export const clientHostSyntax = '^(\\*\\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$';
