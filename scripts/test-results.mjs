@@ -2,34 +2,45 @@
 // and test-budget.mjs read them.
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { inspect } from 'node:util';
+
+const failureLettersMax = 2000;
 
 // biome-ignore lint/style/noDefaultExport: Node takes a reporter by it
 export default async function* results(events) {
   for await (const { type, data } of events) {
     if (type !== 'test:pass' && type !== 'test:fail') continue;
     const isSuite = data.details.type === 'suite';
-    if (isSuite && data.nesting > 0) continue;
+    const failure = failureOf(data.details.error);
+    if (isSuite && data.nesting > 0 && failure === undefined) continue;
     const file = data.file === undefined ? data.name : relative(process.cwd(), data.file);
     const seconds = data.nesting === 0 ? data.details.duration_ms / 1000 : 0;
     const isSkipped = data.skip !== undefined || data.todo !== undefined;
-    yield `${JSON.stringify({ file, seconds, isTest: !isSuite && !isSkipped, failed: type === 'test:fail' })}\n`;
+    const failed = type === 'test:fail';
+    yield `${JSON.stringify({ file, seconds, isTest: !isSuite && !isSkipped, failed, failure: failure && `${data.name}\n${failure}` })}\n`;
   }
 }
 
-/** The tests that passed and failed in the last run, and what each file took in seconds, the slowest first; none where nothing ran. */
+/** What a test failed by; none for one that passed, and for a suite of which only tests failed. */
+const failureOf = (error) =>
+  error === undefined || error.failureType === 'subtestsFailed' ? undefined : inspect(error.cause ?? error).slice(0, failureLettersMax);
+
+/** The tests that passed and failed in the last run, by what they failed, and what each file took in seconds, the slowest first; none where nothing ran. */
 export function readResults(folder) {
   const lines = globSync('*.jsonl', { cwd: folder }).flatMap((name) =>
     readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean),
   );
   const files = new Map();
+  const failures = [];
   let [passed, failed] = [0, 0];
   for (const line of lines) {
-    const { file, seconds, isTest, failed: isFailed } = JSON.parse(line);
+    const { file, seconds, isTest, failed: isFailed, failure } = JSON.parse(line);
+    if (failure !== undefined) failures.push(`${file}: ${failure}`);
     files.set(file, (files.get(file) ?? 0) + seconds);
     if (isTest && isFailed) failed += 1;
     if (isTest && !isFailed) passed += 1;
   }
-  return { passed, failed, files: [...files].sort((left, right) => right[1] - left[1]) };
+  return { passed, failed, failures, files: [...files].sort((left, right) => right[1] - left[1]) };
 }
 
 /** Prints the ten slowest files and the sum by folder; hands the results on. */

@@ -102,6 +102,8 @@ if (alone.length > 0)
       1,
     ),
   );
-const { passed, failed } = printTimes(readResults(results));
+const { passed, failed, failures } = printTimes(readResults(results));
+// Last, so that the end of a long run says what to mend.
+for (const failure of failures) console.log(`\nfailed: ${failure}`);
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(codes.every((code) => code === 0) ? 0 : 1);
