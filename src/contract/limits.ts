@@ -70,6 +70,8 @@ export const bindingMessageCharsMax = 512; // contract 8
 /** A pushed request as it is stored, and those of a client that wait to be used. */
 export const pushedRequestBytesMax = 16 * 1024;
 export const pushedRequestsPerClientMax = 10_000;
+/** Live grants of one host in which people are counted. */
+export const grantsCountedMax = 5000;
 export const codeVerifierCharsMin = 43; // RFC 7636 4.1
 export const codeVerifierCharsMax = 128;
 export const notificationTokenCharsMax = 1024;
@@ -386,10 +388,8 @@ export const webhooksPerTenantMax = 20;
 export const webhookBacklogMax = 10_000;
 /** Deliveries one replay begins. */
 export const webhookReplayMax = 10_000;
-/** Told when a webhook is disabled. */
-export const administratorsMailedMax = 50;
-/** Of an answer, as text that is kept and shown. */
-export const webhookAnswerBytesMax = 1024;
+export const administratorsMailedMax = 50; // told when a webhook is disabled
+export const webhookAnswerBytesMax = 1024; // of an answer, as text that is kept and shown
 
 /** Names of servers looked up at once for one tenant, by one process; more wait behind their own. */
 export const lookUpsAtOnceMax = 4;

@@ -1,6 +1,9 @@
 // `/client-hosts` and the console's "Agents by host" (design 18, part 2): programs nobody registered, by what is known of them as a fact.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { grantsCountedMax } from '../../src/contract/limits.ts';
+import type { ClientId, GrantId, TenantId } from '../../src/domain/ids.ts';
 import { type DocumentServer, loopbackUri, openTenant, personOf, register, signIn, startDocumentServer } from '../support/agents.ts';
 import { openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
@@ -56,6 +59,41 @@ for (const database of databases)
       assert.deepEqual([(await ofDocuments())['clients'], (await ofDocuments())['people']], [2, 2]);
       await managed.make('DELETE', `/users/${people[1]!.id}`);
       assert.equal((await ofDocuments())['people'], 1);
+    });
+
+    it('counts people in so many grants, and says where there are more', async () => {
+      const { database } = server.gatehouse.services;
+      const tenant = managed.id as TenantId;
+      const add = (count: number): Promise<unknown> =>
+        database.write(tenant, async (queries) => {
+          const { id: _id, ...grant } = await queries
+            .selectFrom('grants')
+            .selectAll()
+            .where('revoked_at', 'is', null)
+            .executeTakeFirstOrThrow();
+          for (let left = count; left > 0; left -= 500)
+            await queries
+              .insertInto('grants')
+              .values(Array.from({ length: Math.min(left, 500) }, () => ({ ...grant, id: randomUUID() as GrantId })))
+              .execute();
+        });
+      const live = await database.read(tenant, (queries) =>
+        queries
+          .selectFrom('grants')
+          .select('id')
+          .where('tenant_id', '=', tenant)
+          .where('client_id', 'in', ids as ClientId[])
+          .where('revoked_at', 'is', null)
+          .execute(),
+      );
+      const told = async (): Promise<readonly unknown[]> => {
+        const { people: count, has_more_people: isMore } = await ofDocuments();
+        return [count, isMore];
+      };
+      await add(grantsCountedMax - live.length);
+      assert.deepEqual(await told(), [1, undefined]);
+      await add(1);
+      assert.deepEqual(await told(), [1, true]);
     });
 
     it('those that registered without a token: where answers go, or somebody’s computer', async () => {
@@ -125,6 +163,7 @@ for (const database of databases)
       it('each with its programs and what may be done; a link from the applications', async () => {
         assert.match(await (await visitor.page('/clients')).text(), /href="[^"]+\/client-hosts">Agents by host/);
         const page = await (await visitor.page('/client-hosts')).text();
+        assert.ok(page.includes('>at least 1<'));
         assert.ok(page.includes(`<code>${host}</code>`) && page.includes('A program on somebody’s computer'));
         assert.ok(page.includes(`/clients?search=${encodeURIComponent(host)}`));
         const labels = [...page.matchAll(/<button[^>]*>(Trust|Block|Take back)<span class="hidden"> ([^<]+)</g)];

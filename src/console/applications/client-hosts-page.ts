@@ -43,7 +43,7 @@ export async function clientHostsPage(visit: Visit, notice?: Notice): Promise<Fa
   const rows = hosts.map((one) => [
     hostOf(one),
     programsOf(visit, one),
-    text(one['people']),
+    `${one['has_more_people'] === true ? 'at least ' : ''}${text(one['people'])}`,
     lastSignIn[1](one),
     stateOf(one),
     ...(mayWrite ? [buttons(visit, one)] : []),

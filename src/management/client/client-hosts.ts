@@ -1,6 +1,7 @@
 // `/client-hosts`: the programs nobody registered by the hosts they are known by, so that an administrator sees at a glance who came, who lets
 // them act for them, and whether they still come.
 import Type from 'typebox';
+import { grantsCountedMax } from '../../contract/limits.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { hostOfStranger, type Origin, standingOf, standings } from '../../domain/client/stranger.ts';
 import type { ClientId } from '../../domain/ids.ts';
@@ -24,6 +25,9 @@ const hostAnswer = Type.Object({
   standing: oneOf(standings),
   clients: Type.Integer(),
   people: Type.Integer({ description: 'who have tokens of one of them, or can get them' }),
+  has_more_people: Type.Optional(
+    Type.Literal(true, { description: `there are more than ${grantsCountedMax} grants; \`people\` are those of so many` }),
+  ),
   ...signedIn,
 });
 
@@ -90,7 +94,7 @@ async function hostsOf({ services, tenant, pace }: Call<unknown, unknown>): Prom
 
 async function hostToJson({ services, tenant }: Call<unknown, unknown>, queries: Queries, { host, origin, clients }: Host): Promise<Json> {
   const { dialect } = services.database;
-  const people = await countPeopleOf(queries, dialect, tenant.id, clients);
+  const { people, isMore } = await countPeopleOf(queries, dialect, tenant.id, clients);
   const times = await listLastSignIns(queries, dialect, tenant.id, { kind: 'client', ids: clients });
   let lastMs = 0;
   for (const ms of times.values()) lastMs = Math.max(lastMs, ms);
@@ -100,6 +104,7 @@ async function hostToJson({ services, tenant }: Call<unknown, unknown>, queries:
     standing: standingOf({ host, origin }, tenant.settings.client_hosts),
     clients: clients.length,
     people,
+    ...(isMore && { has_more_people: true }),
     ...(lastMs > 0 && { last_sign_in_at: isoTime(lastMs) }),
   };
 }

@@ -1,6 +1,7 @@
 // A grant is one authorization of one client by one user: the `sid` of its tokens and the family of its refresh tokens.
 // Revoking it ends every token issued from it, at once and on every node.
 import { sql } from 'kysely';
+import { grantsCountedMax } from '../../contract/limits.ts';
 import { type HookClaims, loadHookClaims, storeHookClaims } from '../../domain/extending/hook.ts';
 import type { ClientId, GrantId, SsoSessionId, TenantId, UserId } from '../../domain/ids.ts';
 import { loadRequestedClaims, type RequestedClaims, storeRequestedClaims } from '../../domain/oidc/requested-claims.ts';
@@ -227,11 +228,16 @@ export async function listGrantsOfUser(queries: Queries, tenant: TenantId, userI
     .execute();
 }
 
-/** How many people have a live grant of one of these clients. */
-export async function countPeopleOf(queries: Queries, dialect: Dialect, tenant: TenantId, clients: readonly ClientId[]): Promise<number> {
-  const { rows } = await sql<{ people: number | string }>`SELECT count(DISTINCT user_id) AS people FROM grants
-    WHERE tenant_id = ${tenant} AND revoked_at IS NULL AND expires_at > ${databaseNowMs} AND ${idIn(dialect, 'client_id', clients)}`.execute(
-    queries,
-  );
-  return Number(rows[0]?.people);
+/** How many people have one of these clients' first `grantsCountedMax` live grants, and whether there are more grants. */
+export async function countPeopleOf(
+  queries: Queries,
+  dialect: Dialect,
+  tenant: TenantId,
+  clients: readonly ClientId[],
+): Promise<{ readonly people: number; readonly isMore: boolean }> {
+  const { rows } = await sql<Record<'people' | 'grants', number | string>>`
+    SELECT count(DISTINCT user_id) AS people, count(*) AS grants FROM (SELECT user_id FROM grants
+      WHERE tenant_id = ${tenant} AND revoked_at IS NULL AND expires_at > ${databaseNowMs} AND ${idIn(dialect, 'client_id', clients)}
+      LIMIT ${grantsCountedMax + 1}) AS counted`.execute(queries);
+  return { people: Number(rows[0]?.people), isMore: Number(rows[0]?.grants) > grantsCountedMax };
 }
