@@ -5,7 +5,7 @@ import type { Client } from '../domain/client/client.ts';
 import { codeLifetimeSeconds } from '../domain/client/fapi2.ts';
 import { hostFault } from '../domain/client/stranger.ts';
 import type { HookClaims } from '../domain/extending/hook.ts';
-import type { ClientId, GrantId, SsoSessionId } from '../domain/ids.ts';
+import type { ClientId, ExternalIdentityId, GrantId, SsoSessionId } from '../domain/ids.ts';
 import { type AuthorizationResponse, isResponseMode, type ResponseMode } from '../domain/oidc/authorization-response.ts';
 import { consentScope, loadRequestedClaims } from '../domain/oidc/requested-claims.ts';
 import { type AuthenticationMethod, strongestMet } from '../domain/sign-in/login-methods.ts';
@@ -44,6 +44,8 @@ export interface Authentication {
   readonly method: AuthenticationMethod;
   readonly amr: readonly string[];
   readonly ssoSessionId: SsoSessionId | undefined;
+  /** The link to another provider they came by. */
+  readonly externalIdentityId: ExternalIdentityId | undefined;
   /** When a session answered instead of a fresh sign-in. */
   readonly authorizedAtSeconds: number | undefined;
   /** Added by the hook at sign-in. */
@@ -119,6 +121,7 @@ export async function issueCode(
       acr: statedAcr(asked, authentication.acr),
       amr: authentication.amr,
       ssoSessionId: authentication.ssoSessionId,
+      externalIdentityId: authentication.externalIdentityId,
       authorizedAtSeconds: authentication.authorizedAtSeconds,
       claims: loadRequestedClaims(asked.claims),
       hookClaims: authentication.hookClaims,

@@ -25,7 +25,7 @@ import { findUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { findClientOrDocument } from '../storage/registry/clients/client-documents.ts';
 import type { SignIn } from '../storage/registry/last-sign-ins.ts';
-import { type Approval, findApproval } from '../storage/sign-in/approvals.ts';
+import { findApproval } from '../storage/sign-in/approvals.ts';
 import {
   cancelLogin,
   completeLogin,
@@ -35,7 +35,7 @@ import {
 } from '../storage/sign-in/login-transactions.ts';
 import { endFailuresOfUser } from '../storage/sign-in/pin-failures.ts';
 import { type GrownTries, noteOnTry, noteTry, trimTries } from '../storage/sign-in/sign-in-tries.ts';
-import { openSsoSession, type StoredSsoSession, useSsoSession } from '../storage/sign-in/sso-sessions.ts';
+import { openSsoSession, useSsoSession } from '../storage/sign-in/sso-sessions.ts';
 import { admitClient } from './admit-client.ts';
 import {
   type Authentication,
@@ -49,6 +49,7 @@ import {
 import { type DeliveryDeps, destinationOf } from './authorization-delivery.ts';
 import { linkIdentity, strongMethodsOf } from './link-identity.ts';
 import type { MailDeps } from './mailed/mail-delivery.ts';
+import { acrOf, linkOf, type Proof } from './proof.ts';
 import { withdrawApproval } from './resolve-approval.ts';
 import { finishSamlSignIn } from './saml-sign-in.ts';
 import { externalIdentityOf, provenAtMs } from './session/proven-at.ts';
@@ -128,8 +129,6 @@ async function delivered<Reason extends string>(
 
 /** Thrown to undo the completion: the session that was to answer has ended meanwhile, or a hook was asked about somebody else. */
 const sessionGone = new Error('the session has ended');
-
-type Proof = { readonly session: StoredSsoSession } | { readonly approval: Approval | undefined };
 
 interface Finishing {
   readonly queries: Queries;
@@ -241,6 +240,7 @@ async function openSession(
   const { approval } = proof;
   const { setCookie, browserHash: newHash } = makeSsoCookie(tenant, policy);
   const oldHash = ssoBrowserHash(request.cookies, tenant);
+  const link = linkOf(proof);
   const decidedAtMs = approval.decided_at ?? 0;
   const newId = uuidV7(decidedAtMs) as SsoSessionId; // made here
   const isPhone = approval.method === phoneUvWay || approval.method === phonePopWay || approval.method === phoneWebWay;
@@ -257,16 +257,13 @@ async function openSession(
       amr: JSON.parse(approval.amr ?? '[]'),
       deviceId: isPhone ? (approval.decided_by ?? undefined) : undefined,
       passkeyId: approval.method === passkeyMethod ? (approval.decided_by ?? undefined) : undefined,
-      external:
-        approval.method === externalMethod ? { id: approval.decided_by ?? '', sessionId: externalIdentityOf(login)?.sessionId } : undefined,
+      external: link && { id: link, sessionId: externalIdentityOf(login)?.sessionId },
       userAgent: approval.initiated_user_agent ?? undefined,
       ip: approval.initiated_ip ?? undefined,
     },
   );
   return { sessionId, setCookie };
 }
-
-const acrOf = (proof: Proof): string | undefined => ('session' in proof ? proof.session : proof.approval)?.acr ?? undefined;
 
 interface Proven {
   readonly login: LoginTransaction;
@@ -284,6 +281,7 @@ function authenticationOf({ clock }: FinishDeps, { hooked }: Finishing, { login,
     method: how?.method as AuthenticationMethod, // an approved one has it: a constraint of the table
     amr: JSON.parse(how?.amr ?? '[]'),
     ssoSessionId: 'session' in proof ? proof.session.id : opened,
+    externalIdentityId: linkOf(proof),
     authorizedAtSeconds: isEarlier ? nowSeconds(clock) : undefined,
     hookClaims: hooked?.verdict.ok === true ? hooked.verdict.claims : undefined,
   };

@@ -21,7 +21,7 @@ export interface KindFault extends FieldFault {
 }
 
 export interface Context<T extends Fields = Fields> {
-  readonly tenant: Pick<Tenant, 'slug' | 'baseUrl' | 'managementApi' | 'customAttributes' | 'mappings'>;
+  readonly tenant: Pick<Tenant, 'slug' | 'baseUrl' | 'managementApi' | 'customAttributes' | 'mappings' | 'settings'>;
   /** As it is stored; undefined for a new one. */
   readonly before?: Thing<T> | undefined;
   /** Whether it has a secret, or is given one. */

@@ -3,13 +3,12 @@
 import type { Client } from '../domain/client/client.ts';
 import type { UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import { isByKey } from '../domain/sign-in/sign-in-strength.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { findTokenState } from '../storage/oidc/revoked-tokens.ts';
-import { hasOwnKey } from '../storage/people/own-keys.ts';
+import { hasBetter } from '../storage/people/own-keys.ts';
 import { findCapabilities } from '../storage/people/user-roles.ts';
 import { findCachedClient } from '../storage/registry/clients/clients.ts';
 import { type AccessToken, type AccessTokenFailure, verifyAccessToken } from './access-token.ts';
@@ -68,13 +67,13 @@ export async function verifyBearer(
   if (token.claims['cnf'] !== undefined) return fail('sender_constrained');
   const client = await findCachedClient(cache, tenant.id, token.clientId);
   if (client?.enabled !== true) return fail('client_disabled');
-  const { state, held, hasBetter } = await database.read(tenant.id, async (queries) => {
+  const { state, held, isTooWeak } = await database.read(tenant.id, async (queries) => {
     const found = await findTokenState(queries, tenant.id, token);
     const person = token.sid === undefined ? undefined : (token.sub as UserId); // the id we put there
     return {
       state: found,
       held: person && (await findCapabilities(queries, tenant.id, person)),
-      hasBetter: person !== undefined && !isByKey(found.amr) && (await hasOwnKey(queries, tenant.id, person)),
+      isTooWeak: person !== undefined && (await hasBetter(queries, tenant, person, found)),
     };
   });
   if (token.sid !== undefined && state.userState !== undefined && state.userState !== 'active') return fail('user_inactive');
@@ -82,7 +81,7 @@ export async function verifyBearer(
   // A client may hold capabilities for the people who use it; only administrators may use them.
   if (held === undefined) return { ok: true, token, client, scopes: token.scopes, actor: `client:${token.clientId}` };
   if (state.userRole !== 'admin') return fail('not_an_administrator');
-  if (hasBetter) return fail('sign_in_too_weak');
+  if (isTooWeak) return fail('sign_in_too_weak');
   const allowed: ReadonlySet<string> = new Set(held);
   return { ok: true, token, client, scopes: token.scopes.filter((scope) => allowed.has(scope)), actor: `user:${token.sub}` };
 }

@@ -43,6 +43,7 @@ for (const database of databases) {
       nonce: 'n',
       maxAgeSeconds: 60,
       dpopJkt: undefined,
+      externalIdentityId: undefined,
       certificateThumbprint: undefined,
       claims: undefined,
       ssoSessionId: undefined,
@@ -161,6 +162,7 @@ for (const database of databases) {
         clientId: grant.clientId,
         claims: undefined,
         amr: ['otp'],
+        externalIdentityId: undefined,
       });
       assert.deepEqual(await stateOf('jti-1', undefined, 'client'), {
         isRevoked: false,
@@ -169,6 +171,7 @@ for (const database of databases) {
         clientId: undefined,
         claims: undefined,
         amr: [],
+        externalIdentityId: undefined,
       });
       const denied = await services.database.write(tenant.id, async (queries) => [
         await insertRevokedToken(queries, tenant.id, 'jti-1', 2_000_000_000),
@@ -187,6 +190,7 @@ for (const database of databases) {
         clientId: undefined,
         claims: undefined,
         amr: [],
+        externalIdentityId: undefined,
       });
     });
 

@@ -327,8 +327,8 @@ const differences: readonly Difference[] = [
   },
   {
     where: /\/(?:openapi\.json|settings)$/,
-    reason: 'a tenant names the hosts whose programs come in without being registered',
-    inJson: (body) => withoutMembers(body, ['client_hosts']),
+    reason: 'a tenant names the hosts whose programs come in without being registered, and the providers of its administrators',
+    inJson: (body) => withoutMembers(body, ['client_hosts', 'administrator_providers']),
   },
   {
     where: /\/openapi\.json$/,

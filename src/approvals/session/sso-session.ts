@@ -147,6 +147,7 @@ export async function answerFromSession(
       method: used.method as AuthenticationMethod, // written from one
       amr: JSON.parse(used.amr),
       ssoSessionId: used.id,
+      externalIdentityId: used.external_identity_id ?? undefined,
       authorizedAtSeconds: nowSeconds(deps.clock),
       hookClaims: verdict?.ok === true ? verdict.claims : undefined,
     });

@@ -20,6 +20,7 @@ import type { IdentityProviderId } from '../ids.ts';
 import { defineKind, type Thing } from '../kind.ts';
 import { rulesKind } from '../mappings/rule.ts';
 import { rulesFault, unknownAttributeFault } from '../mappings/rule-faults.ts';
+import { capabilitiesOfTenant } from '../people/capabilities.ts';
 import { userAttributes } from '../people/user-attributes.ts';
 import { isXmlText } from '../saml/xml-text.ts';
 import { domainsFault } from './domain-proof.ts';
@@ -125,7 +126,11 @@ export const identityProviderKind = defineKind({
     missing: ({ kind }) => (kind === 'github' ? { field: 'client_secret', text: `is required for ${kind}` } : undefined),
   },
   rules: (values, context) => kindFault(values, context.hasSecret) ?? unknownAttributeFault('inbound', values.mappings, context),
-  power: { read: 'sign-in:read', write: 'sign-in:write' },
+  // Whoever says who signs in by one that administrators may come by is each of them.
+  power: {
+    ...{ read: 'sign-in:read', write: 'sign-in:write' },
+    needs: ({ alias }, tenant) => (tenant.settings.administrator_providers.includes(alias) ? capabilitiesOfTenant(tenant) : []),
+  },
   searched: ({ name, alias }) => [name, alias],
   told: { created: ({ alias, kind }) => ({ alias, kind }) },
   defaultsLeftOut: { but: [] },

@@ -9,6 +9,8 @@ import {
   pinDigitsMin,
   pinFailuresPerDayMax,
   pinLifetimeSecondsMax,
+  providerAliasCharsMax,
+  providersPerTenantMax,
   pushKeyCharsMax,
   ssoSecondsMax,
   ssoSecondsMin,
@@ -52,6 +54,7 @@ const clientHosts = list(
   { ...text(textCharsMax), shape: { type: 'string', maxLength: textCharsMax, pattern: clientHostSyntax } },
   clientHostsMax,
 );
+const administratorProviders = list(text(providerAliasCharsMax), providersPerTenantMax);
 const digests = { ...texts, shape: { type: 'array', items: { type: 'string', pattern: '^[0-9a-f]{64}$' }, maxItems: listedNamesMax } };
 const branding = { ...json<Branding>(brandingShape), input: 'none' } as const; // its form is the page Branding
 const mailServer = { ...json<MailServer | null>(mailServerSetting), input: 'none' } as const; // its form is the page Mail
@@ -275,6 +278,9 @@ export const settingFields = under('sign-in:write', {
     blocked: field('blocked', clientHosts, { default: [], label: 'Blocked', help: 'One a line: neither let in nor answered.' }),
     only_trusted: field('only_trusted', flag, { default: false, label: 'Trusted alone' }),
   },
+  administrator_providers: field('administrator_providers', administratorProviders, { default: [], label: 'Providers administrators may come by',
+    capability: 'administrators:write',
+    help: 'Aliases of other providers, one a line. Whoever holds a role and has a passkey or phone opens the console by it alone, or by one of these. Only owners name them, and change the providers they name.' }),
   signup_enabled: field('signup_enabled', flag, { default: false, label: 'People may sign up' }),
   login_methods: field('login_methods', some(choice(loginMethodNames), { minItems: 1 }), {
     default: [passkeyMethod, phoneMethod, emailPinMethod], label: 'Ways to sign in',

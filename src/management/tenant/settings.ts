@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { changeOf, propertiesOf } from '../../administration/schema-pieces.ts';
 import { changeSettings, shownSettings } from '../../administration/settings.ts';
 import { neededFor } from '../../domain/field.ts';
+import { capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
 import { rateLimitParts, settingFields } from '../../domain/tenant/settings.ts';
 import { listKeylessAdministrators } from '../../storage/people/own-keys.ts';
 import { type Call, type Endpoint, endpoint, invalidField, type Json, notFound, requireCapabilities } from '../endpoint.ts';
@@ -39,6 +40,10 @@ const namesMailServer = ({ smtp }: Json): boolean => typeof smtp === 'object' &&
 
 async function change({ services, tenant, body, actor, scopes, requestId }: Call<undefined, Json>): Promise<unknown> {
   requireCapabilities(neededFor(settingFields, body), scopes);
+  const { administrator_providers: named } = body;
+  // Whoever speaks for such a provider is each administrator.
+  if (named !== undefined && !isSameList(named, tenant.settings.administrator_providers))
+    requireCapabilities(capabilitiesOfTenant(tenant), scopes);
   for (const [limit, value] of Object.entries((body['rate_limits'] ?? {}) as Json))
     requireWholeLimit(limit, value, tenant.settings.rate_limits as Json);
   const changed = await changeSettings(services, tenant.id, body, { actor, requestId });
@@ -46,6 +51,8 @@ async function change({ services, tenant, body, actor, scopes, requestId }: Call
   if (changed.reason === 'unknown') throw notFound('unknown_tenant');
   throw invalidField(changed.fault.field, `This field ${changed.fault.text}.`);
 }
+
+const isSameList = (given: unknown, known: readonly string[]): boolean => JSON.stringify(given) === JSON.stringify(known);
 
 /** A limit that is off has nothing to merge into: both numbers are needed to switch it on. */
 function requireWholeLimit(limit: string, value: unknown, before: Json): void {

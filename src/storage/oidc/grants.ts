@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { grantsCountedMax } from '../../contract/limits.ts';
 import { type HookClaims, loadHookClaims, storeHookClaims } from '../../domain/extending/hook.ts';
-import type { ClientId, GrantId, SsoSessionId, TenantId, UserId } from '../../domain/ids.ts';
+import type { ClientId, ExternalIdentityId, GrantId, SsoSessionId, TenantId, UserId } from '../../domain/ids.ts';
 import { loadRequestedClaims, type RequestedClaims, storeRequestedClaims } from '../../domain/oidc/requested-claims.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
@@ -35,6 +35,8 @@ export interface GrantColumns {
   sso_session_id: SsoSessionId | null;
   /** Seconds since the epoch: when a request was answered from a session; null for a fresh sign-in, where it is auth_time. */
   authorized_at: number | null;
+  /** The link to another provider that led to it. */
+  external_identity_id: ExternalIdentityId | null;
   /** JSON of domain/requested-claims. */
   claims: string | null;
   /** JSON of the claims a hook added at sign-in. */
@@ -69,6 +71,8 @@ export interface Grant {
   readonly ssoSessionId?: SsoSessionId | undefined;
   /** When the request was answered, where that was later than the sign-in (design 14, 1). */
   readonly authorizedAtSeconds?: number | undefined;
+  /** The link to another provider the person came by. */
+  readonly externalIdentityId?: ExternalIdentityId | undefined;
   readonly claims?: RequestedClaims | undefined;
   /** Added to its tokens by the hook at sign-in. */
   readonly hookClaims?: HookClaims | undefined;
@@ -119,6 +123,7 @@ export const grantToColumns = (grant: Grant): GrantColumns => ({
   certificate_thumbprint: grant.certificateThumbprint ?? null,
   sso_session_id: grant.ssoSessionId ?? null,
   authorized_at: grant.authorizedAtSeconds ?? null,
+  external_identity_id: grant.externalIdentityId ?? null,
   claims: storeRequestedClaims(grant.claims),
   hook_claims: storeHookClaims(grant.hookClaims),
 });
@@ -139,6 +144,7 @@ export const grantFromColumns = (id: GrantId, row: Readonly<GrantColumns>): Gran
   certificateThumbprint: row.certificate_thumbprint ?? undefined,
   ssoSessionId: row.sso_session_id ?? undefined,
   authorizedAtSeconds: row.authorized_at ?? undefined,
+  externalIdentityId: row.external_identity_id ?? undefined,
   claims: loadRequestedClaims(row.claims),
   hookClaims: loadHookClaims(row.hook_claims),
 });

@@ -1,6 +1,6 @@
 // The deny-list of access tokens by jti, kept until the token would have expired anyway, and the one question that everyone
 // who accepts an access token asks: is it revoked, by itself or with its grant?
-import type { GrantId, TenantId, UserId } from '../../domain/ids.ts';
+import type { ExternalIdentityId, GrantId, TenantId, UserId } from '../../domain/ids.ts';
 import { loadRequestedClaims, type RequestedClaims } from '../../domain/oidc/requested-claims.ts';
 import type { Queries } from '../engine/database.ts';
 import { statement } from '../engine/statement.ts';
@@ -31,8 +31,9 @@ export interface TokenState {
   readonly clientId: string | undefined;
   /** What the grant may have beside its scopes. */
   readonly claims: RequestedClaims | undefined;
-  /** How the person signed in (RFC 8176). */
+  /** How the person signed in (RFC 8176), and the link to another provider they came by. */
   readonly amr: readonly string[];
+  readonly externalIdentityId: ExternalIdentityId | undefined;
 }
 
 const selectDenied = statement((queries, values: { readonly tenant: TenantId; readonly jti: string }) =>
@@ -45,7 +46,7 @@ const selectGrantState = statement(
       .selectFrom('grants as g')
       .innerJoin('users as u', (join) => join.onRef('u.tenant_id', '=', 'g.tenant_id').onRef('u.id', '=', 'g.user_id'))
       .leftJoin('revoked_tokens as r', (join) => join.onRef('r.tenant_id', '=', 'g.tenant_id').on('r.jti', '=', values.jti))
-      .select(['g.revoked_at', 'u.state', 'u.role', 'g.client_id', 'r.jti', 'g.claims', 'g.amr'])
+      .select(['g.revoked_at', 'u.state', 'u.role', 'g.client_id', 'r.jti', 'g.claims', 'g.amr', 'g.external_identity_id'])
       .where('g.tenant_id', '=', values.tenant)
       .where('g.id', '=', values.sid)
       .where('g.user_id', '=', values.sub),
@@ -59,7 +60,10 @@ export async function findTokenState(
 ): Promise<TokenState> {
   if (token.sid === undefined) {
     const { rows } = await selectDenied(queries, { tenant, jti: token.jti });
-    return { isRevoked: rows.length > 0, userState: undefined, userRole: undefined, clientId: undefined, claims: undefined, amr: [] };
+    return {
+      ...{ isRevoked: rows.length > 0, userState: undefined, userRole: undefined, clientId: undefined },
+      ...{ claims: undefined, amr: [], externalIdentityId: undefined },
+    };
   }
   // sid and sub of a token we signed are the ids we put there
   const { rows } = await selectGrantState(queries, { tenant, jti: token.jti, sid: token.sid as GrantId, sub: token.sub as UserId });
@@ -72,5 +76,6 @@ export async function findTokenState(
     clientId: row?.client_id,
     claims: loadRequestedClaims(row?.claims ?? null),
     amr: JSON.parse(row?.amr ?? '[]'),
+    externalIdentityId: row?.external_identity_id ?? undefined,
   };
 }

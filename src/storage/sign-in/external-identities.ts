@@ -40,6 +40,27 @@ export async function touchExternalIdentity(queries: Queries, tenant: TenantId, 
     .executeTakeFirst();
 }
 
+/** Whether a link is a person's yet, to an enabled provider with one of these aliases. */
+export async function isLinkOf(
+  queries: Queries,
+  tenant: TenantId,
+  user: UserId,
+  link: ExternalIdentityId,
+  aliases: readonly string[],
+): Promise<boolean> {
+  const found = await queries
+    .selectFrom('external_identities as e')
+    .innerJoin('identity_providers as p', (join) => join.onRef('p.tenant_id', '=', 'e.tenant_id').onRef('p.id', '=', 'e.provider_id'))
+    .select('e.id')
+    .where('e.tenant_id', '=', tenant)
+    .where('e.id', '=', link)
+    .where('e.user_id', '=', user)
+    .where('p.enabled', '=', 1)
+    .where('p.alias', 'in', aliases)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 /** Links an identity to a user. False when it is somebody's already. */
 export async function insertExternalIdentity(
   queries: Queries,

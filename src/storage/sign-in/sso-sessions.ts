@@ -2,7 +2,7 @@
 // (design 14, 1). Live means: not ended, not expired, the user active, the phone, passkey or provider that opened it not revoked;
 // every statement here says so itself, so that none of these needs a write of its own.
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely';
-import type { IdentityProviderId, SsoSessionId, TenantId, UserId } from '../../domain/ids.ts';
+import type { ExternalIdentityId, IdentityProviderId, SsoSessionId, TenantId, UserId } from '../../domain/ids.ts';
 import type { AuthenticationMethod } from '../../domain/sign-in/login-methods.ts';
 import type { LiveSsoSession, SsoPolicy } from '../../domain/sign-in/sso-session.ts';
 import { ssoAccountsPerBrowserMax } from '../../domain/sign-in/sso-session.ts';
@@ -27,7 +27,7 @@ export interface SsoSessionTable {
   device_id: string | null;
   passkey_id: string | null;
   /** The link to another provider that opened it, and that provider's own session. */
-  external_identity_id: string | null;
+  external_identity_id: ExternalIdentityId | null;
   external_session_id: string | null;
   user_agent: string | null;
   ip: string | null;
@@ -52,7 +52,7 @@ interface SsoSignIn {
   readonly amr: readonly string[];
   readonly deviceId: string | undefined;
   readonly passkeyId: string | undefined;
-  readonly external: { readonly id: string; readonly sessionId: string | undefined } | undefined;
+  readonly external: { readonly id: ExternalIdentityId; readonly sessionId: string | undefined } | undefined;
   readonly userAgent: string | undefined;
   readonly ip: string | undefined;
 }

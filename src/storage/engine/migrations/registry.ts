@@ -21,6 +21,7 @@ import { tokenExchange } from './release-2/0500/0551-token-exchange.ts';
 import { signInTries } from './release-2/0500/0552-sign-in-tries.ts';
 import { domainProofSalts } from './release-2/0500/0560-domain-proof-salts.ts';
 import { workloads } from './release-2/0500/0561-workloads.ts';
+import { providersOfGrants } from './release-2/0500/0562-providers-of-grants.ts';
 import type { IndexDefinition, MigrationContext } from './table.ts';
 
 interface Numbered {
@@ -383,4 +384,5 @@ export const migrations: readonly Migration[] = [
   { number: 552, name: 'sign-in-tries', apply: signInTries },
   { number: 560, name: 'domain-proof-salts', apply: domainProofSalts },
   { number: 561, name: 'workloads', apply: workloads },
+  { number: 562, name: 'providers-of-grants', apply: providersOfGrants },
 ];

@@ -264,6 +264,7 @@ CREATE TABLE grants (
   claims text COLLATE "C",
   certificate_thumbprint text COLLATE "C",
   hook_claims text COLLATE "C",
+  external_identity_id text COLLATE "C",
   CONSTRAINT grants_pkey PRIMARY KEY (tenant_id, id)
 );
 
@@ -291,6 +292,7 @@ CREATE TABLE authorization_codes (
   claims text COLLATE "C",
   certificate_thumbprint text COLLATE "C",
   hook_claims text COLLATE "C",
+  external_identity_id text COLLATE "C",
   CONSTRAINT authorization_codes_pkey PRIMARY KEY (tenant_id, code_hash)
 );
 
@@ -2184,4 +2186,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (551, 'token-exchange', gatehouse_now_ms()),
   (552, 'sign-in-tries', gatehouse_now_ms()),
   (560, 'domain-proof-salts', gatehouse_now_ms()),
-  (561, 'workloads', gatehouse_now_ms());
+  (561, 'workloads', gatehouse_now_ms()),
+  (562, 'providers-of-grants', gatehouse_now_ms());

@@ -23,7 +23,7 @@ CREATE TABLE "group_members" ("tenant_id" TEXT NOT NULL, "group_id" TEXT NOT NUL
 
 CREATE INDEX "group_members_by_user_id" ON "group_members" ("tenant_id", "user_id");
 
-CREATE TABLE "grants" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "client_id" TEXT NOT NULL, "user_id" TEXT NOT NULL, "scope" TEXT NOT NULL, "resource" TEXT, "auth_time" INTEGER NOT NULL, "acr" TEXT, "amr" TEXT NOT NULL, "nonce" TEXT, "max_age" INTEGER, "created_at" INTEGER NOT NULL, "expires_at" INTEGER NOT NULL, "revoked_at" INTEGER, "revoked_reason" TEXT, "dpop_jkt" TEXT, "sso_session_id" TEXT, "authorized_at" INTEGER, "claims" TEXT, "certificate_thumbprint" TEXT, "hook_claims" TEXT, PRIMARY KEY ("tenant_id", "id"), FOREIGN KEY ("tenant_id", "client_id") REFERENCES "clients" ("tenant_id", "client_id") ON DELETE CASCADE, FOREIGN KEY ("tenant_id", "user_id") REFERENCES "users" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+CREATE TABLE "grants" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "client_id" TEXT NOT NULL, "user_id" TEXT NOT NULL, "scope" TEXT NOT NULL, "resource" TEXT, "auth_time" INTEGER NOT NULL, "acr" TEXT, "amr" TEXT NOT NULL, "nonce" TEXT, "max_age" INTEGER, "created_at" INTEGER NOT NULL, "expires_at" INTEGER NOT NULL, "revoked_at" INTEGER, "revoked_reason" TEXT, "dpop_jkt" TEXT, "sso_session_id" TEXT, "authorized_at" INTEGER, "claims" TEXT, "certificate_thumbprint" TEXT, "hook_claims" TEXT, "external_identity_id" TEXT, PRIMARY KEY ("tenant_id", "id"), FOREIGN KEY ("tenant_id", "client_id") REFERENCES "clients" ("tenant_id", "client_id") ON DELETE CASCADE, FOREIGN KEY ("tenant_id", "user_id") REFERENCES "users" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
 
 CREATE INDEX "grants_by_user_id" ON "grants" ("tenant_id", "user_id");
 
@@ -31,7 +31,7 @@ CREATE INDEX "grants_by_client_id" ON "grants" ("tenant_id", "client_id");
 
 CREATE INDEX "grants_by_expires_at" ON "grants" ("tenant_id", "expires_at");
 
-CREATE TABLE "authorization_codes" ("tenant_id" TEXT NOT NULL, "code_hash" TEXT NOT NULL, "grant_id" TEXT NOT NULL, "client_id" TEXT NOT NULL, "user_id" TEXT NOT NULL, "redirect_uri" TEXT NOT NULL, "scope" TEXT NOT NULL, "resource" TEXT, "nonce" TEXT, "code_challenge" TEXT, "max_age" INTEGER, "auth_time" INTEGER NOT NULL, "acr" TEXT, "amr" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "expires_at" INTEGER NOT NULL, "used_at" INTEGER, "dpop_jkt" TEXT, "sso_session_id" TEXT, "authorized_at" INTEGER, "claims" TEXT, "certificate_thumbprint" TEXT, "hook_claims" TEXT, PRIMARY KEY ("tenant_id", "code_hash"), FOREIGN KEY ("tenant_id", "client_id") REFERENCES "clients" ("tenant_id", "client_id") ON DELETE CASCADE, FOREIGN KEY ("tenant_id", "user_id") REFERENCES "users" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+CREATE TABLE "authorization_codes" ("tenant_id" TEXT NOT NULL, "code_hash" TEXT NOT NULL, "grant_id" TEXT NOT NULL, "client_id" TEXT NOT NULL, "user_id" TEXT NOT NULL, "redirect_uri" TEXT NOT NULL, "scope" TEXT NOT NULL, "resource" TEXT, "nonce" TEXT, "code_challenge" TEXT, "max_age" INTEGER, "auth_time" INTEGER NOT NULL, "acr" TEXT, "amr" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "expires_at" INTEGER NOT NULL, "used_at" INTEGER, "dpop_jkt" TEXT, "sso_session_id" TEXT, "authorized_at" INTEGER, "claims" TEXT, "certificate_thumbprint" TEXT, "hook_claims" TEXT, "external_identity_id" TEXT, PRIMARY KEY ("tenant_id", "code_hash"), FOREIGN KEY ("tenant_id", "client_id") REFERENCES "clients" ("tenant_id", "client_id") ON DELETE CASCADE, FOREIGN KEY ("tenant_id", "user_id") REFERENCES "users" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
 
 CREATE INDEX "authorization_codes_by_expires_at" ON "authorization_codes" ("tenant_id", "expires_at");
 
@@ -1020,4 +1020,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (551, 'token-exchange', gatehouse_now_ms()),
   (552, 'sign-in-tries', gatehouse_now_ms()),
   (560, 'domain-proof-salts', gatehouse_now_ms()),
-  (561, 'workloads', gatehouse_now_ms());
+  (561, 'workloads', gatehouse_now_ms()),
+  (562, 'providers-of-grants', gatehouse_now_ms());
