@@ -19,6 +19,7 @@ import {
 } from '../../domain/client/stranger.ts';
 import { clientOfDocument, identityOf } from '../../domain/client/stranger-metadata.ts';
 import type { ClientId, TenantId } from '../../domain/ids.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { rateLimited, takeFixedRate } from '../../http/budgets/rate-limits.ts';
 import { addressBlock } from '../../http/client-address.ts';
 import type { Parts } from '../../http/services.ts';
@@ -96,16 +97,23 @@ const underWay = new Map<string, Promise<Fetched>>();
 const inHand = new Map<TenantId, number>();
 
 async function fetchOnce(services: ClientDocumentDeps, request: FastifyRequest, clientId: ClientId): Promise<Fetched> {
-  const { tenant } = request;
+  const { tenant, clientAddress } = request;
   const key = `${tenant.id} ${clientId}`;
   const running = underWay.get(key);
   if (running !== undefined) return running;
-  const waitSeconds = await budgetWait(services, request);
-  if (waitSeconds !== undefined) return { ok: false, reason: 'budget', isSilent: true, waitSeconds };
+  if (isFull(tenant)) return beyondBudget(1);
+  const ofBlock = await takeMinute(services, tenant, [
+    'client_document_fetches_per_ip',
+    addressBlock(clientAddress),
+    documentFetchesPerBlockMax,
+  ]);
+  if (ofBlock !== undefined) return beyondBudget(ofBlock);
+  // Where budgets are counted elsewhere, others came meanwhile: from here to its place in hand nothing waits.
   const again = underWay.get(key);
   if (again !== undefined) return again;
+  if (isFull(tenant)) return beyondBudget(1);
   inHand.set(tenant.id, (inHand.get(tenant.id) ?? 0) + 1);
-  const fetching = fetchDocument(services, request, clientId).finally(() => {
+  const fetching = fetchInHand(services, request, clientId).finally(() => {
     underWay.delete(key);
     const left = (inHand.get(tenant.id) ?? 1) - 1;
     if (left === 0) inHand.delete(tenant.id);
@@ -115,21 +123,22 @@ async function fetchOnce(services: ClientDocumentDeps, request: FastifyRequest, 
   return fetching;
 }
 
-/** Seconds to wait where strangers have asked for enough. */
-async function budgetWait({ rateLimiter }: ClientDocumentDeps, { tenant, clientAddress }: FastifyRequest): Promise<number | undefined> {
-  if (tenant.areLimitsLifted) return undefined;
-  if ((inHand.get(tenant.id) ?? 0) >= documentFetchesAtOnceMax) return 1;
-  const minute = (limit: number) => ({ limit, periodSeconds: 60 });
-  return (
-    (await takeFixedRate(
-      rateLimiter,
-      tenant,
-      'client_document_fetches_per_ip',
-      addressBlock(clientAddress),
-      minute(documentFetchesPerBlockMax),
-    )) ?? (await takeFixedRate(rateLimiter, tenant, 'client_document_fetches', 'tenant', minute(documentFetchesPerTenantMax)))
-  );
+/** Whoever has a place counts for the tenant: who asks with none left, or too often, leaves the budget of the others alone. */
+async function fetchInHand(services: ClientDocumentDeps, request: FastifyRequest, clientId: ClientId): Promise<Fetched> {
+  const ofTenant = await takeMinute(services, request.tenant, ['client_document_fetches', 'tenant', documentFetchesPerTenantMax]);
+  return ofTenant === undefined ? fetchDocument(services, request, clientId) : beyondBudget(ofTenant);
 }
+
+const isFull = ({ id, areLimitsLifted }: Tenant): boolean => !areLimitsLifted && (inHand.get(id) ?? 0) >= documentFetchesAtOnceMax;
+
+const beyondBudget = (waitSeconds: number): Fetched => ({ ok: false, reason: 'budget', isSilent: true, waitSeconds });
+
+/** Counts a fetch; gives the seconds to wait where strangers have asked for enough. */
+const takeMinute = (
+  { rateLimiter }: ClientDocumentDeps,
+  tenant: Tenant,
+  [name, key, limit]: readonly [name: string, key: string, limit: number],
+): Promise<number | undefined> => takeFixedRate(rateLimiter, tenant, name, key, { limit, periodSeconds: 60 });
 
 async function fetchDocument(services: ClientDocumentDeps, request: FastifyRequest, clientId: ClientId): Promise<Fetched> {
   const { tenant } = request;
