@@ -1,13 +1,27 @@
 // `gatehouse client create|list|rotate-secret`.
 import { type Command, Option } from 'commander';
-import { createClient, rotateClientSecret } from '../../administration/clients/clients.ts';
-import { type ClientChange, clientFields, shownAuthMethod } from '../../domain/client/client.ts';
+import { createClient, prepareClient, rotateClientSecret } from '../../administration/clients/clients.ts';
+import { type Client, type ClientChange, clientFields, shownAuthMethod } from '../../domain/client/client.ts';
 import { clientKinds, isClientKind, signInScopes } from '../../domain/client/client-kinds.ts';
-import type { Json } from '../../domain/field.ts';
+import { federatedMethod } from '../../domain/client/workload.ts';
+import { type PresetAsk, workloadOfPreset, workloadPresets } from '../../domain/client/workload-presets.ts';
+import type { FieldFault, Json } from '../../domain/field.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { listClients } from '../../storage/registry/clients/clients.ts';
 import { CommandFailure, usage } from '../failure.ts';
 import { requireNewFile, writeSecretFile } from '../secret-file.ts';
-import { addCommonOptions, addTenantOption, administer, allPages, by, loadTenant, type Options, pageRows, table } from './administrator.ts';
+import {
+  type Administrator,
+  addCommonOptions,
+  addTenantOption,
+  administer,
+  allPages,
+  by,
+  loadTenant,
+  type Options,
+  pageRows,
+  table,
+} from './administrator.ts';
 import { addFieldFlags, flagOf, givenFlags } from './field-flags.ts';
 
 export function clientCommand(program: Command): void {
@@ -16,42 +30,93 @@ export function clientCommand(program: Command): void {
     addCommonOptions(addTenantOption(client.command(name).description(description)));
   addFieldFlags(add('create <name>', 'Register a client; its secret is shown once'), clientFields)
     .addOption(new Option('--kind <kind>', 'what it is; other flags change what follows from it').choices(Object.keys(clientKinds)))
+    .addOption(
+      new Option(
+        '--workload <platform:values>',
+        'a machine that is known by tokens of its platform; prints what to write there. Its issuer is registered where the tenant has none',
+      ).conflicts(['kind', 'type', 'authMethod']),
+    )
+    .addHelpText(
+      'after',
+      `\nPlatforms of --workload, whose values follow as name=value with commas between:\n${platformLines().join('\n')}`,
+    )
     .option('--env <file>', 'write ISSUER, CLIENT_ID and CLIENT_SECRET to a new file instead of showing the secret')
     .action(create);
   add('list', 'List clients').action(list);
   add('rotate-secret <client-id>', 'Make a new secret, shown once; the old one fails at once').action(rotate);
 }
 
+const platformLines = (): readonly string[] =>
+  Object.entries(workloadPresets).flatMap(([name, { asks }]) => [
+    `  ${name}`,
+    ...Object.entries(asks).map(([asked, one]: readonly [string, PresetAsk]) => `    ${asked}: ${one.about}${mayBeLeftOut(one)}`),
+  ]);
+
+const mayBeLeftOut = ({ default: value, isOptional }: PresetAsk): string =>
+  value !== undefined ? ` (default: ${value})` : isOptional === true ? ' (optional)' : '';
+
 async function create(name: string, options: Options): Promise<void> {
-  const kind = String(options['kind'] ?? '');
-  const values: ClientChange = isClientKind(kind) ? clientKinds[kind].values : { scopes: signInScopes };
-  const given: ClientChange = { ...values, ...givenFlags(clientFields, options), name };
   const env = options['env'] === undefined ? undefined : String(options['env']);
   if (env !== undefined) requireNewFile(env);
+  const workload = options['workload'] === undefined ? undefined : await ofWorkload(String(options['workload']));
+  const kind = workload === undefined ? String(options['kind'] ?? '') : 'machine';
+  const values: ClientChange = isClientKind(kind) ? clientKinds[kind].values : { scopes: signInScopes };
+  const given: ClientChange = { ...values, ...givenFlags(clientFields, options), name, ...workload?.values };
   await administer(options, async (administrator) => {
     const tenant = await loadTenant(administrator, options);
+    const platform = await workload?.prepare(administrator, tenant, given);
     const created = await createClient(administrator, tenant.id, given, by);
-    if (!created.ok) {
-      const { field, text } = created.fault;
-      throw usage(
-        `${flagOf(clientFields, field)}: ${text}, found ${JSON.stringify((given as Json)[field] ?? null)}. See: gatehouse client create --help`,
-      );
-    }
+    if (!created.ok) throw wrongFlag(created.fault, given);
     const { client, secret } = created;
-    if (env !== undefined) {
-      const values = { ISSUER: tenant.baseUrl, CLIENT_ID: client.clientId, ...(secret === undefined ? {} : { CLIENT_SECRET: secret }) };
-      writeSecretFile(env, values);
-      administrator.print({ client_id: client.clientId, name, env, issuer: tenant.baseUrl }, [
-        `Client ${client.clientId} of ${tenant.baseUrl}`,
-        `${Object.keys(values).join(', ')} are in ${env}`,
+    const told = { client_id: client.clientId, name, issuer: tenant.baseUrl };
+    const more = platform?.(client);
+    const first = `Client ${client.clientId} of ${tenant.baseUrl}`;
+    if (env === undefined) {
+      administrator.print({ ...told, ...(secret === undefined ? {} : { client_secret: secret }), ...more?.json }, [
+        first,
+        secret === undefined ? 'It has no secret.' : `Secret, shown once: ${secret}`,
+        ...(more?.lines ?? []),
       ]);
       return;
     }
-    administrator.print(
-      { client_id: client.clientId, name, ...(secret === undefined ? {} : { client_secret: secret }), issuer: tenant.baseUrl },
-      [`Client ${client.clientId} of ${tenant.baseUrl}`, secret === undefined ? 'It has no secret.' : `Secret, shown once: ${secret}`],
-    );
+    const written = { ISSUER: tenant.baseUrl, CLIENT_ID: client.clientId, ...(secret === undefined ? {} : { CLIENT_SECRET: secret }) };
+    writeSecretFile(env, written);
+    administrator.print({ ...told, env, ...more?.json }, [
+      first,
+      `${Object.keys(written).join(', ')} are in ${env}`,
+      ...(more?.lines ?? []),
+    ]);
   });
+}
+
+const wrongFlag = ({ field, text }: FieldFault, given: ClientChange): CommandFailure =>
+  usage(
+    `${flagOf(clientFields, field)}: ${text}, found ${JSON.stringify((given as Json)[field] ?? null)}. See: gatehouse client create --help`,
+  );
+
+type Told = { readonly json: Json; readonly lines: readonly string[] };
+
+/** What a client is that is known by tokens of its platform: its values, its issuer before it is made, and what is written on the platform. */
+async function ofWorkload(text: string) {
+  const { readWorkload, requireIssuer, snippetsOf } = await import('./workload.ts');
+  const wanted = await readWorkload(text);
+  const workloads = [workloadOfPreset(wanted.preset, wanted.given)];
+  return {
+    values: { token_endpoint_auth_method: federatedMethod, workloads } satisfies ClientChange,
+    prepare: async (administrator: Administrator, tenant: Tenant, given: ClientChange): Promise<(client: Client) => Told> => {
+      const prepared = await prepareClient(administrator, tenant.id, given);
+      if (!prepared.ok) throw wrongFlag(prepared.fault, given);
+      const { issuer, isNew } = await requireIssuer(administrator, tenant, wanted);
+      return (client) => {
+        const snippets = snippetsOf(tenant, { ...wanted, issuer }, client);
+        const of = `${isNew ? 'the new' : 'the'} workload issuer ${issuer.issuer}`;
+        return {
+          json: { workload_issuer: { id: issuer.id, issuer: issuer.issuer, is_new: isNew }, workloads, snippets },
+          lines: [`It is known by tokens of ${of}: ${JSON.stringify(workloads[0])}`, ...snippets.flatMap((one) => ['', one.text])],
+        };
+      };
+    },
+  };
 }
 
 async function list(options: Options): Promise<void> {

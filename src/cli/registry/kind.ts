@@ -130,6 +130,13 @@ const print = ({ print: show }: Administrator, json: Json): void =>
 async function readGiven(kind: Kind, when: 'create' | 'change', words: readonly string[]): Promise<Json> {
   const fields = takenAt(kind.fields, when);
   const given = Object.fromEntries(words.map((word) => readWord(fields, word)));
+  await requireShape(kind, when, given);
+  return given;
+}
+
+/** @throws CommandFailure where what is given has another shape than the Management API asks for */
+export async function requireShape(kind: Kind, when: 'create' | 'change', given: Json): Promise<void> {
+  const fields = takenAt(kind.fields, when);
   // Only what writes loads what makes and reads schemas: half of a command's start.
   const { changeOf, creationOf, propertiesOf } = await import('../../administration/schema-pieces.ts');
   const { createShapeCheck } = await import('../../administration/declaration/shape.ts');
@@ -140,7 +147,6 @@ async function readGiven(kind: Kind, when: 'create' | 'change', words: readonly 
   } catch (error) {
     throw usage((error as Error).message); // of the fault alone
   }
-  return given;
 }
 
 function readWord(fields: Fields, word: string): readonly [name: string, value: unknown] {
