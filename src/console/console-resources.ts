@@ -30,7 +30,11 @@ const resources: ConsoleResource = {
     ['Programs', (json) => (json['clients'] === 'any' ? badge('any', 'good') : 'listed')],
     created,
   ],
-  tabs: [['/access', 'Access']],
+  guided: ['/resources/mcp-server', 'An MCP server', 'asks for name and address, the rest follows.'],
+  tabs: [
+    ['/access', 'Access'],
+    ['/start', 'In your server'],
+  ],
 };
 
 const attributes: ConsoleResource = {

@@ -17,6 +17,8 @@ import { eventsPage, exportEvents } from './activity/events-page.ts';
 import { explainPage } from './activity/explain-page.ts';
 import { actOnStream, securityEventsPage } from './activity/security-events-page.ts';
 import { signInsOfPerson, signInsPage } from './activity/sign-ins-page.ts';
+import { createMcpServer, mcpServerPage } from './apis/mcp-server-form.ts';
+import { protectPage, setNeeded } from './apis/mcp-server-page.ts';
 import { routeAppearance } from './appearance/appearance-routes.ts';
 import { clientHostsPage, judgeHost } from './applications/client-hosts-page.ts';
 import { replayMany, replayOne, webhookDeliveriesPage } from './applications/webhook-deliveries.ts';
@@ -120,6 +122,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services): DefineR
     route('/clients/new', { GET: page((visit) => wizardPage(visit)), POST: form(createGuided) });
     route('/client-hosts', { GET: page((visit) => clientHostsPage(visit)), POST: form(judgeHost) });
     route('/clients/:id/start', { GET: page((visit, params) => startPage(visit, params['id'] ?? '')) });
+    routeApis(route, page, form);
     routeProviders(route, page, form);
     for (const path of Object.keys(activities))
       route(`${path}/:id/activity`, { GET: page((visit, params) => activityPage(visit, path, params['id'] ?? '')) });
@@ -208,6 +211,14 @@ function routeProviders(route: Route, page: Page, form: Form): void {
   route(`${path}/rotate`, { POST: form(rotateOwn) });
   route(`${path}/refresh`, { POST: form((visit, _typed, params) => refreshNow(visit, params)) });
   route(`${path}/approve`, { POST: form(approveHost) });
+}
+
+function routeApis(route: Route, page: Page, form: Form): void {
+  route('/resources/mcp-server', { GET: page((visit) => mcpServerPage(visit)), POST: form(createMcpServer) });
+  route('/resources/:id/start', {
+    GET: page((visit, params) => protectPage(visit, params['id'] ?? '')),
+    POST: form((visit, typed, params) => setNeeded(visit, params['id'] ?? '', typed)),
+  });
 }
 
 function routeWebhooks(route: Route, page: Page, form: Form): void {

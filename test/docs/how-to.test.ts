@@ -4,8 +4,6 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -206,41 +204,6 @@ describe('how-tos', () => {
     assert.deepEqual([sub, aud, scope], [program.client_id, 'https://stock.example.com', 'stock:read']);
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
     await assert.rejects(jobToken(tenant.baseUrl, program.client_id, other), /invalid_grant/);
-  });
-
-  it('mcp-server.md: its server sends programs here, and takes tokens for itself alone', async () => {
-    const { protectedServer } = await load(extract('docs/how-to/mcp-server.md', 'mcp-server.ts'));
-    const resource = 'http://127.0.0.1:3333/mcp';
-    const tools: Server = protectedServer(tenant.baseUrl, resource);
-    await new Promise<void>((done) => tools.listen(0, '127.0.0.1', done));
-    try {
-      const at = `http://127.0.0.1:${(tools.address() as AddressInfo).port}`;
-      const call = (token: string): Promise<Response> =>
-        fetch(`${at}/mcp`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${token}` },
-          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call' }),
-        });
-      const refused = await call('x');
-      const metadata = 'http://127.0.0.1:3333/.well-known/oauth-protected-resource/mcp';
-      assert.deepEqual([refused.status, refused.headers.get('www-authenticate')], [401, `Bearer resource_metadata="${metadata}"`]);
-      const said = (await (await fetch(`${at}${new URL(metadata).pathname}`)).json()) as Json;
-      assert.deepEqual(said, { resource, authorization_servers: [tenant.baseUrl], scopes_supported: ['tools', 'offline_access'] });
-      const { services } = server.gatehouse;
-      const found = (await services.tenants.bySlug(tenant.slug))!;
-      const agent = await createClient(services, found, { scopes: ['tools'], resources: [resource, 'https://other.example'] });
-      const person = await createUser(services, found);
-      const tokenFor = async (audience: string): Promise<string> => {
-        const code = await issueCode(server, found, agent, person, { scope: 'tools', resource: audience });
-        return (await tokensOf(await exchange(found, agent, code))).access_token;
-      };
-      const answer = (await (await call(await tokenFor(resource))).json()) as { result: { content: readonly Json[] } };
-      assert.deepEqual(answer.result.content, [{ type: 'text', text: person.id }]);
-      assert.equal((await call(await tokenFor('https://other.example'))).status, 401);
-    } finally {
-      tools.closeAllConnections();
-      tools.close();
-    }
   });
 
   it('service-to-service.md: its program gets a token of the next API for the person', async () => {

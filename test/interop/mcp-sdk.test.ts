@@ -40,7 +40,7 @@ describe('clients of the Model Context Protocol', { skip: judge === undefined &&
     folder = mkdtempSync(join(tmpdir(), 'mcp-server-'));
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     const file = join(folder, 'mcp-server.ts');
-    writeFileSync(file, fileBlockOf('docs/how-to/mcp-server.md', 'mcp-server.ts'));
+    for (const name of ['protect.ts', 'mcp-server.ts']) writeFileSync(join(folder, name), fileBlockOf('docs/how-to/mcp-server.md', name));
     const { protectedServer } = (await import(pathToFileURL(file).href)) as {
       protectedServer: (issuer: string, resource: string) => Server;
     };

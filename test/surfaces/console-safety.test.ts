@@ -145,6 +145,8 @@ for (const database of databases) {
         ...actingForms(own),
         '/clients',
         '/users',
+        '/resources/mcp-server',
+        `/resources/${own.resource}/start`,
         '/scim',
         '/scim/test',
         '/settings',

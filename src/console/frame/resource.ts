@@ -49,6 +49,8 @@ export interface ConsoleResource {
   readonly initial: Json;
   /** Other starts to choose from; each is laid over `initial`. */
   readonly presets?: readonly { readonly name: string; readonly label: string; readonly initial: Json }[];
+  /** A page that makes a new one from fewer questions, offered above its form: below /console, what is made so, and what is asked. */
+  readonly guided?: readonly [path: string, name: string, about: string];
   readonly actions?: readonly ResourceAction[];
   /** True: the first page of one thing is a card with the actions at its top, and the form stands behind it, at `formTab`. */
   readonly hasCard?: true;
