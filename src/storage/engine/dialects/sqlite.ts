@@ -61,7 +61,11 @@ export function openSqlite({ file, clock, turn }: SqliteOptions): Database {
     writeClosed: (_tenant, work) => transaction(work),
     system: transaction,
     systemRead: (work) => work(readQueries),
-    watch: (work) => work(readQueries),
+    // A process that was stopped within a turn goes on in it: what was read at its beginning may be long past.
+    watch: (work) => {
+      snapshot.end();
+      return work(readQueries);
+    },
     waitingMs: () => 0,
     isReadOnly: () => false,
     connectionCounts: () => ({ open: 0, idle: 0, waiting: 0 }),
