@@ -26,6 +26,9 @@ const changes: readonly (readonly [path: string, capability: string | undefined,
   ],
 );
 
+/** Settings that take neither `sign-in:write` nor `settings:write`. */
+const others: Readonly<Record<string, string>> = { branding: 'branding:write', administrator_providers: 'administrators:write' };
+
 for (const database of databases) {
   describe(`sign-in:write on ${database}`, () => {
     let server: TestServer;
@@ -66,7 +69,7 @@ for (const database of databases) {
 
     it('every setting names the capability it takes, and is refused without it', async () => {
       for (const [path, capability, body] of changes) {
-        assert.ok(capability === (path === 'branding' ? 'branding:write' : 'sign-in:write') || capability === 'settings:write', path);
+        assert.ok(capability === (others[path] ?? 'sign-in:write') || capability === 'settings:write', path);
         const other = capability === 'settings:write' ? signIn : settings;
         await assertRefusal(await other.call('PATCH', '/settings', body), 'management.forbidden', lacks(capability));
       }

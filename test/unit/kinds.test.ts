@@ -50,7 +50,7 @@ const besides: Readonly<Record<string, readonly string[]>> = {
     'src/management/extending/connector-runs.ts',
     'src/storage/registry/extending/connectors.ts',
   ],
-  workload_issuer: ['src/storage/registry/clients/workloads.ts'],
+  workload_issuer: ['src/cli/registry/workload.ts', 'src/storage/registry/clients/workloads.ts'],
 };
 
 describe('kinds', () => {
