@@ -32,19 +32,11 @@ for (const database of databases)
     const claims = () => ({ sub: 'owner-there', email: owner.email, email_verified: true });
     before(async () => {
       world = await openExternalWorld(database);
-      const { server, managed, tenant, register, upstream } = world;
+      const { server, managed, tenant, register } = world;
       ({ id: providerId } = await register());
       owner = await createUser(server.gatehouse.services, tenant, 'owner@acme.example');
       await managed.make('PUT', `/users/${owner.id}/roles`, { roles: ['owner'] });
-      const identity = {
-        id: randomUUID(),
-        providerId,
-        issuer: upstream.issuer,
-        subject: 'owner-there',
-        userId: owner.id,
-        email: owner.email,
-      };
-      await server.gatehouse.services.database.write(tenant.id, (queries) => insertExternalIdentity(queries, tenant.id, identity as never)); // ids the server gave
+      await link();
       await enrolledPhone(
         server,
         { tenant: tenant.id, id: owner.id, email: owner.email },
@@ -60,6 +52,13 @@ for (const database of databases)
       await world.upstream.close();
       await world.server.close();
     });
+    /** As if they had linked it themselves. */
+    const link = async (): Promise<void> => {
+      const { server, tenant, upstream } = world;
+      const { id: userId, email } = owner;
+      const identity = { id: randomUUID(), providerId, issuer: upstream.issuer, subject: 'owner-there', userId, email };
+      await server.gatehouse.services.database.write(tenant.id, (queries) => insertExternalIdentity(queries, tenant.id, identity as never)); // ids the server gave
+    };
     const asked = () => ({ client_id: app.clientId, scope: scopes.join(' '), resource: world.managed.managementApi });
     const name = (...aliases: readonly string[]): Promise<Json> =>
       world.managed.make('PATCH', '/settings', { administrator_providers: aliases });
@@ -130,18 +129,9 @@ for (const database of databases)
         'GET',
         `/users/${owner.id}/external-identities`,
       );
-      const { tenant, server, upstream } = world;
       await world.managed.make('DELETE', `/users/${owner.id}/external-identities/${items[0]!.id}`);
       assert.equal(await call(tokens), 401);
-      const identity = {
-        id: randomUUID(),
-        providerId,
-        issuer: upstream.issuer,
-        subject: 'owner-there',
-        userId: owner.id,
-        email: owner.email,
-      };
-      await server.gatehouse.services.database.write(tenant.id, (queries) => insertExternalIdentity(queries, tenant.id, identity as never)); // ids the server gave
+      await link();
       assert.equal(await call(tokens), 401, 'another link is another');
     });
 

@@ -1,4 +1,5 @@
 // `/settings`: the tenant's settings with their bounds (design 02). PATCH merges object by object; lists and null replace.
+import { isDeepStrictEqual } from 'node:util';
 import Type from 'typebox';
 import { changeOf, propertiesOf } from '../../administration/schema-pieces.ts';
 import { changeSettings, shownSettings } from '../../administration/settings.ts';
@@ -42,7 +43,7 @@ async function change({ services, tenant, body, actor, scopes, requestId }: Call
   requireCapabilities(neededFor(settingFields, body), scopes);
   const { administrator_providers: named } = body;
   // Whoever speaks for such a provider is each administrator.
-  if (named !== undefined && !isSameList(named, tenant.settings.administrator_providers))
+  if (named !== undefined && !isDeepStrictEqual(named, tenant.settings.administrator_providers))
     requireCapabilities(capabilitiesOfTenant(tenant), scopes);
   for (const [limit, value] of Object.entries((body['rate_limits'] ?? {}) as Json))
     requireWholeLimit(limit, value, tenant.settings.rate_limits as Json);
@@ -51,8 +52,6 @@ async function change({ services, tenant, body, actor, scopes, requestId }: Call
   if (changed.reason === 'unknown') throw notFound('unknown_tenant');
   throw invalidField(changed.fault.field, `This field ${changed.fault.text}.`);
 }
-
-const isSameList = (given: unknown, known: readonly string[]): boolean => JSON.stringify(given) === JSON.stringify(known);
 
 /** A limit that is off has nothing to merge into: both numbers are needed to switch it on. */
 function requireWholeLimit(limit: string, value: unknown, before: Json): void {
