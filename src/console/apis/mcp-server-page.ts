@@ -3,6 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import { reject } from '../../contract/contract-error.ts';
 import { registrationName } from '../../domain/oidc/grant-types.ts';
+import { quoted } from '../../domain/shell.ts';
 import type { Settings } from '../../domain/tenant/settings.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { type Html, html } from '../../platform/html.ts';
@@ -13,7 +14,7 @@ import { finish, frameOf, manage, refusalText, showMissing, showPage, type Visit
 import { maySee } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { pathOf, tabBar } from '../resource-pages.ts';
-import { metadataOf, type Protected, protectPython, protectTypeScript, quoted, usePython, useTypeScript } from './mcp-snippets.ts';
+import { metadataOf, type Protected, protectPython, protectTypeScript, usePython, useTypeScript } from './mcp-snippets.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

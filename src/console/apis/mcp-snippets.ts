@@ -92,6 +92,3 @@ export function metadataOf({ issuer, resource, scopes }: Protected): { readonly 
     document: JSON.stringify(document, null, 2),
   };
 }
-
-/** A word of a line for a shell, which expands nothing in it. */
-export const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;

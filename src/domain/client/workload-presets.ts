@@ -2,6 +2,7 @@
 // program is, and what is written on the platform. Data for `client create --workload`, and for forms. Pure.
 import { urlCharsMax, workloadLifetimeSecondsMax } from '../../contract/limits.ts';
 import type { Json } from '../field.ts';
+import { quoted } from '../shell.ts';
 import type { Workload } from './workload.ts';
 
 /** A value that a preset asks for. */
@@ -56,8 +57,6 @@ const keysAsked = {
 const shell = (lines: readonly string[]): Snippet => ({ language: 'sh', text: lines.join('\n') });
 const yaml = (lines: readonly string[]): Snippet => ({ language: 'yaml', text: lines.join('\n') });
 const indented = (lines: readonly string[], by: number): readonly string[] => lines.map((line) => `${' '.repeat(by)}${line}`);
-/** A text within single quotes of a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const inQuery = (text: string): string => encodeURIComponent(text).replaceAll("'", '%27');
 
 /** Of what was given, what its tokens say by the same name. */
