@@ -7,8 +7,10 @@ import { movedPasswordFault } from '../domain/appearance/mail-server.ts';
 import type { FieldFault } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
+import { capabilitiesOfTenant } from '../domain/people/capabilities.ts';
 import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
 import { merge, mergeSettings, type Settings } from '../domain/tenant/settings.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type PushProvider, setPushRefusal } from '../storage/device/push-targets.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { lockTenantSettings, updateTenantSettings } from '../storage/registry/tenants.ts';
@@ -23,7 +25,7 @@ type Change = Readonly<Record<string, unknown>>;
 /** Merges a change into the tenant's settings, key by key. */
 export async function changeSettings(
   administration: Administration,
-  tenant: TenantId,
+  { id: tenant, slug }: Pick<Tenant, 'id' | 'slug'>,
   change: Change,
   by: By,
 ): Promise<
@@ -45,6 +47,8 @@ export async function changeSettings(
     const fault =
       (moved && { ...moved, field: `smtp.server.${moved.field}` }) ?? settingsFault(settings) ?? (await lookFault(queries, tenant, change));
     if (fault !== undefined) return { ok: false, reason: 'invalid', fault } as const;
+    // Whoever speaks for such a provider is each administrator.
+    if (!isDeepStrictEqual(before.administrator_providers, settings.administrator_providers)) by.require?.(capabilitiesOfTenant({ slug }));
     await updateTenantSettings(queries, tenant, JSON.stringify(merged));
     await followSsoSetting(queries, tenant, before, settings);
     await forgetRefusals(queries, tenant, Object.keys((change['push'] ?? {}) as Change));

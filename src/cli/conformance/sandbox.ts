@@ -41,7 +41,7 @@ export async function openSandbox() {
   gateway.forwardTo((gatehouse.app.server.address() as AddressInfo).port);
   const { services } = gatehouse;
   const first = (await services.tenants.bySlug(rootTenantSlug))!; // every deployment has one
-  await changeSettings(services, first.id, { device: { additional_device: emailPinMethod } }, by);
+  await changeSettings(services, first, { device: { additional_device: emailPinMethod } }, by);
   return {
     gateway,
     folder,

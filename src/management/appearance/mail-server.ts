@@ -79,7 +79,7 @@ const toJson = (server: MailServer | null): Json => {
 
 /** @throws management.invalid_request */
 async function change({ services, tenant, actor, requestId }: Call<undefined, unknown>, server: Json | null): Promise<Json> {
-  const changed = await changeSettings(services, tenant.id, { smtp: { server } }, { actor, requestId });
+  const changed = await changeSettings(services, tenant, { smtp: { server } }, { actor, requestId });
   if (changed.ok) return toJson(changed.settings.smtp.server);
   if (changed.reason === 'unknown') throw notFound('unknown_tenant');
   throw invalidField(changed.fault.field.replace('smtp.server.', ''), `This field ${changed.fault.text}.`);

@@ -1,13 +1,11 @@
 // `/settings`: the tenant's settings with their bounds (design 02). PATCH merges object by object; lists and null replace.
-import { isDeepStrictEqual } from 'node:util';
 import Type from 'typebox';
 import { changeOf, propertiesOf } from '../../administration/schema-pieces.ts';
 import { changeSettings, shownSettings } from '../../administration/settings.ts';
 import { neededFor } from '../../domain/field.ts';
-import { capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
 import { rateLimitParts, settingFields } from '../../domain/tenant/settings.ts';
 import { listKeylessAdministrators } from '../../storage/people/own-keys.ts';
-import { type Call, type Endpoint, endpoint, invalidField, type Json, notFound, requireCapabilities } from '../endpoint.ts';
+import { byOf, type Call, type Endpoint, endpoint, invalidField, type Json, notFound, requireCapabilities } from '../endpoint.ts';
 
 const settingsAnswer = Type.Object({}, { description: 'Every setting; the PATCH body names them.' });
 
@@ -39,15 +37,12 @@ export const settingsEndpoints: readonly Endpoint[] = [
 /** Whoever names the server reads every mailed code, as at `/mail-server`. */
 const namesMailServer = ({ smtp }: Json): boolean => typeof smtp === 'object' && smtp !== null && 'server' in smtp && smtp.server !== null;
 
-async function change({ services, tenant, body, actor, scopes, requestId }: Call<undefined, Json>): Promise<unknown> {
+async function change(call: Call<undefined, Json>): Promise<unknown> {
+  const { services, tenant, body, scopes } = call;
   requireCapabilities(neededFor(settingFields, body), scopes);
-  const { administrator_providers: named } = body;
-  // Whoever speaks for such a provider is each administrator.
-  if (named !== undefined && !isDeepStrictEqual(named, tenant.settings.administrator_providers))
-    requireCapabilities(capabilitiesOfTenant(tenant), scopes);
   for (const [limit, value] of Object.entries((body['rate_limits'] ?? {}) as Json))
     requireWholeLimit(limit, value, tenant.settings.rate_limits as Json);
-  const changed = await changeSettings(services, tenant.id, body, { actor, requestId });
+  const changed = await changeSettings(services, tenant, body, byOf(call));
   if (changed.ok) return shownSettings(changed.settings);
   if (changed.reason === 'unknown') throw notFound('unknown_tenant');
   throw invalidField(changed.fault.field, `This field ${changed.fault.text}.`);
