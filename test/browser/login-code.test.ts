@@ -1,9 +1,7 @@
 // The code of a waiting sign-in in a real browser: seen by the phone, renewed before it stops working, accessible, and the
 // pages its link opens in a browser. Screenshots go where GATEHOUSE_TEST_SCREENSHOTS says, when it says.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -12,11 +10,9 @@ import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { changeSettings, createUser, enrolledPhone, type TestUser, unlimited } from '../support/enrolled-phone.ts';
 import { createClient, rootTenant, type TestClient } from '../support/fixtures.ts';
 import { beginLogin } from '../support/login.ts';
-import { keepScreenshot } from '../support/page-check.ts';
+import { assertAccessible, keepScreenshot } from '../support/page-check.ts';
 import type { Phone } from '../support/phone.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 if (hasChromium)
   describe('The code of a waiting sign-in in Chromium', () => {
@@ -76,12 +72,7 @@ if (hasChromium)
       assert.equal(answer.status, 200);
     };
     const look = async (page: Page, name: string): Promise<void> => {
-      await page.evaluate(axeSource);
-      const found = (await page.evaluate(
-        `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then((result) => result.violations.map((one) => one.id + ': ' + one.nodes.map((node) => node.html)))`,
-      )) as readonly string[];
-      assert.deepEqual(found, [], name);
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'), 0, name);
+      await assertAccessible(page, name);
       await keepScreenshot(page, name);
     };
 

@@ -2,8 +2,6 @@
 // it; every page on the way is clean by axe in both schemes and widths, within its policy, and says what to do without scripts.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
 import { type RelyingParty, startRelyingParty } from '../../demo/relying-party.ts';
@@ -12,14 +10,9 @@ import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { createUser, type TestUser } from '../support/fixtures.ts';
 import { mailsTo, pinOf } from '../support/mailbox.ts';
 import { createTestClient, createTestTenant, type Managed } from '../support/management.ts';
+import { assertAccessible } from '../support/page-check.ts';
 import { givePasskey } from '../support/passkeys.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-interface Violation {
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
 
 const devices: readonly BrowserContextOptions[] = [
   { viewport: { width: 320, height: 640 }, colorScheme: 'light' },
@@ -86,20 +79,6 @@ if (hasChromium)
       return { page, cdp, authenticatorId, seen };
     };
 
-    const look = async (page: Page, where: string): Promise<void> => {
-      await page.evaluate(axeSource);
-      const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-      const violations = (await page.evaluate(
-        `axe.run(document, { runOnly: ${JSON.stringify(tags)} }).then((result) => result.violations)`,
-      )) as readonly Violation[]; // axe's result
-      assert.deepEqual(
-        violations.map((violation) => [where, violation.id, violation.nodes[0]?.html]),
-        [],
-      );
-      const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-      assert.equal(overflow, 0, `${where} scrolls sideways`);
-    };
-
     /** Signs in to the account page with the PIN of the mail. */
     const enter = async (page: Page, user: TestUser): Promise<void> => {
       await page.goto(`${tenant.baseUrl}/account/passkeys`);
@@ -116,14 +95,14 @@ if (hasChromium)
         const user = await createUser(server.gatehouse.services, tenant);
         const { page, cdp, authenticatorId, seen } = await open(device);
         await enter(page, user);
-        await look(page, 'no passkeys');
+        await assertAccessible(page, 'no passkeys');
         await page.click('#add-passkey');
-        await look(page, 'new passkey');
+        await assertAccessible(page, 'new passkey');
         await page.fill('#name', 'My laptop');
         await page.click('#create-passkey');
         await page.waitForURL('**/account/passkeys?done=donePasskeyAdded');
         assert.match((await page.textContent('main')) ?? '', /The passkey was added\.[\s\S]*My laptop/);
-        await look(page, 'one passkey');
+        await assertAccessible(page, 'one passkey');
         const { credentials } = await cdp.send('WebAuthn.getCredentials', { authenticatorId });
         assert.deepEqual(
           credentials.map(({ rpId, userHandle }) => [rpId, Buffer.from(userHandle ?? '', 'base64').toString()]),
@@ -136,7 +115,7 @@ if (hasChromium)
         await page.fill('#identifier', user.email);
         await page.click('#continue');
         await page.waitForSelector('#use-passkey');
-        await look(page, 'choose');
+        await assertAccessible(page, 'choose');
         await page.click('#use-passkey');
         await page.waitForURL(`${party.url}/**`);
         assert.equal(await page.textContent('h1'), 'Signed in');
@@ -144,17 +123,17 @@ if (hasChromium)
 
         await page.goto(`${tenant.baseUrl}/account/passkeys`);
         await page.click('.card a');
-        await look(page, 'one passkey, its page');
+        await assertAccessible(page, 'one passkey, its page');
         await page.fill('#name', 'Old laptop');
         await page.click('#rename-passkey');
         await page.waitForURL('**/account/passkeys?done=donePasskeyRenamed');
         await page.click('text=Old laptop');
         await page.click('summary');
-        await look(page, 'about to revoke');
+        await assertAccessible(page, 'about to revoke');
         await page.click('#revoke-passkey');
         // Whoever came by mail alone takes no passkey away: the passkey itself says who asks.
         await page.waitForSelector('#sign-in-again');
-        await look(page, 'sign in again');
+        await assertAccessible(page, 'sign in again');
         await page.click('#sign-in-again');
         await page.fill('#identifier', user.email);
         await page.click('#continue');
@@ -178,9 +157,9 @@ if (hasChromium)
       await page.click('#use-passkey');
       await page.waitForSelector('#passkey-alert:not([hidden])');
       assert.match((await page.textContent('#passkey-alert')) ?? '', /No passkey was used/);
-      await look(page, 'choose with an alert');
+      await assertAccessible(page, 'choose with an alert');
       await page.reload();
-      await look(page, 'passkey page');
+      await assertAccessible(page, 'passkey page');
       await page.click('text=Use another way');
       await page.click('#use-email');
       await page.fill('#pin', await pinOf(server, user.email));
@@ -213,7 +192,7 @@ if (hasChromium)
       await page.click('#use-passkey');
       await page.waitForSelector('#alert');
       assert.match((await page.textContent('#alert')) ?? '', /That passkey was not accepted/);
-      await look(page, 'refused');
+      await assertAccessible(page, 'refused');
       const again = page.waitForResponse((response) => response.url().endsWith('/passkey'));
       await page.click('#use-passkey');
       assert.equal((await again).status(), 401);

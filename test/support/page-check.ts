@@ -53,6 +53,8 @@ const besideColours = `[...document.styleSheets].flatMap((sheet) => [...sheet.cs
 
 /** No finding of axe, and no sideways scrolling of the page. `colours` is for a page that passed `all` as wide as it is now, in the other scheme. */
 export async function assertAccessible(page: Page, where: string, rules: AxeRules = 'all'): Promise<void> {
+  // A click waits until its page has begun, which may be before that page has any element.
+  await page.waitForLoadState();
   const hasAxe = await page.evaluate(`typeof axe === 'object'`); // from before, in this document
   if (hasAxe !== true) await page.evaluate(axeSource);
   // Of what is no violation axe then works out one example: nobody reads it.
