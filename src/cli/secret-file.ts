@@ -1,7 +1,8 @@
 // Files of secrets a command leaves behind, `NAME=value` a line, for `node --env-file`, a shell or a container: readable by their owner
 // only, in a folder that git leaves alone.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder } from '../platform/private-folder.ts';
 import { usage } from './failure.ts';
 
 /** Before anything is made whose secret is shown once. @throws CommandFailure when the file is there */
@@ -12,7 +13,7 @@ export function requireNewFile(file: string): void {
 /** Writes the file; a folder that is made for it, or named `.gatehouse`, gets a `.gitignore` of everything. */
 export function writeSecretFile(file: string, values: Readonly<Record<string, string>>): void {
   const folder = dirname(file);
-  const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+  const isNew = makeFolder(folder);
   const ignore = join(folder, '.gitignore');
   if ((isNew || basename(folder) === '.gatehouse') && !existsSync(ignore)) writeFileSync(ignore, '*\n');
   const lines = Object.entries(values).map(([name, value]) => `${name}=${value}\n`);

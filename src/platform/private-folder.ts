@@ -1,14 +1,30 @@
 // The data folder is its owner's alone: files 0600 in a folder 0700, whatever made them before. SQLite gives a journal the mode of its
 // database, so a database that is private from its first byte keeps its journals private too.
 import { chmodSync, closeSync, existsSync, lstatSync, mkdirSync, openSync, readdirSync, type Stats, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const othersBits = 0o077;
 
 /** Makes the folder, or takes from group and others what they may do with it and its files; what belongs to another user is left to it. */
 export function makePrivate(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   for (const { path, mode } of wideIn(folder)) unlessImpossible(() => chmodSync(path, mode & ~othersBits));
+}
+
+/**
+ * Makes a folder of mode 0700 with those above it; whether it was not there. Node's own way to do so tries for ever where what is above
+ * takes no folders, as /proc does. @throws what the system says
+ */
+export function makeFolder(folder: string): boolean {
+  if (existsSync(folder)) return false;
+  const above = dirname(folder);
+  if (above !== folder) makeFolder(above);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process was first
+  }
+  return true;
 }
 
 /** Makes an empty file of mode 0600 unless there is one: SQLite would make it as wide as the umask lets it. */

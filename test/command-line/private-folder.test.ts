@@ -14,8 +14,8 @@ async function run(folder: string, ...args: readonly string[]): Promise<Ended> {
   return await runGatehouse(folder, { args: [...args, '--data', folder], shell: 'umask 022' }).ended;
 }
 
-async function assertServesPrivately(test: TestContext, folder: string): Promise<void> {
-  const serving = serveEmbedded(folder, { shell: 'umask 022' });
+async function assertServesPrivately(test: TestContext, folder: string, from = folder): Promise<void> {
+  const serving = serveEmbedded(from, { args: ['--data', folder], shell: 'umask 022' });
   test.after(() => serving.signal('SIGKILL'));
   await serving.ready;
   const modes = modesOf(folder);
@@ -34,6 +34,23 @@ describe('the data folder', () => {
     chmodSync(folder.path, 0o755);
     await assertServesPrivately(test, folder.path);
   });
+
+  it('is made with the folders above it', async (test) => {
+    const folder = createDataFolder();
+    test.after(folder.remove);
+    const below = join(folder.path, 'a', 'b');
+    await assertServesPrivately(test, below, folder.path);
+    assert.equal(modeOf(join(folder.path, 'a')), '700');
+  });
+
+  for (const place of ['/proc/gatehouse/data', '/dev/null/data'])
+    it(`that cannot be made ends the command, which says where: ${place}`, async (test) => {
+      const folder = createDataFolder();
+      test.after(folder.remove);
+      const ended = await runGatehouse(folder.path, { args: ['serve', '--listen', '127.0.0.1:0', '--data', place] }).ended;
+      assert.equal(ended.code, 1);
+      assert.match(ended.stderr, /^gatehouse: E[A-Z]+: .*, mkdir '[^']+'\n$/);
+    });
 
   it('becomes private where a folder 0755 and a database 0644 were there before; what links name is left alone', async (test) => {
     const folder = createDataFolder();
