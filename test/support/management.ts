@@ -25,7 +25,7 @@ let made = 0;
 
 /** Creates a tenant and gets a management token for it. `settings` are PATCHed in. */
 export async function createTestTenant(
-  server: TestServer,
+  server: Pick<TestServer, 'url' | 'clock'>,
   options: { readonly slug?: string; readonly settings?: Json } = {},
 ): Promise<Managed> {
   made += 1;
@@ -49,7 +49,7 @@ export async function createTestTenant(
 
 /** A call of the system API with the operator token. */
 export function callSystem(
-  server: TestServer,
+  server: Pick<TestServer, 'url'>,
   method: string,
   path: string,
   body?: unknown,
@@ -84,7 +84,7 @@ type ManagedTenant = Omit<Managed, 'token' | 'call' | 'make'>;
  * Gives the admin client's token, a new one once half of the last one's time is over: tests move the clock, and those that share a process
  * wait for one another. Where none is to be had any more, the last one stays.
  */
-async function lastingToken(server: TestServer, tenant: ManagedTenant): Promise<() => Promise<string>> {
+async function lastingToken(server: Pick<TestServer, 'clock'>, tenant: ManagedTenant): Promise<() => Promise<string>> {
   const issue = async () => {
     const token = await clientCredentialsToken(tenant.baseUrl, tenant.adminClientId, tenant.adminClientSecret);
     const { iat, exp } = decodeJwt(token);

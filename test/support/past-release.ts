@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
-/** The commit of each release, by its whole name: tags may be missing from a clone. */
-const commits = { '0.1.0': '92736bc' } as const;
+/** The commit of each release, by its whole name: tags may be missing from a clone. Two called themselves 0.1.0; the later one has roles. */
+const commits = { '0.1.0': '92736bc', '0.1.0 with roles': '480696d' } as const;
 export type PastRelease = keyof typeof commits;
 
 const isRequired = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '').split(',').includes('history');

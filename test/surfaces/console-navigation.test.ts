@@ -2,6 +2,7 @@
 // pages below. Nothing leads to a page that is not there.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { capabilities } from '../../src/domain/people/capabilities.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { fillTenant } from '../support/console-pages.ts';
 import { databases } from '../support/databases.ts';
@@ -38,6 +39,26 @@ for (const database of databases) {
         const marked = linksOf(menuOf(await response.text()).replace(/<a (?![^>]*aria-current="page")[^>]*>.*?<\/a>/gs, ''));
         assert.deepEqual(marked, [[path, name]]);
       }
+    });
+
+    it('whoever may read one thing alone comes in, and whatever the menu names opens', async () => {
+      const often = { limit: 1000, period_seconds: 60 };
+      await visitor.tenant.make('PATCH', '/settings', { rate_limits: { login_starts_per_ip: often, pin_attempts_per_ip: often } });
+      const closed: string[] = [];
+      for (const capability of capabilities.filter((one) => /^(?!tenants)[a-z-]+:(read|recover)$/.test(one))) {
+        const name = capability.replace(':', '-');
+        const email = `${name}@people.example`;
+        await visitor.tenant.make('POST', '/roles', { name, capabilities: [capability] });
+        const { id } = await createTestUser(visitor.tenant, email);
+        await visitor.tenant.make('PUT', `/users/${id}/roles`, { roles: [name] });
+        const { visitor: alone, first } = await openConsole(server, visitor.tenant, email);
+        assert.equal(first.status, 200, capability);
+        for (const [path] of linksOf(menuOf(first.text))) {
+          const { status } = await alone.page(path.replace(/^.*\/console/, ''));
+          if (status !== 200) closed.push(`${status} ${path.replace(/^.*\/console/, '')} with ${capability}`);
+        }
+      }
+      assert.deepEqual(closed, []);
     });
 
     it('groups are headed and name their lists', async () => {

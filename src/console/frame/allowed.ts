@@ -24,6 +24,7 @@ const things: Readonly<Record<string, string>> = {
   '/explain': 'events',
   '/activity': 'events',
   '/settings': 'settings',
+  '/mappings': 'settings',
   '/mail-server': 'sign-in',
   '/signing-keys': 'signing-keys',
   '/tenants': 'tenants',

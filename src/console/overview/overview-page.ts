@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { catalogue } from '../../contract/catalogue.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { itemsOf, manage, refusalText, showPage, type Visit } from '../console-visit.ts';
-import { mayGrant } from '../frame/allowed.ts';
+import { mayGrant, maySee } from '../frame/allowed.ts';
 import { consolePath, isOperatorTenant } from '../frame/navigation.ts';
 import { columnChart, rankChart } from './charts.ts';
 import { latestSignIns, signInsPanel, stepsPanel } from './first-steps.ts';
@@ -42,6 +42,7 @@ const choices = [
 ] as const;
 
 export async function overviewPage(visit: Visit): Promise<FastifyReply> {
+  if (!maySee(visit, '/activity')) return showPage(visit, 'Overview', html`${shortcuts(visit)}${withoutActivity}${addresses(visit)}`);
   const wanted = visit.query.get('days');
   const days = choices.find(([choice]) => choice === wanted)?.[0] ?? '7';
   const answer = await manage(visit, 'GET', `/statistics?days=${days}`);
@@ -60,12 +61,14 @@ ${isOperatorTenant(visit.request.tenant) && html`<p class="muted">You are an ope
   );
 }
 
+const withoutActivity = html`<p class="muted" id="no-activity">Sign-ins and refusals are shown to whoever may read events. Your role does not: what it does is in the menu.</p>`;
+
 const mailNotice = ({ request }: Visit): Html =>
   html`<p class="notice bad" id="no-mail">Mails reach nobody: the deployment has no GATEHOUSE_SMTP_URL, and this tenant has no <a href="${consolePath(request.tenant, '/mail')}">mail server of its own</a>. Nobody gets a mailed code unless the settings name email_pin, and links of invitations are yours to copy and send.</p>`;
 
 /** What administrators come for most often, before everything else; on a phone the menu would be one step more. */
 const shortcuts = (visit: Visit): Html =>
-  html`<div class="bar spread">${findPeople(visit)}${
+  html`<div class="bar spread">${maySee(visit, '/users') && findPeople(visit)}${
     mayGrant(visit) &&
     html`<a class="button quiet" href="${consolePath(visit.request.tenant, '/administrators/new')}">Add administrator</a>`
   }</div>`;
