@@ -166,11 +166,11 @@ export const pathOfKind = ({ plural }: Pick<Kind, 'plural'>): string => `/${plur
 export const nameOfField = (kind: { readonly fields: Fields }, key: string): string => kind.fields[key]?.name ?? key;
 
 /** The name on the wire of its secret; none has the empty one. */
-export const secretNameOf = <T extends Fields>(kind: Kind<T>): string =>
+export const secretNameOf = <T extends Fields>(kind: Pick<Kind<T>, 'fields' | 'secret'>): string =>
   kind.secret === undefined ? '' : nameOfField(kind, kind.secret.key);
 
 /** Where it stands in what is given. */
-export const secretPathsOf = <T extends Fields>(kind: Kind<T>): readonly string[] =>
+export const secretPathsOf = <T extends Fields>(kind: Pick<Kind<T>, 'fields' | 'secret'>): readonly string[] =>
   kind.secret === undefined
     ? []
     : [secretNameOf(kind), ...(kind.secret.inside?.members.map((one) => `${kind.secret!.inside!.name}.${one}`) ?? [])];

@@ -196,7 +196,7 @@ export function shown<T extends Fields>(kind: Kind<T>, done: KindDone<T>, json: 
 const refusalOf = ({ noun }: Pick<Kind, 'noun'>, refused: KindRefused): Error =>
   refused.reason === 'unknown' ? unknownThing({ noun }) : faultRefusal(refused.fault);
 
-function faultRefusal({ field, text, is }: KindFault): Error {
+export function faultRefusal({ field, text, is }: KindFault): Error {
   if (is === 'taken') return conflict(field, text);
   return invalidField(field, is === 'full' || is === 'sentence' ? text : `This field ${text}.`);
 }

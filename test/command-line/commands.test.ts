@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Running, startBesideCommands, untilStatus } from '../support/command-line.ts';
 import { databases } from '../support/databases.ts';
 import { createDataFolder, runGatehouse } from '../support/gatehouse-process.ts';
-import { callJson, clientCredentialsToken, jsonOf } from '../support/management.ts';
+import { callJson, clientCredentialsToken, type Json, jsonOf } from '../support/management.ts';
 import { operatorToken } from '../support/server.ts';
 
 for (const name of databases) {
@@ -101,6 +101,29 @@ for (const name of databases) {
       );
       await fails(1, /found none with client_id nobody\. See: gatehouse client list/, 'client', 'rotate-secret', 'nobody');
       await fails(2, /Allowed choices are confidential, public/, 'client', 'create', 'x', '--type', 'secret');
+    });
+
+    it('client show, change, delete', async () => {
+      const made = await running.json<Json>('client', 'create', 'Robot', '--redirect-uri', 'https://robot.example/callback');
+      const id = String(made['client_id']);
+      const shown = await running.json<Json>('client', 'show', id);
+      assert.deepEqual(
+        [shown['name'], shown['redirect_uris'], shown['created_by']],
+        ['Robot', ['https://robot.example/callback'], 'operator'],
+      );
+      assert.ok(!('client_secret' in shown));
+      const changed = await running.json<Json>('client', 'change', id, 'name=Android', 'token_endpoint_auth_method=client_secret_jwt');
+      assert.deepEqual([changed['name'], changed['token_endpoint_auth_method']], ['Android', 'client_secret_jwt']);
+      assert.match(String(changed['client_secret']), /^[\w-]{43}$/);
+      await fails(2, /name: expected /, 'client', 'change', id, 'name=');
+      await fails(2, /redirect_uris: /, 'client', 'change', id, 'redirect_uris=["http://x.example"]');
+      await fails(2, /expected field=value, found name/, 'client', 'change', id, 'name');
+      for (const page of ['console', 'account']) await fetch(`${running.url}/${page}`, { redirect: 'manual' }); // registers it
+      await fails(1, /expected a client that is not of Gatehouse itself, found gatehouse-console/, 'client', 'delete', 'gatehouse-console');
+      await fails(1, /not of Gatehouse itself, found gatehouse-account/, 'client', 'change', 'gatehouse-account', 'enabled=false');
+      assert.equal((await running.json<Json>('client', 'delete', id))['client_id'], id);
+      for (const [command, ...more] of [['show'], ['change', 'name=x'], ['delete']])
+        await fails(1, /found none with client_id/, 'client', command!, id, ...more);
     });
 
     it('user create, list, suspend, activate', async () => {

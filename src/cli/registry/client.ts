@@ -1,13 +1,14 @@
-// `gatehouse client create|list|rotate-secret`.
+// `gatehouse client create|list|show|change|delete|rotate-secret`.
 import { type Command, Option } from 'commander';
-import { createClient, prepareClient, rotateClientSecret } from '../../administration/clients/clients.ts';
+import { changeClient, createClient, prepareClient, removeClient, rotateClientSecret } from '../../administration/clients/clients.ts';
 import { type Client, type ClientChange, clientFields, shownAuthMethod } from '../../domain/client/client.ts';
+import { clientToJson } from '../../domain/client/client-json.ts';
 import { clientKinds, isClientKind, signInScopes } from '../../domain/client/client-kinds.ts';
 import { federatedMethod } from '../../domain/client/workload.ts';
 import { type PresetAsk, workloadOfPreset, workloadPresets } from '../../domain/client/workload-presets.ts';
 import type { FieldFault, Json } from '../../domain/field.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
-import { listClients } from '../../storage/registry/clients/clients.ts';
+import { findClient, listClients } from '../../storage/registry/clients/clients.ts';
 import { CommandFailure, usage } from '../failure.ts';
 import { requireNewFile, writeSecretFile } from '../secret-file.ts';
 import {
@@ -23,9 +24,10 @@ import {
   table,
 } from './administrator.ts';
 import { addFieldFlags, flagOf, givenFlags } from './field-flags.ts';
+import { printThing, readGiven } from './kind.ts';
 
 export function clientCommand(program: Command): void {
-  const client = program.command('client').description('Register and list clients, rotate their secrets');
+  const client = program.command('client').description('Applications: what signs people in, or calls APIs');
   const add = (name: string, description: string): Command =>
     addCommonOptions(addTenantOption(client.command(name).description(description)));
   addFieldFlags(add('create <name>', 'Register a client; its secret is shown once'), clientFields)
@@ -43,6 +45,12 @@ export function clientCommand(program: Command): void {
     .option('--env <file>', 'write ISSUER, CLIENT_ID and CLIENT_SECRET to a new file instead of showing the secret')
     .action(create);
   add('list', 'List clients').action(list);
+  add('show <client-id>', 'Read a client').action(show);
+  add(
+    'change <client-id> <field=value...>',
+    'Change a client; a new auth method may show a new secret. Values that are no texts are JSON, an empty one takes it away',
+  ).action(change);
+  add('delete <client-id>', 'Delete a client with its grants and tokens').action(remove);
   add('rotate-secret <client-id>', 'Make a new secret, shown once; the old one fails at once').action(rotate);
 }
 
@@ -65,7 +73,7 @@ async function create(name: string, options: Options): Promise<void> {
   await administer(options, async (administrator) => {
     const tenant = await loadTenant(administrator, options);
     const platform = await workload?.prepare(administrator, tenant, given);
-    const created = await createClient(administrator, tenant.id, given, by);
+    const created = await createClient(administrator, { tenant, by }, given);
     if (!created.ok) throw wrongFlag(created.fault, given);
     const { client, secret } = created;
     const told = { client_id: client.clientId, name, issuer: tenant.baseUrl };
@@ -149,18 +157,57 @@ async function list(options: Options): Promise<void> {
   });
 }
 
+async function show(clientId: string, options: Options): Promise<void> {
+  await administer(options, async (administrator) => {
+    const tenant = await loadTenant(administrator, options);
+    const client = await administrator.database.read(tenant.id, (queries) => findClient(queries, tenant.id, clientId));
+    if (client === undefined) throw refusal('unknown', clientId, tenant);
+    printThing(administrator, clientToJson(client));
+  });
+}
+
+async function change(clientId: string, words: readonly string[], options: Options): Promise<void> {
+  const given = await readGiven({ noun: 'client', fields: clientFields }, 'change', words);
+  await administer(options, async (administrator) => {
+    const tenant = await loadTenant(administrator, options);
+    const changed = await changeClient(administrator, { tenant, by }, clientId, given as ClientChange); // of that shape
+    if (!changed.ok) {
+      if (changed.reason !== 'invalid') throw refusal(changed.reason, clientId, tenant);
+      throw usage(`${changed.fault.field}: ${changed.fault.text}`);
+    }
+    const secret = changed.secret === undefined ? {} : { client_secret: changed.secret };
+    printThing(administrator, { ...clientToJson(changed.client), ...secret });
+  });
+}
+
+async function remove(clientId: string, options: Options): Promise<void> {
+  await administer(options, async (administrator) => {
+    const tenant = await loadTenant(administrator, options);
+    const removed = await removeClient(administrator, { tenant, by }, clientId);
+    if (!removed.ok) throw refusal(removed.reason, clientId, tenant);
+    printThing(administrator, clientToJson(removed.client));
+  });
+}
+
 async function rotate(clientId: string, options: Options): Promise<void> {
   await administer(options, async (administrator) => {
     const tenant = await loadTenant(administrator, options);
-    const rotated = await rotateClientSecret(administrator, tenant.id, clientId, by);
-    if (rotated.ok) {
-      administrator.print({ client_id: clientId, client_secret: rotated.secret }, `Secret of ${clientId}, shown once: ${rotated.secret}`);
-      return;
-    }
-    throw new CommandFailure(
-      rotated.reason === 'unknown'
-        ? `expected a client of tenant ${tenant.slug}, found none with client_id ${clientId}. See: gatehouse client list --tenant ${tenant.slug}`
-        : `expected a client with a secret, found one that authenticates without: ${clientId}`,
-    );
+    const rotated = await rotateClientSecret(administrator, { tenant, by }, clientId);
+    if (!rotated.ok) throw refusal(rotated.reason, clientId, tenant);
+    administrator.print({ client_id: clientId, client_secret: rotated.secret }, `Secret of ${clientId}, shown once: ${rotated.secret}`);
   });
+}
+
+function refusal(reason: 'unknown' | 'own' | 'stranger' | 'no_secret', clientId: string, { slug }: Tenant): CommandFailure {
+  const seeList = `See: gatehouse client list --tenant ${slug}`;
+  switch (reason) {
+    case 'unknown':
+      return new CommandFailure(`expected a client of tenant ${slug}, found none with client_id ${clientId}. ${seeList}`);
+    case 'own':
+      return new CommandFailure(`expected a client that is not of Gatehouse itself, found ${clientId}, which is never changed. ${seeList}`);
+    case 'stranger':
+      return new CommandFailure(`expected a client that somebody registered, found ${clientId}, whose secret is its own. ${seeList}`);
+    case 'no_secret':
+      return new CommandFailure(`expected a client with a secret, found one that authenticates without: ${clientId}`);
+  }
 }

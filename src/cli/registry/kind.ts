@@ -88,7 +88,7 @@ async function show(of: Registered, id: string, options: Options): Promise<void>
     const { id: tenant } = await loadTenant(administrator, options);
     const thing = await administrator.database.read(tenant, (queries) => findNamed(of, queries, tenant, id));
     if (thing === undefined) throw unknown(of.kind, id, options);
-    print(administrator, thingToJson(of.kind, thing));
+    printThing(administrator, thingToJson(of.kind, thing));
   });
 }
 
@@ -116,18 +116,21 @@ async function write(
     const done = await work(administrator, { tenant: await loadTenant(administrator, options), by });
     if (!done.ok) throw failureOf(kind, done, id, options);
     const secret = kind.secret?.made === undefined || done.secret === undefined ? {} : { [secretNameOf(kind)]: done.secret };
-    print(administrator, { ...thingToJson(kind, done.thing), ...secret });
+    printThing(administrator, { ...thingToJson(kind, done.thing), ...secret });
   });
 }
 
-const print = ({ print: show }: Administrator, json: Json): void =>
+/** Shows a thing, a line a member. */
+export const printThing = ({ print: show }: Administrator, json: Json): void =>
   show(
     json,
     Object.entries(json).map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`),
   );
 
+type Given = Pick<Kind, 'fields' | 'noun' | 'secret'>;
+
 /** What `field=value` say, of the shape that the Management API asks for. @throws CommandFailure */
-async function readGiven(kind: Kind, when: 'create' | 'change', words: readonly string[]): Promise<Json> {
+export async function readGiven(kind: Given, when: 'create' | 'change', words: readonly string[]): Promise<Json> {
   const fields = takenAt(kind.fields, when);
   const given = Object.fromEntries(words.map((word) => readWord(fields, word)));
   await requireShape(kind, when, given);
@@ -135,7 +138,7 @@ async function readGiven(kind: Kind, when: 'create' | 'change', words: readonly 
 }
 
 /** @throws CommandFailure where what is given has another shape than the Management API asks for */
-export async function requireShape(kind: Kind, when: 'create' | 'change', given: Json): Promise<void> {
+export async function requireShape(kind: Given, when: 'create' | 'change', given: Json): Promise<void> {
   const fields = takenAt(kind.fields, when);
   // Only what writes loads what makes and reads schemas: half of a command's start.
   const { changeOf, creationOf, propertiesOf } = await import('../../administration/schema-pieces.ts');

@@ -3,24 +3,13 @@ import Type from 'typebox';
 import { changeClient, createClient, removeClient, rotateClientSecret } from '../../administration/clients/clients.ts';
 import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
 import { reject } from '../../contract/contract-error.ts';
-import { type Client, type ClientChange, clientFields, shownAuthMethod } from '../../domain/client/client.ts';
+import { type Client, type ClientChange, clientFields } from '../../domain/client/client.ts';
+import { clientToJson } from '../../domain/client/client-json.ts';
 import { isOwnClient } from '../../domain/client/own-clients.ts';
 import { hostOfStranger } from '../../domain/client/stranger.ts';
-import { type FieldFault, toJson } from '../../domain/field.ts';
-import { capabilitiesIn } from '../../domain/people/capabilities.ts';
 import { findClient, listClients, listStrangers } from '../../storage/registry/clients/clients.ts';
-import {
-  type Call,
-  conflict,
-  type Endpoint,
-  endpoint,
-  invalidField,
-  isoTime,
-  type Json,
-  notFound,
-  requireCapabilities,
-} from '../endpoint.ts';
-import { requireAttributes } from '../extending/mappings.ts';
+import { type Call, conflict, type Endpoint, endpoint, type Json, notFound } from '../endpoint.ts';
+import { actingOf, faultRefusal } from '../kind-endpoints.ts';
 import { answerSearched } from '../paging.ts';
 import { assignmentEndpoints } from '../people/assignments.ts';
 import { closed, dateTime, listAnswer, nullable, searchQuery } from '../schemas.ts';
@@ -35,7 +24,8 @@ const origin = Type.Union([Type.Literal('document'), Type.Literal('open'), Type.
 const madeBy = {
   created_by: nullable(
     Type.String({
-      description: 'who made it: `user:<id>`, `client:<id>`, `initial_access_token:<id>`, `system` (a document or the command line)',
+      description:
+        'who made it: `user:<id>`, `client:<id>`, `initial_access_token:<id>`, `operator` (the command line), `system` (a document at a start)',
     }),
   ),
   secret_by: nullable(Type.String({ description: 'who made its secret, or gave its keys, last, and so knows it' })),
@@ -60,7 +50,6 @@ const clientKey = { kind: 'client', idName: 'client_id' } as const;
 const shownSecret = { client_secret: Type.Optional(Type.String()) };
 
 const unknownClient = (): Error => notFound('unknown_client');
-const invalid = ({ field, text }: FieldFault): Error => invalidField(field, `This field ${text}.`);
 
 /** Whoever could take over a client through the API must have its capabilities already. */
 export const clientEndpoints: readonly Endpoint[] = [
@@ -72,12 +61,10 @@ export const clientEndpoints: readonly Endpoint[] = [
     body: createBody,
     answer: Type.Object({ ...clientAnswer.properties, ...shownSecret }),
     status: 201,
-    handle: async ({ services, tenant, body, scopes: own, actor, requestId }) => {
-      const given = body as ClientChange; // checked by the schema of the same fields
-      requireCapabilities(capabilitiesIn(given.scopes), own);
-      requireAttributes(tenant, 'oidc', 'mappings', given.mappings ?? []);
-      const created = await createClient(services, tenant.id, given, { actor, requestId });
-      if (!created.ok) throw invalid(created.fault);
+    handle: async (call) => {
+      const given = call.body as ClientChange; // checked by the schema of the same fields
+      const created = await createClient(call.services, actingOf(call), given);
+      if (!created.ok) throw faultRefusal(created.fault);
       return { ...clientToJson(created.client), ...secretOf(created.secret) };
     },
   }),
@@ -118,14 +105,10 @@ export const clientEndpoints: readonly Endpoint[] = [
     answer: Type.Object({ ...clientAnswer.properties, ...shownSecret }),
     status: 200,
     handle: async (call) => {
-      const { services, tenant, params, scopes: own, actor, requestId } = call;
+      const id = call.params['id']!;
       const given = call.body as ClientChange; // checked by the schema of the same fields
-      const before = await loadForeign(call);
-      requireCapabilities(capabilitiesIn([...before.scopes, ...(given.scopes ?? [])]), own);
-      requireStrangerFields(before, given);
-      requireAttributes(tenant, 'oidc', 'mappings', given.mappings ?? []);
-      const changed = await changeClient(services, tenant.id, params['id']!, given, { actor, requestId });
-      if (!changed.ok) throw changed.reason === 'invalid' ? invalid(changed.fault) : unknownClient();
+      const changed = await changeClient(call.services, actingOf(call), id, given);
+      if (!changed.ok) throw changed.reason === 'invalid' ? faultRefusal(changed.fault) : notToWrite(id, changed.reason);
       return { ...clientToJson(changed.client), ...secretOf(changed.secret) };
     },
   }),
@@ -137,9 +120,9 @@ export const clientEndpoints: readonly Endpoint[] = [
     answer: undefined,
     status: 204,
     handle: async (call) => {
-      const { services, tenant, params, scopes: own, actor, requestId } = call;
-      requireCapabilities(capabilitiesIn((await loadForeign(call)).scopes), own);
-      if (!(await removeClient(services, tenant.id, params['id']!, { actor, requestId }))) throw unknownClient();
+      const id = call.params['id']!;
+      const removed = await removeClient(call.services, actingOf(call), id);
+      if (!removed.ok) throw notToWrite(id, removed.reason);
     },
   }),
   endpoint({
@@ -150,14 +133,12 @@ export const clientEndpoints: readonly Endpoint[] = [
     answer: Type.Object({ client_id: Type.String(), client_secret: Type.String() }),
     status: 201,
     handle: async (call) => {
-      const { services, tenant, params, scopes: own, actor, requestId } = call;
-      const before = await loadForeign(call);
-      requireCapabilities(capabilitiesIn(before.scopes), own);
-      if (before.origin !== undefined) throw conflict('client_id', 'Nobody registered the client: its secret is its own.');
-      const rotated = await rotateClientSecret(services, tenant.id, params['id']!, { actor, requestId });
+      const id = call.params['id']!;
+      const rotated = await rotateClientSecret(call.services, actingOf(call), id);
       if (rotated.ok) return { client_id: rotated.client.clientId, client_secret: rotated.secret };
-      if (rotated.reason === 'unknown') throw unknownClient();
-      throw conflict('token_endpoint_auth_method', 'The client has no secret.');
+      if (rotated.reason === 'stranger') throw conflict('client_id', 'Nobody registered the client: its secret is its own.');
+      if (rotated.reason === 'no_secret') throw conflict('token_endpoint_auth_method', 'The client has no secret.');
+      throw notToWrite(id, rotated.reason);
     },
   }),
   ...assignmentEndpoints({
@@ -178,42 +159,17 @@ async function loadClient({ services, tenant, params }: Call<unknown, unknown>):
   return client;
 }
 
-/** A client that is not one of our own pages. @throws management.not_found, management.forbidden */
-async function loadForeign(call: Call<unknown, unknown>): Promise<Client> {
-  const client = await loadClient(call);
-  requireForeign(client.clientId);
-  return client;
-}
-
-/** What an administrator says of a client that nobody registered; the rest is what it says itself. */
-const strangerFields: ReadonlySet<string> = new Set([clientFields.enabled.name, clientFields.accessPolicy.name]);
-
-/** What stays as it is may be said. @throws management.invalid_request */
-function requireStrangerFields(before: Client, given: Json): void {
-  const is = clientToJson(before);
-  const isOther = (name: string): boolean => !strangerFields.has(name) && JSON.stringify(given[name]) !== JSON.stringify(is[name]);
-  const foreign = before.origin === undefined ? undefined : Object.keys(given).find(isOther);
-  if (foreign !== undefined) throw invalidField(foreign, 'Nobody registered the client: what it is, it says itself.');
-}
+const notToWrite = (id: string, reason: 'unknown' | 'own'): Error => (reason === 'own' ? ownClient(id) : unknownClient());
 
 /** Our own pages are registered by the server itself: whoever could change one would shut it or take it over. */
-function requireForeign(clientId: string): void {
-  if (!isOwnClient({ clientId })) return;
-  throw reject(
+const ownClient = (clientId: string): Error =>
+  reject(
     'management.forbidden',
     { reason: 'own_client', expected: 'a client that is not of Gatehouse itself', received: clientId },
     { text: `The client ${clientId} is Gatehouse’s own: it is shown, never changed or deleted.` },
   );
-}
 
-/** The client as the API shows it, without its secret. */
-const clientToJson = (client: Client): Json => ({
-  client_id: client.clientId,
-  ...toJson(clientFields, { ...client, tokenEndpointAuthMethod: shownAuthMethod(client.tokenEndpointAuthMethod) }),
-  origin: client.origin ?? null,
-  created_by: client.createdBy ?? null,
-  secret_by: client.secretBy?.actor ?? null,
-  secret_at: client.secretBy === undefined ? null : isoTime(client.secretBy.atMs),
-  created_at: isoTime(client.createdAtMs),
-  updated_at: isoTime(client.updatedAtMs),
-});
+/** @throws management.forbidden */
+function requireForeign(clientId: string): void {
+  if (isOwnClient({ clientId })) throw ownClient(clientId);
+}

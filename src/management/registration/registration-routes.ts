@@ -125,7 +125,7 @@ function replace(services: Administration): Handler {
     const policy = { ...registration.policy, scopes: registration.policy.scopes.filter((scope) => client.scopes.includes(scope)) };
     const change = keepNarrowed(client, await changeOf(metadata, policy));
     const by = { actor: `client:${client.clientId}`, requestId: request.id };
-    const changed = await changeClient(services, request.tenant.id, client.clientId, change, by);
+    const changed = await changeClient(services, { tenant: request.tenant, by }, client.clientId, change);
     if (!changed.ok) throw changed.reason === 'invalid' ? refusal(changed.fault) : invalidToken('client_gone');
     return answer(request, reply, changed.client, { secret: changed.secret, registrationToken: token });
   };
@@ -135,7 +135,8 @@ function remove(services: Administration): Handler {
   return async (request, reply) => {
     const { client } = await authenticate(services, request);
     const by = { actor: `client:${client.clientId}`, requestId: request.id };
-    if (!(await removeClient(services, request.tenant.id, client.clientId, by))) throw invalidToken('client_gone');
+    const removed = await removeClient(services, { tenant: request.tenant, by }, client.clientId);
+    if (!removed.ok) throw invalidToken('client_gone');
     return reply.code(204).header('cache-control', 'no-store').send();
   };
 }

@@ -16,19 +16,11 @@ import {
 import { isOwnClient, ownClientPrefix } from '../../../domain/client/own-clients.ts';
 import { toJson } from '../../../domain/field.ts';
 import type { ClientId } from '../../../domain/ids.ts';
-import { deleteAssignmentsOf } from '../../../storage/registry/clients/access-assignments.ts';
-import {
-  clientIdSyntax,
-  deleteClient,
-  findClient,
-  insertClient,
-  listClients,
-  updateClient,
-} from '../../../storage/registry/clients/clients.ts';
+import { clientIdSyntax, findClient, insertClient, listClients, updateClient } from '../../../storage/registry/clients/clients.ts';
 import { decryptClientSecret, encryptClientSecret } from '../../../tokens/client-secret.ts';
 import { randomClientId } from '../../../tokens/tenant-creation.ts';
 import { type By, recordAct } from '../../administration.ts';
-import { givesKeys, secretsFor } from '../../clients/clients.ts';
+import { dropClient, givesKeys, secretsFor } from '../../clients/clients.ts';
 import { changeOf, closed, oneOf, propertiesOf } from '../../schema-pieces.ts';
 import { requireSigningKeys } from '../../signing-keys.ts';
 import {
@@ -152,9 +144,7 @@ export const clientKind: Kind = {
     (await listClients(queries, session.tenant.id, { after, limit: pageRows })).map((client) => storedOf(session, client)),
   remove: async (queries, { administration, tenant, by }, { id, fields }) => {
     if (isOwn(id, fields)) return;
-    await deleteClient(queries, tenant.id, id as ClientId); // read from the table
-    await deleteAssignmentsOf(queries, tenant.id, { kind: 'client', id });
-    await recordAct(queries, administration, tenant.id, by, { type: 'client.deleted', target: `client:${id}` });
+    await dropClient(queries, administration, tenant.id, id as ClientId, by); // read from the table
   },
   write: (session, { id, fields }, withSecrets) => {
     if (isOwnClient({ clientId: id }) || (isOwn(id, fields) && !withSecrets)) return undefined;

@@ -72,6 +72,18 @@ export async function findClient(queries: Queries, tenant: TenantId, clientId: s
   return rows[0] === undefined ? undefined : clientFromRow(rows[0]);
 }
 
+/** The same, so that nobody else writes it before the transaction ends. */
+export async function holdClient(queries: Queries, tenant: TenantId, clientId: string): Promise<Client | undefined> {
+  const row = await queries
+    .updateTable('clients')
+    .set((eb) => ({ updated_at: eb.ref('updated_at') }))
+    .where('tenant_id', '=', tenant)
+    .where('client_id', '=', clientId as ClientId) // a look-up key, not yet known to be an id
+    .returningAll()
+    .executeTakeFirst();
+  return row && clientFromRow(row);
+}
+
 const selectClient = statement((queries, { tenant, client }: { readonly tenant: TenantId; readonly client: ClientId }) =>
   queries.selectFrom('clients').selectAll().where('tenant_id', '=', tenant).where('client_id', '=', client),
 );
