@@ -28,6 +28,8 @@ interface FeederWork {
 
 const everyMsElse = 200;
 const catchUpEveryMs = 10_000;
+/** What a node that ended left waits no longer than this for the one that comes after it. */
+const firstCatchUpMs = 1000;
 
 export function createFeeder(log: Log, work: FeederWork): Feeder {
   const { name, everyMs = everyMsElse, listTenants, feed } = work;
@@ -64,6 +66,7 @@ export function createFeeder(log: Log, work: FeederWork): Feeder {
 export const createCatchUpJob = (database: Database, feeders: readonly Feeder[]): Job => ({
   name: 'feeders-catch-up',
   everyMs: catchUpEveryMs,
+  firstMs: firstCatchUpMs,
   run: () =>
     database.systemRead(async (queries) => {
       for (const { catchUp } of feeders) await catchUp(queries);

@@ -6,6 +6,8 @@ import type { Log } from './log.ts';
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
+  /** The first turn comes so long after the start, where a whole interval is too long for what waits. */
+  readonly firstMs?: number;
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -62,7 +64,11 @@ export function createJobs({ own, kept, woken }: JobList, log: Log, wakeKeeper: 
     return work;
   };
   const startTimers = (jobs: readonly Job[]): void => {
-    for (const job of jobs) timers.push(setInterval(() => void runOnce(job), job.everyMs).unref());
+    for (const job of jobs) {
+      const turn = (): void => void runOnce(job);
+      timers.push(setInterval(turn, job.everyMs).unref());
+      if (job.firstMs !== undefined) timers.push(setTimeout(turn, job.firstMs).unref());
+    }
   };
   const keepWoken = (): void => {
     isKeeper = true;
@@ -90,7 +96,7 @@ export function createJobs({ own, kept, woken }: JobList, log: Log, wakeKeeper: 
     },
     stop: async () => {
       abort.abort();
-      for (const timer of timers) clearInterval(timer);
+      for (const timer of timers) clearTimeout(timer);
       await Promise.all([woken.stop(), ...running.values()]);
     },
   };
