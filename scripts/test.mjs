@@ -26,8 +26,8 @@ const measuringTests = [
 const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
 /** Files of a group share a process: loading the server and warming it up is up to half of what a file alone costs. */
 const groupFilesMax = isQuick ? 18 : 9;
-/** Beside the judges; one more than CI's cores where tests wait for programs they start. */
-const processes = isQuick ? 2 : 3;
+/** Beside the judges; one more than the cores of CI, since tests wait for databases, disks and programs. */
+const processes = 3;
 const hangMs = 2_400_000; // no test and no group takes as long: one that hangs ends the run
 
 const filesOf = (patterns) => globSync(patterns, { cwd: root }).sort();
