@@ -1,4 +1,4 @@
-// The frame of a page of /docs: search, navigation from the first page's lists, what is on this page, the document, one style sheet
+// The frame of a page of /docs: search, navigation from the page of contents, what is on this page, the document, one style sheet
 // with the console's colours. The one script adds buttons that copy a code block; everything else works without it.
 
 import { docsQueryCharsMax } from '../contract/limits.ts';

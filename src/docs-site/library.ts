@@ -17,7 +17,7 @@ export interface DocsLibrary {
   readonly paths: readonly string[];
   /** The bytes of a PNG or SVG below /docs/images. */
   readonly findImage: (path: string) => Buffer | undefined;
-  /** What the first page lists, in its order. */
+  /** What the page of contents lists, in its order. */
   readonly sections: readonly DocsSection[];
 }
 
@@ -29,6 +29,8 @@ const beside: Readonly<Record<string, string>> = {
   'sdk-kotlin/README.md': 'sdk-kotlin',
 };
 const firstPage = 'docs/README.md';
+/** The page that lists all, in sections. */
+const contentsPath = 'contents';
 
 /** Reads which documents there are. `root` is the folder of the package. */
 export function openLibrary(root: string = packageFolder()): DocsLibrary {
@@ -53,7 +55,7 @@ export function openLibrary(root: string = packageFolder()): DocsLibrary {
     pictures.set(name, known);
     return known;
   };
-  const listed = sectionsOf(findPage(''));
+  const listed = sectionsOf(findPage(contentsPath));
   return { findPage, findImage, paths: [...fileOf.keys()], sections: [...listed, ...unlisted(listed, files, findPage)] };
 }
 
@@ -73,16 +75,18 @@ function resolveTarget(pathOf: ReadonlyMap<string, string>, images: ReadonlySet<
   return `/docs${page === '' ? '' : `/${page}`}${anchor === undefined ? '' : `#${anchor}`}`;
 }
 
-function sectionsOf(first: RenderedDocument | undefined): readonly DocsSection[] {
-  const pages = (first?.links ?? []).flatMap(({ target, text, section }) => {
-    const file = posix.normalize(posix.join('docs', target));
-    const path = beside[file] ?? (file.endsWith('.md') ? pagePath(file) : undefined);
-    return path === undefined ? [] : [{ section, path, title: text }];
-  });
+function sectionsOf(contents: RenderedDocument | undefined): readonly DocsSection[] {
+  const pages = (contents?.links ?? [])
+    .filter(({ target }) => target !== 'README.md')
+    .flatMap(({ target, text, section }) => {
+      const file = posix.normalize(posix.join('docs', target));
+      const path = beside[file] ?? (file.endsWith('.md') ? pagePath(file) : undefined);
+      return path === undefined ? [] : [{ section, path, title: text }];
+    });
   return [...Map.groupBy(pages, (page) => page.section)].map(([title, group]) => ({ title, pages: group }));
 }
 
-/** Pages the first page forgot, so that nothing is out of reach. Decisions are reached from the architecture, the API's from its index. */
+/** Pages the contents forgot, so that nothing is out of reach. Decisions are reached from the architecture, the API's from its index. */
 function unlisted(listed: readonly DocsSection[], files: readonly string[], findPage: DocsLibrary['findPage']): readonly DocsSection[] {
   const known = new Set(listed.flatMap(({ pages }) => pages.map((page) => page.path)));
   const paths = files.map(pagePath).filter((path) => path !== '' && !known.has(path) && !/^(?:decisions|reference\/api)\//.test(path));

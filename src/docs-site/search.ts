@@ -1,5 +1,6 @@
-// Search of the documents: every section of every page, by its words and beginnings of words. The index is made by the first search.
-import MiniSearch from 'minisearch';
+// Search of the documents: every section of every page, by its words and beginnings of words, and by what other products call things.
+// Guides come before reference, and reference before decisions. The index is made by the first search.
+import MiniSearch, { type Query } from 'minisearch';
 import type { DocsLibrary } from './library.ts';
 
 export interface Found {
@@ -24,6 +25,94 @@ interface Entry {
   readonly text: string;
 }
 
+/** What people look for, and the words of these documents for it: each a word or several that go together. */
+const alike: Readonly<Record<string, readonly string[]>> = {
+  '2fa': ['two factors', 'passkeys', 'by phone'],
+  account: ['account page', 'person'],
+  app: ['application', 'client'],
+  apps: ['applications', 'clients'],
+  audit: ['events', 'trail'],
+  cluster: ['three nodes'],
+  csv: ['spreadsheet', 'export'],
+  deprovision: ['scim', 'suspend'],
+  gitops: ['document apply'],
+  idp: ['other providers'],
+  impersonate: ['token exchange'],
+  impersonation: ['token exchange'],
+  import: ['migrating', 'move from'],
+  k8s: ['kubernetes'],
+  ldap: ['directory'],
+  login: ['sign in'],
+  logout: ['sign out', 'end session'],
+  logs: ['events', 'explain'],
+  m2m: ['machines', 'key of its own'],
+  mfa: ['two factors', 'passkeys', 'by phone'],
+  migrate: ['move from'],
+  mysql: ['databases'],
+  offboard: ['suspend', 'scim'],
+  otp: ['mailed code', 'two factors'],
+  password: ['mailed code', 'passkeys'],
+  passwordless: ['passkeys', 'by phone'],
+  permissions: ['capabilities', 'roles'],
+  rbac: ['roles'],
+  signin: ['sign in'],
+  signup: ['invite'],
+  social: ['google'],
+  sso: ['saml', 'sign people in', 'other providers'],
+  terraform: ['document apply'],
+  theme: ['branding'],
+  totp: ['two factors', 'passkeys'],
+  user: ['person'],
+  users: ['people'],
+};
+/** The same of words that mean something together only. */
+const alikeTogether: readonly (readonly [asked: RegExp, known: string])[] = [
+  [/\bservice accounts?\b/g, 'm2m'],
+  [/\bmachine[- ]to[- ]machine\b/g, 'm2m'],
+  [/\bsingle sign[- ]?on\b/g, 'sso'],
+  [/\bmagic links?\b/g, 'mailed code'],
+  [/\b(?:two|multi)[- ]factor(?: authentication)?\b/g, 'mfa'],
+  [/\bhigh availability\b/g, 'cluster'],
+  [/\bsign[- ]?ups?\b/g, 'signup'],
+];
+
+/** How much a find of a page counts, by what kind of page it is: the first that fits. */
+const worth: readonly (readonly [path: RegExp, factor: number])[] = [
+  [/^\/docs\/(?:decisions|changelog)/, 0.1],
+  [/^\/docs\/(?:reference|contract|gaps|divergences|certification|performance|architecture|device-protocol)/, 0.4],
+  [/^\/docs(?:\/contents)?(?:#|$)/, 0.3], // lists of the others
+  [/^\/docs\/how-to\//, 1.6],
+];
+/** The head of a page says what the page is for. */
+const headFactor = 1.5;
+
+function worthOf(id: string): number {
+  const factor = worth.find(([path]) => path.test(id))?.[1] ?? 1;
+  return id.includes('#') ? factor : factor * headFactor;
+}
+
+const synonymFactor = 0.6;
+
+/** Each word as it was typed, or what these documents say instead. */
+function queryOf(typed: string, combineWith: 'AND' | 'OR'): Query {
+  const asked = alikeTogether.reduce((text, [pattern, known]) => text.replaceAll(pattern, known), typed.toLowerCase());
+  const words = asked.split(/[^\p{L}\p{N}_]+/u).filter((word) => word !== '');
+  return {
+    combineWith,
+    queries: words.map((word) => ({
+      combineWith: 'OR',
+      queries: [
+        word,
+        ...(Object.hasOwn(alike, word) ? alike[word]! : []).map((phrase) => ({
+          combineWith: 'AND' as const,
+          queries: phrase.split(' '),
+          boostTerm: () => synonymFactor,
+        })),
+      ],
+    })),
+  };
+}
+
 /** Indexes what the library shows; the search gives the best 20 sections, best first. */
 export function makeSearch(library: Pick<DocsLibrary, 'paths' | 'findPage'>): Search {
   const entries = library.paths.flatMap((path) => {
@@ -44,13 +133,13 @@ export function makeSearch(library: Pick<DocsLibrary, 'paths' | 'findPage'>): Se
       boost: { section: 4, page: 2 },
       prefix: (term) => term.length > 2,
       fuzzy: (term) => (term.length > 5 ? 0.2 : false),
-      boostDocument: (id) => (/^\/docs\/(?:decisions|changelog)/.test(id) ? 0.2 : 1),
+      boostDocument: (id) => worthOf(String(id)),
     },
   });
   index.addAll([...byId.values()]);
   return (query) => {
-    const all = index.search(query, { combineWith: 'AND' });
-    const best = all.length > 0 ? all : index.search(query);
+    const all = index.search(queryOf(query, 'AND'));
+    const best = all.length > 0 ? all : index.search(queryOf(query, 'OR'));
     return best.slice(0, foundMax).map(({ id, terms }) => {
       const { page, section, text } = byId.get(String(id))!;
       return { path: String(id), page, section, excerpt: excerptOf(text, terms) };

@@ -46,7 +46,7 @@ if (hasChromium)
       const { page, seen } = await openWatched(browser, server.url, { javaScriptEnabled: false });
       await page.goto(`${server.url}/docs`);
       assert.equal(await page.textContent('h1'), 'Gatehouse documentation');
-      await page.click('main >> text=Your Express app');
+      await page.click('main >> text=Express');
       assert.equal(new URL(page.url()).pathname, '/docs/how-to/oidc-express');
       assert.equal(await page.textContent('nav [aria-current]'), 'Your Express app');
       assert.ok(await page.isVisible('text=authorizationCodeGrant'));

@@ -97,6 +97,44 @@ for (const database of databases) {
       assert.ok(!(await search('')).text.includes('class="found"><li>'));
     });
 
+    it('the first page has five doors, and all documents are one link away', async () => {
+      const page = await (await get('')).text();
+      const main = page.slice(page.indexOf('<main'));
+      assert.deepEqual(
+        [...main.matchAll(/<h2[^>]*>([^<]+)/g)].map(([, title]) => title),
+        ['Sign people in', 'Protect an API', 'Connect a company', 'Run it', 'Look it up'],
+      );
+      assert.match(main, /href="\/docs\/contents"/);
+      assert.ok(!(await (await get('/contents')).text()).includes('<h2>More</h2>'), 'a document is not among the contents');
+    });
+
+    /** What people of other products type, and the page they mean. */
+    for (const [query, wanted] of [
+      ['SSO', 'how-to/sign-in-with-others'],
+      ['single sign-on', 'how-to/saml-with-a-service-provider'],
+      ['MFA', 'how-to/sign-in-by-phone'],
+      ['two-factor authentication', 'how-to/sign-in-by-phone'],
+      ['M2M', 'how-to/machines'],
+      ['service account', 'how-to/machines'],
+      ['MCP', 'how-to/mcp-server'],
+      ['import', 'migrating-from-auth0'],
+      ['CSV', 'console#many-people-at-once'],
+      ['social login', 'how-to/sign-in-with-others'],
+      ['RBAC', 'how-to/administrators'],
+      ['webhooks', 'how-to/webhooks'],
+      ['custom domain', 'how-to/reverse-proxy#custom-domains'],
+      ['lost phone', 'how-to/lost-phone'],
+      ['passwordless', 'how-to/sign-in-by-phone'],
+      ['k8s', 'how-to/install#kubernetes'],
+    ] as const)
+      it(`“${query}” is found under what it is called here, guides first`, async () => {
+        const text = await (await get(`/search?q=${encodeURIComponent(query)}`)).text();
+        const list = text.slice(text.indexOf('class="found"'));
+        const found = [...list.matchAll(/<li><a href="\/docs\/([^"]+)">/g)].map(([, path]) => path!);
+        assert.ok(found.slice(0, 3).includes(wanted), found.slice(0, 5).join(', '));
+        assert.ok(!found.slice(0, 3).some((path) => /^(?:decisions|changelog)/.test(path)), found.join(', '));
+      });
+
     it('what is searched for is shown as text', async () => {
       const { text } = await search('"><script>alert(1)</script>');
       assert.ok(!text.includes('<script>alert'));
