@@ -21,8 +21,9 @@ import { createMcpServer, mcpServerPage } from './apis/mcp-server-form.ts';
 import { protectPage, setNeeded } from './apis/mcp-server-page.ts';
 import { routeAppearance } from './appearance/appearance-routes.ts';
 import { clientHostsPage, judgeHost } from './applications/client-hosts-page.ts';
+import { createMachine, machinePage, machinePath } from './applications/machine-wizard.ts';
 import { replayMany, replayOne, webhookDeliveriesPage } from './applications/webhook-deliveries.ts';
-import { createGuided, startPage, wizardPage } from './applications/wizard.ts';
+import { createGuided, setOnStart, startPage, wizardPage } from './applications/wizard.ts';
 import { routeConnectors } from './connectors/connector-routes.ts';
 import { consolePage } from './console-page.ts';
 import { consoleResources } from './console-resources.ts';
@@ -119,9 +120,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services): DefineR
     route('/domain/withdraw', { POST: form(withdrawDomain) });
     routeUsers(route, page, form);
     routeMembers(route, page, form);
-    route('/clients/new', { GET: page((visit) => wizardPage(visit)), POST: form(createGuided) });
-    route('/client-hosts', { GET: page((visit) => clientHostsPage(visit)), POST: form(judgeHost) });
-    route('/clients/:id/start', { GET: page((visit, params) => startPage(visit, params['id'] ?? '')) });
+    routeClients(route, page, form);
     routeApis(route, page, form);
     routeProviders(route, page, form);
     for (const path of Object.keys(activities))
@@ -211,6 +210,16 @@ function routeProviders(route: Route, page: Page, form: Form): void {
   route(`${path}/rotate`, { POST: form(rotateOwn) });
   route(`${path}/refresh`, { POST: form((visit, _typed, params) => refreshNow(visit, params)) });
   route(`${path}/approve`, { POST: form(approveHost) });
+}
+
+function routeClients(route: Route, page: Page, form: Form): void {
+  route('/clients/new', { GET: page((visit) => wizardPage(visit)), POST: form(createGuided) });
+  route('/client-hosts', { GET: page((visit) => clientHostsPage(visit)), POST: form(judgeHost) });
+  route(machinePath, { GET: page(machinePage), POST: form(createMachine) });
+  route('/clients/:id/start', {
+    GET: page((visit, params) => startPage(visit, params['id'] ?? '')),
+    POST: form((visit, typed, params) => setOnStart(visit, params['id'] ?? '', typed)),
+  });
 }
 
 function routeApis(route: Route, page: Page, form: Form): void {

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { SignJWT } from 'jose';
 import { parse as parseYaml } from 'yaml';
-import { urlCharsMax } from '../../src/contract/limits.ts';
+import { urlCharsMax, workloadsPerClientMax } from '../../src/contract/limits.ts';
 import { presetNames } from '../../src/domain/client/workload-presets.ts';
 import { type KeyPair, makeKeyPair } from '../support/client-credentials.ts';
 import { type Running, startBesideCommands, untilStatus } from '../support/command-line.ts';
@@ -27,7 +27,7 @@ const role = 'arn:aws:iam::123456789012:role/ci/deploy';
 interface Made {
   readonly client_id: string;
   readonly client_secret?: string;
-  readonly workload_issuer: { readonly id: string; readonly issuer: string; readonly is_new: boolean };
+  readonly workload_issuers: readonly { readonly id: string; readonly issuer: string; readonly is_new: boolean }[];
   readonly workloads: readonly Json[];
   readonly snippets: readonly { readonly language: string; readonly text: string }[];
 }
@@ -178,14 +178,14 @@ for (const database of databases)
       it(`${platform.name}: a client without a secret, known by its token alone, with what is written on the platform`, async () => {
         const { name, words, workload, claims, others, audience = running.url } = platform;
         const made = await create(name, words, '--scope', 'clients:read');
-        assert.deepEqual([made.client_secret, made.workload_issuer.is_new], [undefined, true]);
+        assert.deepEqual([made.client_secret, made.workload_issuers[0]!.is_new], [undefined, true]);
         assert.deepEqual(made.workloads, [workload]);
         const client = await running.json<Json>('api', 'GET', `/clients/${made.client_id}`);
         assert.deepEqual(
           [client['type'], client['token_endpoint_auth_method'], client['grant_types'], client['workloads']],
           ['confidential', 'federated_jwt', ['client_credentials'], [workload]],
         );
-        await setKeys(made.workload_issuer.id, { jwks: { keys: [key.publicJwk] } });
+        await setKeys(made.workload_issuers[0]!.id, { jwks: { keys: [key.publicJwk] } });
         const token = await sign(workload['issuer'], audience, claims);
         const form = { grant_type: 'client_credentials', client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer' };
         await untilStatus(() => post({ ...form, client_assertion: token }), 200); // the server has noticed
@@ -212,7 +212,7 @@ for (const database of databases)
         '--scope',
         'a',
       );
-      await setKeys(made.workload_issuer.id, { jwks: { keys: [key.publicJwk] } });
+      await setKeys(made.workload_issuers[0]!.id, { jwks: { keys: [key.publicJwk] } });
       const token = await sign(issuer, running.url, platform.claims);
       await untilStatus(() => post({ grant_type: jwtBearer, assertion: token }), 200);
       const followed = await follow(made, platform, token);
@@ -236,13 +236,37 @@ for (const database of databases)
       assert.match(stdout, /\n\ndeploy:\n {2}id_tokens:\n/);
     });
 
+    it('several at once: the client is known by any of them, and each platform is told', async () => {
+      const enterprise = 'https://github-two.example';
+      const flags = (count: number): readonly string[] =>
+        Array.from({ length: count }, (_, at) => [
+          '--workload',
+          `github:repository_id=9${at},environment=production,issuer=${enterprise}`,
+        ]).flat();
+      const gitlab = 'gitlab:project_id=9,issuer=https://gitlab-three.example';
+      const made = await running.json<Made>('client', 'create', 'Jobs', '--workload', gitlab, ...flags(2));
+      assert.deepEqual(
+        made.workload_issuers.map(({ issuer }) => issuer),
+        ['https://gitlab-three.example', enterprise, enterprise],
+      );
+      assert.deepEqual(made.workloads, (await running.json<Json>('api', 'GET', `/clients/${made.client_id}`))['workloads']);
+      assert.deepEqual(
+        made.snippets.map(({ text }) => text.split(':', 1)[0]),
+        ['deploy', 'permissions', 'permissions'],
+      );
+      const many = await running.json<Made>('client', 'create', 'Jobs', ...flags(workloadsPerClientMax));
+      assert.equal(many.workloads.length, workloadsPerClientMax);
+      const tooMany = flags(workloadsPerClientMax + 1);
+      await running.fails(2, /--workload: expected at most 20 of them, found 21/, 'client', 'create', 'Jobs', ...tooMany);
+    });
+
     it('an issuer that is there serves again as it is; one with other keys, disabled or for others is not taken', async () => {
       const issuer = 'https://cluster-two.example';
       const words = `issuer=${issuer},namespace=shop,service_account=two`;
       const first = await create('kubernetes', words);
       const again = await create('kubernetes', words);
-      assert.deepEqual(again.workload_issuer, { ...first.workload_issuer, is_new: false });
-      const { id } = first.workload_issuer;
+      assert.deepEqual(again.workload_issuers, [{ ...first.workload_issuers[0], is_new: false }]);
+      const { id } = first.workload_issuers[0]!;
       const refused = async (found: RegExp): Promise<void> =>
         running.fails(1, found, 'client', 'create', 'Job', '--workload', `kubernetes:${words}`);
       await running.json('workload-issuer', 'change', id, 'enabled=false');
@@ -255,10 +279,10 @@ for (const database of databases)
       const jwks = { keys: [key.publicJwk] };
       await setKeys(id, { jwks });
       await refused(/with the keys \{"discovery":true\}, found \{"jwks":/);
-      assert.equal((await create('kubernetes', `${words},jwks=${JSON.stringify(jwks)}`)).workload_issuer.is_new, false);
+      assert.equal((await create('kubernetes', `${words},jwks=${JSON.stringify(jwks)}`)).workload_issuers[0]!.is_new, false);
       const azure = (applicationId: string): string => `tenant=${identity},object_id=${identity},application_id=${applicationId}`;
-      const { workload_issuer: made } = await create('azure', azure(application));
-      assert.equal((await running.json<Json>('workload-issuer', 'show', made.id))['lifetime_seconds_max'], 86_400);
+      const { workload_issuers: made } = await create('azure', azure(application));
+      assert.equal((await running.json<Json>('workload-issuer', 'show', made[0]!.id))['lifetime_seconds_max'], 86_400);
       const withOther = new RegExp(`with the audience ${directory}, found \\["${application}"\\]`);
       await running.fails(1, withOther, 'client', 'create', 'Job', '--workload', `azure:${azure(directory)}`);
     });

@@ -147,6 +147,8 @@ for (const database of databases) {
         '/users',
         '/resources/mcp-server',
         `/resources/${own.resource}/start`,
+        '/clients/machine?platform=github',
+        `/clients/${own.client}/start`,
         '/scim',
         '/scim/test',
         '/settings',

@@ -28,7 +28,7 @@ for (const database of databases) {
       const page = await show('/clients/new');
       assert.deepEqual(
         [...page.matchAll(/id="kind-(\w+)"/g)].map(([, kind]) => kind),
-        ['web', 'spa', 'mobile', 'machine', 'ciba', 'all'],
+        ['web', 'spa', 'mobile', 'machine', 'ciba', 'platform', 'all'],
       );
       for (const [kind, names] of [
         ['web', ['name', 'redirect_uris']],

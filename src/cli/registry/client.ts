@@ -6,6 +6,7 @@ import { clientToJson } from '../../domain/client/client-json.ts';
 import { clientKinds, isClientKind, signInScopes } from '../../domain/client/client-kinds.ts';
 import { federatedMethod } from '../../domain/client/workload.ts';
 import { type PresetAsk, workloadOfPreset, workloadPresets } from '../../domain/client/workload-presets.ts';
+import { snippetsOf } from '../../domain/client/workload-snippets.ts';
 import type { FieldFault, Json } from '../../domain/field.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { findClient, listClients } from '../../storage/registry/clients/clients.ts';
@@ -35,8 +36,10 @@ export function clientCommand(program: Command): void {
     .addOption(
       new Option(
         '--workload <platform:values>',
-        'a machine that is known by tokens of its platform; prints what to write there. Its issuer is registered where the tenant has none',
-      ).conflicts(['kind', 'type', 'authMethod']),
+        'a machine that is known by tokens of its platform, or of one of several; prints what to write there. Its issuer is registered where the tenant has none',
+      )
+        .argParser((text: string, before: readonly string[] = []) => [...before, text])
+        .conflicts(['kind', 'type', 'authMethod']),
     )
     .addHelpText(
       'after',
@@ -66,7 +69,8 @@ const mayBeLeftOut = ({ default: value, isOptional }: PresetAsk): string =>
 async function create(name: string, options: Options): Promise<void> {
   const env = options['env'] === undefined ? undefined : String(options['env']);
   if (env !== undefined) requireNewFile(env);
-  const workload = options['workload'] === undefined ? undefined : await ofWorkload(String(options['workload']));
+  const platforms = options['workload'] as readonly string[] | undefined; // of the option
+  const workload = platforms === undefined ? undefined : await ofWorkloads(platforms);
   const kind = workload === undefined ? String(options['kind'] ?? '') : 'machine';
   const values: ClientChange = isClientKind(kind) ? clientKinds[kind].values : { scopes: signInScopes };
   const given: ClientChange = { ...values, ...givenFlags(clientFields, options), name, ...workload?.values };
@@ -104,23 +108,33 @@ const wrongFlag = ({ field, text }: FieldFault, given: ClientChange): CommandFai
 
 type Told = { readonly json: Json; readonly lines: readonly string[] };
 
-/** What a client is that is known by tokens of its platform: its values, its issuer before it is made, and what is written on the platform. */
-async function ofWorkload(text: string) {
-  const { readWorkload, requireIssuer, snippetsOf } = await import('./workload.ts');
-  const wanted = await readWorkload(text);
-  const workloads = [workloadOfPreset(wanted.preset, wanted.given)];
+/** What a client is that is known by tokens of its platforms: its values, their issuers before it is made, and what is written on each platform. */
+async function ofWorkloads(texts: readonly string[]) {
+  const { readWorkloads, requireIssuer } = await import('./workload.ts');
+  const all = await readWorkloads(texts);
+  const workloads = all.map(({ preset, given }) => workloadOfPreset(preset, given));
   return {
     values: { token_endpoint_auth_method: federatedMethod, workloads } satisfies ClientChange,
     prepare: async (administrator: Administrator, tenant: Tenant, given: ClientChange): Promise<(client: Client) => Told> => {
       const prepared = await prepareClient(administrator, tenant.id, given);
       if (!prepared.ok) throw wrongFlag(prepared.fault, given);
-      const { issuer, isNew } = await requireIssuer(administrator, tenant, wanted);
+      const issuers: Awaited<ReturnType<typeof requireIssuer>>[] = [];
+      for (const wanted of all) issuers.push(await requireIssuer(administrator, tenant, wanted)); // one after another: they may be the same
       return (client) => {
-        const snippets = snippetsOf(tenant, { ...wanted, issuer }, client);
-        const of = `${isNew ? 'the new' : 'the'} workload issuer ${issuer.issuer}`;
+        const snippets = all.map((wanted, at) =>
+          snippetsOf(tenant.baseUrl, { ...wanted, audiences: issuers[at]!.issuer.audiences }, client),
+        );
+        const linesOf = (at: number): readonly string[] => [
+          `It is known by tokens of ${issuers[at]!.isNew ? 'the new' : 'the'} workload issuer ${issuers[at]!.issuer.issuer}: ${JSON.stringify(workloads[at])}`,
+          ...snippets[at]!.flatMap((one) => ['', one.text]),
+        ];
         return {
-          json: { workload_issuer: { id: issuer.id, issuer: issuer.issuer, is_new: isNew }, workloads, snippets },
-          lines: [`It is known by tokens of ${of}: ${JSON.stringify(workloads[0])}`, ...snippets.flatMap((one) => ['', one.text])],
+          json: {
+            workload_issuers: issuers.map(({ issuer: { id, issuer }, isNew }) => ({ id, issuer, is_new: isNew })),
+            workloads,
+            snippets: snippets.flat(),
+          },
+          lines: all.flatMap((_, at) => [...(at === 0 ? [] : ['']), ...linesOf(at)]),
         };
       };
     },

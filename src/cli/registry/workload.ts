@@ -1,22 +1,20 @@
 // `gatehouse client create --workload <preset>:<name>=<value>,…`: which tokens of a platform a client is known by, the issuer of those, and
 // what is written on the platform. An issuer that is there is never changed: it may be what other clients are known by.
-import { isDeepStrictEqual } from 'node:util';
 import { createThing } from '../../administration/kinds.ts';
 import { registered } from '../../administration/registered.ts';
+import { workloadsPerClientMax } from '../../contract/limits.ts';
 import { type WorkloadIssuer, workloadIssuerKind } from '../../domain/client/workload.ts';
 import {
   isPresetName,
   issuerOfPreset,
   presetNames,
   readPreset,
-  requestOfToken,
-  type Snippet,
   type WorkloadPreset,
+  whyNotTaken,
   workloadPresets,
 } from '../../domain/client/workload-presets.ts';
 import type { Json } from '../../domain/field.ts';
 import type { Kind } from '../../domain/kind.ts';
-import { jwtBearerGrantType, machineGrantType } from '../../domain/oidc/grant-types.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { CommandFailure, usage } from '../failure.ts';
 import { type Administrator, by } from './administrator.ts';
@@ -29,8 +27,14 @@ interface WantedWorkload {
   readonly issuer: Json;
 }
 
-/** What the flag says. @throws CommandFailure */
-export async function readWorkload(text: string): Promise<WantedWorkload> {
+/** What each flag says. @throws CommandFailure */
+export async function readWorkloads(texts: readonly string[]): Promise<readonly WantedWorkload[]> {
+  if (texts.length > workloadsPerClientMax)
+    throw usage(`--workload: expected at most ${workloadsPerClientMax} of them, found ${texts.length}`);
+  return Promise.all(texts.map(readWorkload));
+}
+
+async function readWorkload(text: string): Promise<WantedWorkload> {
   const at = text.indexOf(':');
   const name = at < 0 ? text : text.slice(0, at);
   if (!isPresetName(name)) throw usage(`--workload: expected one of ${presetNames.join(', ')}, found ${JSON.stringify(name)}`);
@@ -73,34 +77,9 @@ export async function requireIssuer(
     if (made.reason === 'faulty') throw usage(`--workload: ${made.fault.field}: ${made.fault.text}`);
     throw new Error('nothing that was not there is unknown');
   }
-  const fault = otherwise(found, given);
+  const fault = whyNotTaken(found, given);
   if (fault === undefined) return { issuer: found, isNew: false };
   throw new CommandFailure(
     `expected the workload issuer ${found.issuer} ${fault}. See: gatehouse workload-issuer show ${found.id} --tenant ${tenant.slug}`,
   );
-}
-
-/** How an issuer that is there differs: whoever wrote other keys would be the client. */
-function otherwise({ keys, audiences, enabled }: WorkloadIssuer, given: Json): string | undefined {
-  if (!enabled) return 'to be enabled, found it disabled';
-  if (!isDeepStrictEqual(keys, given['keys'])) return `with the keys ${shown(given['keys'])}, found ${shown(keys)}`;
-  const [wanted] = (given['audiences'] ?? []) as readonly string[]; // issuerOfPreset names one at most
-  return wanted === undefined || audiences.includes(wanted) ? undefined : `with the audience ${wanted}, found ${shown(audiences)}`;
-}
-
-/** Keys may be long. */
-const shown = (value: unknown): string => JSON.stringify(value).slice(0, 200);
-
-/** What is written on the platform. */
-export function snippetsOf(
-  tenant: Tenant,
-  { preset, given, issuer: { audiences } }: Omit<WantedWorkload, 'issuer'> & { readonly issuer: WorkloadIssuer },
-  client: { readonly clientId: string; readonly grantTypes: readonly string[] },
-): readonly Snippet[] {
-  const isGrant = client.grantTypes.includes(jwtBearerGrantType) && !client.grantTypes.includes(machineGrantType);
-  return preset.snippets({
-    given,
-    audience: preset.audience?.(given) ?? audiences[0] ?? tenant.baseUrl,
-    request: requestOfToken(tenant.baseUrl, { clientId: client.clientId, isGrant }),
-  });
 }

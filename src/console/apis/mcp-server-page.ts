@@ -1,17 +1,16 @@
 // How a server takes tokens for a resource: the document that leads agents here (RFC 9728), code that verifies, what of the tenant's settings
 // keeps agents out, and how one tries it. Settings are changed by whoever may, through the Management API.
 import type { FastifyReply } from 'fastify';
-import { reject } from '../../contract/contract-error.ts';
 import { registrationName } from '../../domain/oidc/grant-types.ts';
 import { quoted } from '../../domain/shell.ts';
 import type { Settings } from '../../domain/tenant/settings.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { text } from '../cells.ts';
-import { postButton } from '../console-page.ts';
 import { consoleResource } from '../console-resources.ts';
-import { finish, frameOf, manage, refusalText, showMissing, showPage, type Visit } from '../console-visit.ts';
+import { manage, showMissing, showPage, type Visit } from '../console-visit.ts';
 import { maySee } from '../frame/allowed.ts';
+import { letButton, letGrant } from '../frame/extra-grant.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { pathOf, tabBar } from '../resource-pages.ts';
 import { metadataOf, type Protected, protectPython, protectTypeScript, usePython, useTypeScript } from './mcp-snippets.ts';
@@ -20,8 +19,6 @@ type Json = Readonly<Record<string, unknown>>;
 
 const resources = consoleResource('/resources');
 const tab = '/start';
-/** Of the settings that are spoken of here. */
-const settingsPower = 'sign-in:write';
 
 /** Whether agents can type it: an http(s) URL that a document can be asked for beside (RFC 9728 3.1). */
 export function isServerAddress(identifier: string): boolean {
@@ -95,23 +92,10 @@ const noAddress = html`<section class="panel" id="no-address"><h2>No address</h2
 
 /** Lets in what the page offers. */
 export async function setNeeded(visit: Visit, id: string, typed: Typed): Promise<FastifyReply> {
-  const at = `${pathOf(resources, id)}${tab}`;
   if (typed.get('set') !== registrationName) return protectPage(visit, id);
-  if (!visit.allowed.has(settingsPower)) throw lacking(visit);
-  const before = await manage(visit, 'GET', '/settings');
-  const grants = (before.body['extra_grants'] ?? []) as readonly string[]; // the API's shape
-  const changed = [...new Set([...grants, registrationName])];
-  const answer = before.status === 200 ? await manage(visit, 'PATCH', '/settings', { extra_grants: changed }) : before;
-  if (answer.status !== 200) return showPage(visit, resources.singular, html``, { kind: 'bad', text: refusalText(answer) });
-  return finish(visit, at, 'Programs may register themselves, for open APIs alone.');
+  const path = `${pathOf(resources, id)}${tab}`;
+  return letGrant(visit, registrationName, { path, done: 'Programs may register themselves, for open APIs alone.' });
 }
-
-const lacking = ({ allowed }: Visit): Error =>
-  reject(
-    'management.forbidden',
-    { reason: 'missing_capability', expected: settingsPower, received: [...allowed].join(' ') },
-    { text: 'Only administrators who may change how people sign in let programs register themselves.' },
-  );
 
 function needsOf(visit: Visit, resource: Json): Html {
   const { tenant } = visit.request;
@@ -123,9 +107,7 @@ function needsOf(visit: Visit, resource: Json): Html {
         maySee(visit, /^\/[a-z]+/.exec(to)?.[0] ?? '') &&
         html`<p><a class="button quiet" id="go-${id}" href="${consolePath(tenant, to)}">Show the setting</a></p>`
       );
-    return visit.allowed.has(settingsPower)
-      ? postButton(frameOf(visit), { path: here, label: 'Let them', id: `set-${id}`, fields: { set: id } })
-      : html`<p class="hint">Whoever has <code>${settingsPower}</code> can let them.</p>`;
+    return letButton(visit, registrationName, { path: here, label: 'Let them', id });
   };
   const missing = needs.filter(({ isNeeded }) => isNeeded(tenant.settings, resource));
   return html`${missing.map((need) => html`<section class="panel" id="needs-${need.id}"><h2>${need.title}</h2><p>${need.text}</p>${step(need)}</section>`)}`;

@@ -3,20 +3,26 @@
 import type { FastifyReply } from 'fastify';
 import { type ClientKind, clientKinds, isClientKind } from '../../domain/client/client-kinds.ts';
 import { redirectUriFault } from '../../domain/client/client-uris.ts';
+import { federatedMethod } from '../../domain/client/workload.ts';
+import { workloadPresets } from '../../domain/client/workload-presets.ts';
 import type { Json } from '../../domain/field.ts';
-import { cibaGrantType, codeGrantType, machineGrantType } from '../../domain/oidc/grant-types.ts';
+import { cibaGrantType, codeGrantType, jwtBearerGrantType, machineGrantType } from '../../domain/oidc/grant-types.ts';
 import { capabilities } from '../../domain/people/capabilities.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { csrfField } from '../../first-party/app-page.ts';
 import { type FormField, readFields, renderFields } from '../../first-party/form-field.ts';
 import { type Html, html } from '../../platform/html.ts';
+import { text } from '../cells.ts';
 import { finish, frameOf, manage, type Refused, refusedBy, refusedField, showMissing, showPage, type Visit } from '../console-visit.ts';
 import { maySee } from '../frame/allowed.ts';
 import { itemOf, secretOf, secretPanel } from '../frame/flash.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { newPage, pathOf, tabBar } from '../resource-pages.ts';
+import { audiencesOf } from './audiences.ts';
 import { clients } from './client-resource.ts';
 import { waitingPanel } from './first-sign-in.ts';
+import { grantPanels, letMissing, platformPanels } from './machine-start.ts';
+import { machinePath } from './machine-wizard.ts';
 import { snippetsOf } from './snippets.ts';
 
 type Kind = keyof typeof clientKinds;
@@ -39,7 +45,7 @@ function kindsPage(visit: Visit): FastifyReply {
     html`<p class="muted">What is it?</p><ul class="cards">${kindsOf.map(
       ([kind, { label, about }]) =>
         html`<li class="card"><h2><a id="kind-${kind}" href="${href(kind)}">${label}</a></h2><p>${about}</p></li>`,
-    )}</ul><p><a id="kind-all" href="${href('all')}">Something else: every field by hand</a></p>`,
+    )}<li class="card"><h2><a id="kind-platform" href="${consolePath(visit.request.tenant, machinePath)}">Machine without a secret</a></h2><p>A program that is known by its platform: ${Object.values(workloadPresets).map(({ label }, at) => `${at > 0 ? ', ' : ''}${label}`)}; or by a key of its own.</p></li></ul><p><a id="kind-all" href="${href('all')}">Something else: every field by hand</a></p>`,
   );
 }
 
@@ -76,7 +82,7 @@ function questionsPage(visit: Visit, kind: Kind, typed?: Typed, refused?: Refuse
   return showPage(
     visit,
     `New application: ${label}`,
-    html`<p class="muted">${about} <a href="${at('')}">Another kind</a></p><form class="card" method="post" action="${at(`?kind=${kind}`)}">${csrfField(frameOf(visit))}
+    html`<p class="muted">${about} <a href="${at('')}">Another kind</a>${kind === 'machine' && html`, or one <a href="${consolePath(visit.request.tenant, machinePath)}">without a secret</a>`}</p><form class="card" method="post" action="${at(`?kind=${kind}`)}">${csrfField(frameOf(visit))}
 ${renderFields(fieldsOf(kind), {}, typed, refused?.fault)}<div class="bar end"><button id="save">Create</button> <a class="button quiet" href="${consolePath(visit.request.tenant, '/clients')}">Cancel</a></div></form>`,
     refused?.notice,
   );
@@ -95,13 +101,7 @@ export async function createGuided(visit: Visit, typed: Typed): Promise<FastifyR
   return finish(visit, `${pathOf(clients, String(id))}/start`, `The application ${String(name)} was created.`, kept);
 }
 
-/** Whoever may use the Management API asks for tokens for it. */
-function audiencesOf(visit: Visit, { scopes }: Json): Json {
-  const wanted = (scopes ?? []) as readonly string[]; // a field of checks
-  return wanted.some((scope) => !scope.startsWith('scim:')) ? { resources: [visit.request.tenant.managementApi] } : {};
-}
-
-const guides: readonly (readonly [name: string, page: string, isFor: 'web' | 'public' | 'machine'])[] = [
+const guides: readonly (readonly [name: string, page: string, isFor: 'web' | 'public' | 'machine' | 'platform' | 'key'])[] = [
   ['Next.js', 'oidc-nextjs', 'web'],
   ['Express', 'oidc-express', 'web'],
   ['FastAPI', 'oidc-fastapi', 'web'],
@@ -109,6 +109,8 @@ const guides: readonly (readonly [name: string, page: string, isFor: 'web' | 'pu
   ['Spring', 'oidc-spring', 'web'],
   ['React', 'oidc-react', 'public'],
   ['Mobile', 'oidc-mobile', 'public'],
+  ['Deploy without secrets', 'deploy-without-secrets', 'platform'],
+  ['A program with a key of its own', 'machines', 'key'],
   ['Your API', 'client-credentials-api', 'machine'],
   ['SCIM from Entra', 'scim-entra', 'machine'],
   ['SCIM from Okta', 'scim-okta', 'machine'],
@@ -121,8 +123,8 @@ export async function startPage(visit: Visit, id: string): Promise<FastifyReply>
   const { tenant } = visit.request;
   const client = answer.body;
   const secret = secretOf(visit, 'start');
-  const isPublic = client['type'] === 'public';
-  const shownSecret = secret === undefined ? (isPublic ? undefined : '<client secret>') : itemOf(secret, 'client_secret');
+  const hasSecret = text(client['token_endpoint_auth_method']).startsWith('client_secret');
+  const shownSecret = secret === undefined ? (hasSecret ? '<client secret>' : undefined) : itemOf(secret, 'client_secret');
   const env = [`ISSUER=${tenant.baseUrl}`, `CLIENT_ID=${id}`, ...(shownSecret === undefined ? [] : [`CLIENT_SECRET=${shownSecret}`])];
   return showPage(
     visit,
@@ -131,16 +133,32 @@ export async function startPage(visit: Visit, id: string): Promise<FastifyReply>
 <dt>Issuer</dt><dd><code class="copy" id="issuer">${tenant.baseUrl}</code></dd><dt>Client id</dt><dd><code class="copy" id="client-id">${id}</code></dd></dl>
 <h2>As .env</h2><pre id="env">${env.join('\n')}</pre>
 ${shownSecret === '<client secret>' && html`<p class="hint">The secret was shown when it was made. Where it is lost, make a new one under Credentials.</p>`}</section>
-${hasPeople(client) && maySee(visit, '/events') && (await waitingPanel(visit, id))}${nextSteps(visit, client, env)}`,
+${grantPanels(visit, client)}${await platformPanels(visit, client)}${hasPeople(client) && maySee(visit, '/events') && (await waitingPanel(visit, id))}${nextSteps(visit, client, env)}`,
   );
+}
+
+/** Lets in what the page offers. */
+export async function setOnStart(visit: Visit, id: string, typed: Typed): Promise<FastifyReply> {
+  const answer = await manage(visit, 'GET', pathOf(clients, id));
+  if (answer.status !== 200) return showMissing(visit, clients.singular, answer);
+  return letMissing(visit, answer.body, typed) ?? startPage(visit, id);
 }
 
 const grantsOf = (client: Json): readonly string[] => client['grant_types'] as readonly string[]; // the API's shape
 const hasPeople = (client: Json): boolean => grantsOf(client).some((grant) => grant === codeGrantType || grant === cibaGrantType);
 
+function guidesFor(client: Json): (typeof guides)[number][2] {
+  const [method, grants] = [client['token_endpoint_auth_method'], grantsOf(client)];
+  if (client['type'] === 'public') return 'public';
+  if (hasPeople(client)) return 'web';
+  if (method === federatedMethod) return 'platform';
+  if (grants.includes(jwtBearerGrantType)) return 'key';
+  return grants.includes(machineGrantType) ? 'machine' : 'web';
+}
+
 function nextSteps(visit: Visit, client: Json, env: readonly string[]): Html {
   const grants = grantsOf(client);
-  const wanted = client['type'] === 'public' ? 'public' : grants.includes(machineGrantType) && !hasPeople(client) ? 'machine' : 'web';
+  const wanted = guidesFor(client);
   const [address] = (client['redirect_uris'] ?? []) as readonly string[]; // the API's shape
   const snippets = grants.includes(codeGrantType) ? snippetsOf(wanted, env, address) : [];
   const scopes = ((client['scopes'] ?? []) as readonly string[]).join(' '); // the API's shape

@@ -1,12 +1,15 @@
 // Platforms whose tokens programs are commonly known by (design 18, part 3): what each asks for, whose tokens those are, which of them the
 // program is, and what is written on the platform. Data for `client create --workload`, and for forms. Pure.
+import { isDeepStrictEqual } from 'node:util';
 import { urlCharsMax, workloadLifetimeSecondsMax } from '../../contract/limits.ts';
 import type { Json } from '../field.ts';
 import { quoted } from '../shell.ts';
-import type { Workload } from './workload.ts';
+import type { Workload, WorkloadIssuer } from './workload.ts';
 
 /** A value that a preset asks for. */
 export interface PresetAsk {
+  /** On a form, where it is not its name. */
+  readonly label?: string;
   readonly about: string;
   readonly syntax?: RegExp;
   /** Taken where it is not given; without one it may be left out only where `isOptional`. */
@@ -40,6 +43,8 @@ export interface WorkloadPreset {
   readonly audience?: (given: Given) => string;
   readonly lifetimeSecondsMax?: number;
   readonly workload: (given: Given) => Omit<Workload, 'issuer'>;
+  /** What was given, of such a workload and the audiences of its issuer; undefined: it is of another platform. */
+  readonly read: (workload: Workload, audiences: readonly string[]) => Given | undefined;
   readonly snippets: (writing: Writing) => readonly Snippet[];
 }
 
@@ -50,8 +55,8 @@ const dnsName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const issuerAsked = { about: 'the iss of its tokens' } as const;
 /** Where its keys are, for those whose discovery document is not to be read. */
 const keysAsked = {
-  jwks_uri: { about: 'the address of its keys, instead of its discovery document', isOptional: true },
-  jwks: { about: 'its keys themselves, as JSON', isOptional: true },
+  jwks_uri: { label: 'Address of its keys', about: 'the address of its keys, instead of its discovery document', isOptional: true },
+  jwks: { label: 'Its keys', about: 'its keys themselves, as JSON', isOptional: true },
 } as const;
 
 const shell = (lines: readonly string[]): Snippet => ({ language: 'sh', text: lines.join('\n') });
@@ -59,9 +64,21 @@ const yaml = (lines: readonly string[]): Snippet => ({ language: 'yaml', text: l
 const indented = (lines: readonly string[], by: number): readonly string[] => lines.map((line) => `${' '.repeat(by)}${line}`);
 const inQuery = (text: string): string => encodeURIComponent(text).replaceAll("'", '%27');
 
-/** Of what was given, what its tokens say by the same name. */
-const claimsOf = (given: Given, names: readonly string[]): Readonly<Record<string, string>> =>
+/** Of what was given, what its tokens say by the same name; or of what they say, what was given. */
+const claimsOf = (given: Given, names: readonly string[]): Given =>
   Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
+
+/** What stands at the names of a pattern. */
+const partsOf = (pattern: RegExp, text: string | undefined): Given | undefined => {
+  const found = text === undefined ? null : pattern.exec(text);
+  return found === null ? undefined : { ...found.groups };
+};
+
+/** Of workloads that are named by claims: those, where the first is there. */
+const readClaims =
+  (...names: readonly string[]) =>
+  ({ issuer, claims = {} }: Workload): Given | undefined =>
+    claims[names[0]!] === undefined ? undefined : { issuer, ...claimsOf(claims, names) };
 
 const kubernetes: WorkloadPreset = {
   label: 'Kubernetes',
@@ -73,6 +90,10 @@ const kubernetes: WorkloadPreset = {
   },
   issuer: ({ issuer }) => issuer!,
   workload: ({ namespace, service_account }) => ({ subject: `system:serviceaccount:${namespace}:${service_account}` }),
+  read: ({ issuer, subject }) => {
+    const parts = partsOf(/^system:serviceaccount:(?<namespace>[^:]+):(?<service_account>[^:]+)$/, subject);
+    return parts && { issuer, ...parts };
+  },
   snippets: ({ given, audience, request }) => [
     yaml([
       'spec:',
@@ -102,6 +123,7 @@ const github: WorkloadPreset = {
   oneOf: ['environment', 'ref'],
   issuer: ({ issuer }) => issuer!,
   workload: (given) => ({ claims: claimsOf(given, ['repository_id', 'environment', 'ref']) }),
+  read: readClaims('repository_id', 'environment', 'ref'),
   snippets: ({ given, audience, request }) => [
     yaml([
       'permissions:',
@@ -133,6 +155,7 @@ const gitlab: WorkloadPreset = {
   },
   issuer: ({ issuer }) => issuer!,
   workload: (given) => ({ claims: claimsOf(given, ['project_id', 'ref_protected']) }),
+  read: readClaims('project_id', 'ref_protected'),
   snippets: ({ audience, request }) => [
     yaml([
       'deploy:',
@@ -146,13 +169,16 @@ const gitlab: WorkloadPreset = {
   ],
 };
 
+const googleIssuer = 'https://accounts.google.com';
+
 const google: WorkloadPreset = {
   label: 'Google Cloud',
   asks: {
     service_account: { about: 'its number: gcloud iam service-accounts describe EMAIL --format="value(uniqueId)"', syntax: digits },
   },
-  issuer: () => 'https://accounts.google.com',
+  issuer: () => googleIssuer,
   workload: ({ service_account }) => ({ subject: service_account! }),
+  read: ({ issuer, subject }) => (issuer === googleIssuer && subject !== undefined ? { service_account: subject } : undefined),
   snippets: ({ audience, request }) => [
     shell([
       "platform_token=$(curl -sS --fail-with-body -H 'Metadata-Flavor: Google' \\",
@@ -170,6 +196,7 @@ const aws: WorkloadPreset = {
   },
   issuer: ({ issuer }) => issuer!,
   workload: ({ role }) => ({ subject: role! }),
+  read: ({ issuer, subject }) => (subject?.startsWith('arn:') === true ? { issuer, role: subject } : undefined),
   snippets: ({ audience, request }) => [
     shell([
       `platform_token=$(aws sts get-web-identity-token --audience ${quoted(audience)} \\`,
@@ -190,6 +217,12 @@ const azure: WorkloadPreset = {
   audience: ({ application_id }) => application_id!,
   lifetimeSecondsMax: workloadLifetimeSecondsMax,
   workload: ({ object_id }) => ({ subject: object_id! }),
+  read: ({ issuer, subject }, [audience]) => {
+    const parts = partsOf(/^https:\/\/login\.microsoftonline\.com\/(?<tenant>[^/]+)\/v2\.0$/, issuer);
+    return parts && subject !== undefined && audience !== undefined
+      ? { ...parts, object_id: subject, application_id: audience }
+      : undefined;
+  },
   snippets: ({ given, request }) => [
     shell([
       'platform_token=$(curl -sS --fail-with-body -H Metadata:true \\',
@@ -209,6 +242,7 @@ const spiffe: WorkloadPreset = {
   },
   issuer: ({ id, issuer }) => issuer ?? /^spiffe:\/\/[^/]+/.exec(id!)![0],
   workload: ({ id }) => ({ subject: id! }),
+  read: ({ issuer, subject }) => (subject?.startsWith('spiffe://') === true ? { id: subject, issuer } : undefined),
   snippets: ({ given, audience, request }) => [
     shell([
       `platform_token=$(spire-agent api fetch jwt -audience ${quoted(audience)} -spiffeID ${quoted(given['id']!)} -output json \\`,
@@ -227,23 +261,23 @@ export const isPresetName = (name: string): name is PresetName => Object.hasOwn(
 
 type ReadPreset =
   | { readonly ok: true; readonly given: Given }
-  /** What was expected, and what was found. */
-  | { readonly ok: false; readonly expected: string; readonly found: string };
+  /** Of which value, what was expected, and what was found. */
+  | { readonly ok: false; readonly name: string; readonly expected: string; readonly found: string };
 
 /** What a preset was given, with its defaults. */
-export function readPreset({ asks, oneOf }: WorkloadPreset, words: Given): ReadPreset {
+export function readPreset({ asks, oneOf }: Pick<WorkloadPreset, 'asks' | 'oneOf'>, words: Given): ReadPreset {
   const names = Object.keys(asks);
   for (const [name, value] of Object.entries(words)) {
-    if (!Object.hasOwn(asks, name)) return { ok: false, expected: `one of ${names.join(', ')}`, found: name };
+    if (!Object.hasOwn(asks, name)) return { ok: false, name, expected: `one of ${names.join(', ')}`, found: name };
     const { about, syntax } = asks[name]!;
     const isLong = name !== 'jwks' && value.length > urlCharsMax;
     if (value === '' || isLong || syntax?.test(value) === false)
-      return { ok: false, expected: `${name}=… (${about})`, found: isLong ? `${value.length} characters` : JSON.stringify(value) };
+      return { ok: false, name, expected: `${name}=… (${about})`, found: isLong ? `${value.length} characters` : JSON.stringify(value) };
   }
   const missing = names.find((name) => words[name] === undefined && asks[name]!.default === undefined && asks[name]!.isOptional !== true);
-  if (missing !== undefined) return { ok: false, expected: `${missing}=… (${asks[missing]!.about})`, found: 'none' };
+  if (missing !== undefined) return { ok: false, name: missing, expected: `${missing}=… (${asks[missing]!.about})`, found: 'none' };
   if (oneOf !== undefined && !oneOf.some((name) => words[name] !== undefined))
-    return { ok: false, expected: oneOf.map((name) => `${name}=…`).join(' or '), found: 'none' };
+    return { ok: false, name: oneOf[0]!, expected: oneOf.map((name) => `${name}=…`).join(' or '), found: 'none' };
   const defaults = names.flatMap((name) => (asks[name]!.default === undefined ? [] : [[name, asks[name]!.default] as const]));
   return { ok: true, given: { ...Object.fromEntries(defaults), ...words } };
 }
@@ -266,18 +300,16 @@ export const workloadOfPreset = (preset: WorkloadPreset, given: Given): Workload
   ...preset.workload(given),
 });
 
-/** How a shell sends the token of a platform: as the program's authentication, or as its grant. */
-export function requestOfToken(
-  issuer: string,
-  { clientId, isGrant }: { readonly clientId: string; readonly isGrant: boolean },
-): readonly string[] {
-  const form = isGrant
-    ? ['-d grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer', '--data-urlencode "assertion=$platform_token"']
-    : [
-        `-d grant_type=client_credentials -d client_id=${clientId}`,
-        '-d client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-        '--data-urlencode "client_assertion=$platform_token"',
-      ];
-  const [first, ...rest] = [`curl -sS --fail-with-body ${quoted(`${issuer}/v1/idp/oidc/token`)}`, ...form, '| jq -r .access_token)'];
-  return [`token=$(${first}`, ...rest.map((part) => `  ${part}`)].map((line, at, all) => (at === all.length - 1 ? line : `${line} \\`));
+/** How an issuer that is there differs from what a preset takes, after "expected": whoever wrote other keys would be the client. */
+export function whyNotTaken(
+  { keys, audiences, enabled }: Pick<WorkloadIssuer, 'keys' | 'audiences' | 'enabled'>,
+  wanted: Json,
+): string | undefined {
+  if (!enabled) return 'to be enabled, found it disabled';
+  if (!isDeepStrictEqual(keys, wanted['keys'])) return `with the keys ${shown(wanted['keys'])}, found ${shown(keys)}`;
+  const [audience] = (wanted['audiences'] ?? []) as readonly string[]; // issuerOfPreset names one at most
+  return audience === undefined || audiences.includes(audience) ? undefined : `with the audience ${audience}, found ${shown(audiences)}`;
 }
+
+/** Keys may be long. */
+const shown = (value: unknown): string => JSON.stringify(value).slice(0, 200);
