@@ -1,5 +1,6 @@
-// The official client of the Model Context Protocol against the server of docs/how-to/mcp-server.md and this provider: current and old
-// versions, unmodified, which nobody registered: by document and by registration, up to a tool call, and again by a refresh.
+// Clients of the Model Context Protocol against the server of docs/how-to/mcp-server.md and this provider: the official one for TypeScript in
+// current and old versions, the official one for Python, and fastmcp; unmodified, and registered by nobody (by document, by registration) or by
+// hand, up to a tool call, and again by a refresh.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,13 +12,44 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { allow, type DocumentServer, loopbackUri, openTenant, personOf, startDocumentServer, toConsent } from '../support/agents.ts';
 import { fileBlockOf, root } from '../support/documents.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { findJudge } from '../support/judge-binaries.ts';
 import type { Json, Managed } from '../support/management.ts';
 import { decodeJwt, type Tokens } from '../support/oidc.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-const judge = findJudge('mcp-client');
+type How = 'document' | 'registration' | 'registered';
+interface Judge {
+  readonly name: string;
+  /** Its program, and what it is given before the server's address; undefined: not installed. */
+  readonly command: readonly [string, ...string[]] | undefined;
+  readonly ways: readonly How[];
+  /** Where it lets people come back to: a port it listens at, or undefined, and the test hands it the answer. */
+  readonly listens?: string;
+}
+
+const sdk = findJudge('mcp-client');
+const python = findJudge('python3-agents');
+const program = join(root, 'test', 'interop', 'judges', 'mcp-client.py');
+const ofSdk = (version: string, ways: readonly How[]): Judge => ({
+  name: `SDK ${version}`,
+  command: sdk === undefined ? undefined : [sdk, version],
+  ways,
+});
+const ofPython = (name: string): Judge => ({
+  name: `PyPI ${name}`,
+  command: python === undefined ? undefined : [python, program, name],
+  ways: ['document', 'registration', 'registered'],
+  ...(name === 'fastmcp' && { listens: 'http://localhost:7777/callback' }),
+});
+const judges: readonly Judge[] = [
+  ofSdk('1.32', ['document', 'registration']),
+  ofSdk('1.25', ['document', 'registration']),
+  ofSdk('1.20', ['registration']), // it does not know documents
+  ofPython('mcp'),
+  ofPython('fastmcp'),
+];
 
 interface Said {
   readonly authorize?: string;
@@ -27,7 +59,7 @@ interface Said {
   readonly failed?: string;
 }
 
-describe('clients of the Model Context Protocol', { skip: judge === undefined && 'mcp-client is not installed' }, () => {
+describe('clients of the Model Context Protocol', () => {
   let server: TestServer;
   let documents: DocumentServer;
   let managed: Managed;
@@ -60,21 +92,37 @@ describe('clients of the Model Context Protocol', { skip: judge === undefined &&
     await server.close();
   });
 
-  for (const version of ['1.32', '1.25', '1.20'])
-    for (const how of ['document', 'registration'] as const) {
-      if (version === '1.20' && how === 'document') continue; // it does not know documents
-      it(`SDK ${version}, by ${how}: signs in, calls a tool, refreshes`, async () => {
+  /** How a judge is told who it is. */
+  const clientOf = async ({ listens = loopbackUri, name }: Judge, how: How): Promise<string> => {
+    const redirect_uris = [listens];
+    const grant_types = ['authorization_code', 'refresh_token'];
+    const token_endpoint_auth_method = 'none';
+    if (how === 'document')
+      return documents.publish(`/${name.replaceAll(' ', '-')}`, {
+        client_name: name,
+        redirect_uris,
+        grant_types,
+        token_endpoint_auth_method,
+      });
+    const more = { type: 'public', scopes: ['tools', 'offline_access'], resources: [resource], authorize_error_delivery: 'redirect' };
+    return String((await managed.make('POST', '/clients', { name, redirect_uris, grant_types, ...more }))['client_id']);
+  };
+
+  for (const judge of judges)
+    for (const how of judge.ways)
+      it(`${judge.name}, by ${how}: signs in, calls a tool, refreshes`, {
+        skip: judge.command === undefined && 'not installed',
+      }, async () => {
         const person = await personOf(server, managed);
-        const url = documents.publish(`/sdk-${version}`, {
-          client_name: 'SDK',
-          redirect_uris: [loopbackUri],
-          grant_types: ['authorization_code', 'refresh_token'],
-          token_endpoint_auth_method: 'none',
-        });
-        const child = spawn(judge!, [version, resource, ...(how === 'document' ? [url] : [])], { stdio: ['pipe', 'pipe', 'inherit'] });
+        const client = how === 'registration' ? undefined : await clientOf(judge, how);
+        const isSdk = judge.name.startsWith('SDK');
+        const [command, ...given] = judge.command!;
+        const told = client === undefined ? [] : isSdk ? [client] : [how, client];
+        const child = spawn(command, [...given, resource, ...told], { stdio: ['pipe', 'pipe', 'inherit'] });
         const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
         const next = async (): Promise<Said> => {
-          const said = JSON.parse(String((await lines.next()).value)) as Said;
+          const line = String((await lines.next()).value);
+          const said = line.startsWith('http') ? { authorize: line } : (JSON.parse(line) as Said);
           assert.equal(said.failed, undefined);
           return said;
         };
@@ -82,12 +130,14 @@ describe('clients of the Model Context Protocol', { skip: judge === undefined &&
           const { authorize } = await next();
           const started = await fetch(authorize!, { redirect: 'manual' });
           const { login } = await toConsent(server, started, person.email);
-          child.stdin.write(`${(await allow(login)).href}\n`);
+          const { href } = await allow(login);
+          if (judge.listens === undefined) child.stdin.write(`${href}\n`);
+          else assert.equal((await eventually(() => fetch(href).catch(() => undefined)))?.status, 200); // it listens after it sent the browser
           const { called, client_id: id, tokens } = await next();
           assert.deepEqual(called, [{ type: 'text', text: person.id }]);
           assert.equal(decodeJwt(tokens!.access_token).claims['aud'], resource);
-          if (how === 'document') assert.equal(id, url);
-          else assert.match(String(id), /^open\./);
+          if (client === undefined) assert.match(String(id), /^open\./);
+          else assert.equal(id, client);
           assert.ok(tokens!.refresh_token);
           child.stdin.write('refresh\n');
           const again = await next();
@@ -97,5 +147,4 @@ describe('clients of the Model Context Protocol', { skip: judge === undefined &&
           child.kill();
         }
       });
-    }
 });

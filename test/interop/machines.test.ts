@@ -1,0 +1,100 @@
+// Libraries of others that sign for a program with its own key (RFC 7523), unmodified, as docs/how-to/machines.md tells to use them: authlib and
+// google-auth, each up to a call of an API that verifies the token.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { fileBlockOf } from '../support/documents.ts';
+import { findJudge } from '../support/judge-binaries.ts';
+import { createTestClient, createTestTenant, type Managed } from '../support/management.ts';
+import { decodeJwt } from '../support/oidc.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const python = findJudge('python3-agents');
+const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+const guide = 'docs/how-to/machines.md';
+
+describe('programs with a key of their own, by libraries of Python', {
+  skip: python === undefined && 'python3-agents is not installed',
+}, () => {
+  let server: TestServer;
+  let managed: Managed;
+  let api: Server;
+  let stock: string;
+  let folder: string;
+  before(async () => {
+    server = await startTestServer('sqlite');
+    managed = await createTestTenant(server, { settings: { extra_grants: [jwtBearer] } });
+    api = createServer((request, response) => response.end(String(request.headers.authorization).replace(/^Bearer /, '')));
+    await new Promise<void>((done) => api.listen(0, '127.0.0.1', done));
+    stock = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+    folder = mkdtempSync(join(tmpdir(), 'machines-'));
+    for (const name of ['authlib_job.py', 'google_job.py']) writeFileSync(join(folder, name), fileBlockOf(guide, name));
+  });
+  after(async () => {
+    api.closeAllConnections();
+    api.close();
+    rmSync(folder, { recursive: true, force: true });
+    await server.close();
+  });
+
+  const register = async (publicKey: KeyObject, alg: string): Promise<string> => {
+    const { client_id: id } = await createTestClient(managed, {
+      ...{ name: 'Job', grant_types: [jwtBearer], token_endpoint_auth_method: 'private_key_jwt', redirect_uris: [] },
+      ...{ resources: [stock], scopes: ['stock:read'], jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'job-1', alg }] } },
+    });
+    return id;
+  };
+  /** What a program prints that is given these values in `given`. */
+  const run = async (program: string, given: unknown): Promise<{ code: number | null; out: string; err: string }> => {
+    const child = spawn(python!, ['-c', `import json, sys\ngiven = json.loads(sys.argv[1])\n${program}`, JSON.stringify(given)], {
+      cwd: folder,
+    });
+    const [out, err, code] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      new Promise<number | null>((done) => child.once('close', done)),
+    ]);
+    return { code, out, err };
+  };
+
+  it('authlib: a session gets its token by an assertion of its own, and the next by another', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const id = await register(publicKey, 'ES256');
+    const program = `from authlib_job import job_session
+session = job_session(given["issuer"], given["client"], given["key"])
+session.refresh_token()
+session.refresh_token()
+print(session.get(given["api"]).text)`;
+    const given = { issuer: managed.baseUrl, client: id, key: privateKey.export({ format: 'jwk' }), api: stock };
+    const { code, out, err } = await run(program, given);
+    assert.equal(code, 0, err);
+    const { sub, aud, scope } = decodeJwt(out.trim()).claims;
+    assert.deepEqual([sub, aud, scope], [id, stock, 'stock:read']);
+    const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
+    assert.match((await run(program, { ...given, key: other })).err, /invalid_grant/);
+  });
+
+  it('google-auth: with the claims of the guide and our token_uri; with its own alone it is refused', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const id = await register(publicKey, 'RS256');
+    const given = { issuer: managed.baseUrl, client: id, key: privateKey.export({ type: 'pkcs8', format: 'pem' }) };
+    const program = 'from google_job import job_token\nprint(job_token(given["issuer"], given["client"], given["key"]))';
+    const { code, out, err } = await run(`${program}\n${program}`, given);
+    assert.equal(code, 0, err);
+    for (const token of out.trim().split('\n')) {
+      const { sub, aud, scope } = decodeJwt(token).claims;
+      assert.deepEqual([sub, aud, scope], [id, stock, 'stock:read']);
+    }
+    const plain = `from google.auth.transport.requests import Request
+from google.oauth2.service_account import Credentials
+Credentials.from_service_account_info({"client_email": given["client"], "token_uri": given["issuer"] + "/v1/idp/oidc/token", "private_key": given["key"], "private_key_id": "job-1"}).refresh(Request())`;
+    assert.match((await run(plain, given)).err, /invalid_grant/);
+  });
+});
