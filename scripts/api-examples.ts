@@ -92,6 +92,9 @@ const examples: Readonly<Record<string, Example>> = {
   'POST /mappings/preview': { body: { kind: 'oidc', user_id: examplePersonId } },
   'POST /signing-keys': { body: { use: 'oidc', alg: 'ES256' } },
   'PATCH /settings': { body: { access_token_lifetime_seconds: 600 } },
+  'POST /document': {
+    body: { document: { gatehouse: 1, resources: [{ identifier: 'https://orders.example.com', name: 'Orders' }] }, plan: true },
+  },
   'POST /hooks': { body: { point: 'sign_in', url: 'https://hooks.example.com/sign-in', on_failure: 'continue' } },
   'PATCH /hooks/{id}': { body: { deadline_ms: 500 } },
   'POST /webhooks': { body: { url: 'https://hooks.example.com/gatehouse', types: ['user.*', 'group.created'] } },

@@ -39,6 +39,7 @@ import { providerMetadataEndpoints } from './saml/provider-metadata.ts';
 import { besideServiceProvider, serviceProviderEndpoints } from './saml/service-providers.ts';
 import { besideProvider, identityProviderEndpoints } from './sign-in/identity-providers.ts';
 import { ssfStreamEndpoints } from './ssf/ssf-streams.ts';
+import { documentEndpoints } from './tenant/document.ts';
 import { domainEndpoints } from './tenant/domain.ts';
 import { settingsEndpoints } from './tenant/settings.ts';
 import { signingKeyEndpoints } from './tenant/signing-keys.ts';
@@ -89,6 +90,7 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...connectorRunEndpoints,
   ...signingKeyEndpoints,
   ...settingsEndpoints,
+  ...documentEndpoints,
   ...brandingEndpoints,
   ...imageEndpoints,
   ...textEndpoints,

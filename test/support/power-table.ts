@@ -1,7 +1,7 @@
 // What each write of the Management API takes, and what it could hand out: the judgement that test/surfaces/power-graph.test.ts holds
 // against a running server. A write that is not judged here fails that test: whoever adds one says what it takes and by which of the
 // ways below somebody could grow by it.
-import type { Capability } from '../../src/domain/people/capabilities.ts';
+import { type Capability, capabilitiesOfTenant } from '../../src/domain/people/capabilities.ts';
 import type { Json } from './management.ts';
 import type { PowerWorld } from './power-world.ts';
 
@@ -111,6 +111,7 @@ export const judged: Readonly<Record<string, Judged>> = {
   'PUT /mappings/inbound': signIn('proof'),
   'POST /mappings/preview': judge('settings:read', 'users:read')('shows', { bodies: ({ people }) => [{ kind: 'oidc', user_id: people.plain.id, rules: [{ to: 'their_groups', from: 'user_name', scope: 'profile' }] }, { kind: 'oidc', user_id: people.plain.id, rules: [{ to: 'their_groups', from: 'groups', scope: 'profile' }] }] }),
   'PATCH /settings': settings('proof', { or: 'sign-in:write', bodies: () => [{ access_token_lifetime_seconds: 900 }, weakest, { branding: { accent: '#1d4ed8' } }, { smtp: { server: mailServer } }] }),
+  'POST /document': judge(...capabilitiesOfTenant({ slug: 'any' }))('switch', { undone: 'who holds everything has nothing to grow by; whoever lacks one capability is refused in management-document.test.ts' }),
 
   'POST /users': users('person'),
   'PATCH /users/{id}': users('person', { bodies: () => [{ state: 'active' }, { role: 'admin' }] }),

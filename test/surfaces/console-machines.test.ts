@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { SignJWT } from 'jose';
 import { workloadsPerClientMax } from '../../src/contract/limits.ts';
 import { presetNames, workloadPresets } from '../../src/domain/client/workload-presets.ts';
+import { capabilitiesOfTenant } from '../../src/domain/people/capabilities.ts';
 import { textOf } from '../support/account.ts';
 import { type KeyPair, makeKeyPair } from '../support/client-credentials.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
@@ -115,6 +116,21 @@ for (const database of databases) {
       const { access_token: token } = (await answer.json()) as { access_token: string };
       assert.equal((await callJson(`${tenant.baseUrl}/v1/management/clients`, token, 'GET')).status, 200);
       assert.equal((await callJson(`${tenant.baseUrl}/v1/management/users`, token, 'GET')).status, 403);
+    });
+
+    it('everything there is, for a job that applies documents: offered to whoever holds it', async () => {
+      const owner = await signInAs('owner@x.example', ['owner']);
+      assert.match(await textOf(await owner.page(`${here}?platform=google`), 200), /name="everything"/);
+      await owner.act(`${here}?platform=google`, {
+        ...{ name: 'Owner', service_account: '1122', everything: 'on' },
+        ...{ resource: tenant.managementApi, scopes: '' },
+      });
+      assert.deepEqual((await named('Owner'))['scopes'], capabilitiesOfTenant(tenant));
+      const elsewhere = { name: 'Owner 2', service_account: '1122', everything: 'on', resource: orders, scopes: '' };
+      const page = await textOf(await owner.submit(`${here}?platform=google`, elsewhere), 400);
+      assert.equal(shownIn(page, 'field-everything-wrong'), 'is of the Management API and SCIM alone');
+      await visitor.act(`${here}?platform=google`, { ...elsewhere, resource: tenant.managementApi, name: 'Nobody' });
+      assert.deepEqual((await named('Nobody'))['scopes'], []); // an administrator who is none is not asked
     });
 
     it('an API of one’s own: the grant by assertion, its scopes alone, and what the tenant lacks for it', async () => {
@@ -239,7 +255,7 @@ for (const database of databases) {
       await textOf(await auditor.submit(`${here}?platform=gitlab`, { ...fields, scopes: '' }), 403);
       await tenant.make('POST', '/roles', { name: 'apps', description: 'Applications', capabilities: ['clients:read', 'clients:write'] });
       const person = await signInAs('apps@x.example', ['apps']);
-      assert.doesNotMatch(await textOf(await person.page(`${here}?platform=gitlab`), 200), /Orders/);
+      assert.doesNotMatch(await textOf(await person.page(`${here}?platform=gitlab`), 200), /Orders|name="everything"/);
       const refused = await person.submit(`${here}?platform=gitlab`, { ...fields, scopes: 'users:read' });
       assert.ok(refused.status === 400 || refused.status === 403, String(refused.status));
       assert.equal((await listed('/clients?search=Forged')).length, 0);

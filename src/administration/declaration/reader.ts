@@ -7,6 +7,7 @@ import { DeclarationFault, type Declared, documentVersion, type Path, type Secti
 const header = ['gatehouse', 'tenant'] as const;
 /** Sections that are one object. */
 const singles: ReadonlySet<string> = new Set(['settings', 'texts', 'mails', 'mappings']);
+export const isSingle = (section: Section): boolean => singles.has(section);
 
 interface Block {
   readonly name: string;
@@ -24,6 +25,18 @@ export async function* readDeclarations(lines: AsyncIterable<string> | Iterable<
   for await (const block of readBlocks(lines)) {
     if (block.name === '') yield* readWhole(block, order);
     else yield* readBlock(block, order);
+  }
+  order.end();
+}
+
+/** The items of a document that was parsed already, in the order of their sections. @throws DeclarationFault */
+export function* declarationsIn(document: Readonly<Record<string, unknown>>): Generator<Declared> {
+  const order = createOrder();
+  const placeOf = (name: string): number => sections.indexOf(name as Section);
+  const nowhere = (): undefined => undefined;
+  for (const name of Object.keys(document).toSorted((one, other) => placeOf(one) - placeOf(other))) {
+    if ((header as readonly string[]).includes(name)) order.header(name, document[name], undefined);
+    else yield* itemsOf(order.enter(name, undefined), document[name], nowhere);
   }
   order.end();
 }

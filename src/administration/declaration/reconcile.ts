@@ -89,7 +89,10 @@ export async function openSession(administration: Administration, tenant: Tenant
 const nowhere: Declared = { section: 'settings', path: '', value: {}, lineOf: () => undefined };
 
 /** Checks a whole document by shape before anything is written. @throws DeclarationFault */
-export async function checkDocument(items: AsyncIterable<Declared>, onItem?: (section: Section) => void): Promise<void> {
+export async function checkDocument(
+  items: AsyncIterable<Declared> | Iterable<Declared>,
+  onItem?: (section: Section) => void,
+): Promise<void> {
   const checks = await createChecks();
   for await (const item of items) {
     checks.get(item.section)!(item);
@@ -106,7 +109,11 @@ async function createChecks(): Promise<ReadonlyMap<Section, ShapeCheck>> {
 }
 
 /** Walks the items; gives what changed, or would. @throws DeclarationFault for an item that is wrong in itself */
-export async function reconcile(session: Session, items: AsyncIterable<Declared>, options: ReconcileOptions): Promise<Reconciled> {
+export async function reconcile(
+  session: Session,
+  items: AsyncIterable<Declared> | Iterable<Declared>,
+  options: ReconcileOptions,
+): Promise<Reconciled> {
   const checks = await createChecks();
   const run = createRun(session, options);
   const pace = paceOfLongWork();

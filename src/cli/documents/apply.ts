@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { addProgressOption } from '../progress.ts';
 import { addCommonOptions, addTenantOption, type Options } from '../registry/administrator.ts';
 import { runDocument } from './document-file.ts';
+import { addServerOptions } from './server-options.ts';
 
 export function applyCommand(program: Command): void {
   const command = program
@@ -14,6 +15,7 @@ export function applyCommand(program: Command): void {
       'after',
       '\nSee first what it would do: gatehouse plan -f <file>\n\nExample:\n  gatehouse apply -f acme.yaml --tenant acme',
     );
+  addServerOptions(command);
   addProgressOption(addCommonOptions(addTenantOption(command))).action((options: Options) =>
     runDocument(String(options['file']), options, { write: true, prune: options['prune'] === true, lists: true }),
   );

@@ -36,14 +36,21 @@ export interface Run {
   readonly failsOnChanges?: boolean;
 }
 
-/** Reads the file, compares it with the tenant, writes when asked, and prints what came of it. */
+/** Reads the file, compares it with the tenant, writes when asked, and prints what came of it; on a server elsewhere where one is named. */
 export async function runDocument(file: string, options: Options, run: Run): Promise<void> {
   if (file !== '-') requireFile(file);
+  if (options['server'] !== undefined) return (await import('./by-server.ts')).runByServer(file, options, run);
   await administer(options, async (administrator) => {
     // A mistake at the end of the file is told before the first item is written.
     if (run.write && file !== '-') await checkDocument(readDeclarations(linesOf(file)));
     await runItems(administrator, options, readDeclarations(linesOf(file)), run);
   });
+}
+
+/** What is printed beside the result. */
+interface More {
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly lines: readonly string[];
 }
 
 /** As runDocument, with items of whatever origin; `more` is printed beside the result. */
@@ -52,7 +59,7 @@ export async function runItems(
   options: Options,
   items: AsyncIterable<Declared>,
   run: Run,
-  more: () => { readonly json: Readonly<Record<string, unknown>>; readonly lines: readonly string[] } = () => ({ json: {}, lines: [] }),
+  more: () => More = () => ({ json: {}, lines: [] }),
 ): Promise<void> {
   const progress = createProgress(options);
   const changes: Change[] = [];
@@ -64,10 +71,19 @@ export async function runItems(
   const tenant = await loadTenant(administrator, options);
   const result = await reconcile(await openSession(administrator, tenant, by), items, reconcileOptions);
   progress.end();
-  const { json, lines } = more();
-  const { created, updated, deleted, unchanged, conflicts, secrets } = result;
+  report(administrator, { ...result, changes }, run, more());
+}
+
+/** Prints what came of a run, and fails where something stayed out. @throws CommandFailure */
+export function report(
+  { print }: Pick<Administrator, 'print'>,
+  result: Reconciled & { readonly changes: readonly Change[] },
+  run: Run,
+  more: More = { json: {}, lines: [] },
+): void {
+  const { changes, created, updated, deleted, unchanged, conflicts, secrets } = result;
   const shownSecrets = secrets.map(({ clientId, secret }) => ({ client_id: clientId, client_secret: secret }));
-  administrator.print(
+  print(
     {
       ...(run.lists ? { changes } : {}),
       created,
@@ -76,9 +92,13 @@ export async function runItems(
       unchanged,
       conflicts,
       ...(run.write ? { secrets: shownSecrets } : {}),
-      ...json,
+      ...more.json,
     },
-    [...secrets.map(({ clientId, secret }) => `Secret of client ${clientId}, shown once: ${secret}`), summaryOf(result, run), ...lines],
+    [
+      ...secrets.map(({ clientId, secret }) => `Secret of client ${clientId}, shown once: ${secret}`),
+      summaryOf(result, run),
+      ...more.lines,
+    ],
   );
   if (conflicts.length > 0) throw new CommandFailure(conflictText(result));
   const changed = created + updated + deleted;
@@ -104,7 +124,7 @@ function conflictText({ conflicts }: Reconciled): string {
 const signs = { create: '+', update: '~', delete: '-' } as const;
 const valueCharsMax = 60;
 
-function describeChange(change: Change): string {
+export function describeChange(change: Change): string {
   const head = `${signs[change.action]} ${change.noun} ${change.id ?? ''} ${change.title}`.replaceAll(/ +/g, ' ');
   if (change.action !== 'update') return head;
   return [head, ...change.fields.map(({ name, from, to }) => `    ${name}: ${shortened(from)} -> ${shortened(to)}`)].join('\n');

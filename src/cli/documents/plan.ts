@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { addProgressOption } from '../progress.ts';
 import { addCommonOptions, addTenantOption, type Options } from '../registry/administrator.ts';
 import { runDocument } from './document-file.ts';
+import { addServerOptions } from './server-options.ts';
 
 export function planCommand(program: Command): void {
   const command = program
@@ -12,6 +13,7 @@ export function planCommand(program: Command): void {
     .option('--prune', 'count what is not in the document as to be deleted')
     .option('--exit-code', 'end with 3 when there is something to change')
     .addHelpText('after', '\nExample:\n  gatehouse plan -f acme.yaml --tenant acme');
+  addServerOptions(command);
   addProgressOption(addCommonOptions(addTenantOption(command))).action((options: Options) =>
     runDocument(String(options['file']), options, {
       write: false,

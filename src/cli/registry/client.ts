@@ -8,6 +8,7 @@ import { federatedMethod } from '../../domain/client/workload.ts';
 import { type PresetAsk, workloadOfPreset, workloadPresets } from '../../domain/client/workload-presets.ts';
 import { snippetsOf } from '../../domain/client/workload-snippets.ts';
 import type { FieldFault, Json } from '../../domain/field.ts';
+import { capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { findClient, listClients } from '../../storage/registry/clients/clients.ts';
 import { CommandFailure, usage } from '../failure.ts';
@@ -41,6 +42,12 @@ export function clientCommand(program: Command): void {
         .argParser((text: string, before: readonly string[] = []) => [...before, text])
         .conflicts(['kind', 'type', 'authMethod']),
     )
+    .addOption(
+      new Option(
+        '--every-capability',
+        'it may do all there is in the tenant, as a job that applies documents on a server elsewhere',
+      ).conflicts('scope'),
+    )
     .addHelpText(
       'after',
       `\nPlatforms of --workload, whose values follow as name=value with commas between:\n${platformLines().join('\n')}`,
@@ -73,9 +80,10 @@ async function create(name: string, options: Options): Promise<void> {
   const workload = platforms === undefined ? undefined : await ofWorkloads(platforms);
   const kind = workload === undefined ? String(options['kind'] ?? '') : 'machine';
   const values: ClientChange = isClientKind(kind) ? clientKinds[kind].values : { scopes: signInScopes };
-  const given: ClientChange = { ...values, ...givenFlags(clientFields, options), name, ...workload?.values };
+  const asked: ClientChange = { ...values, ...givenFlags(clientFields, options), name, ...workload?.values };
   await administer(options, async (administrator) => {
     const tenant = await loadTenant(administrator, options);
+    const given = options['everyCapability'] === true ? { ...asked, scopes: capabilitiesOfTenant(tenant) } : asked;
     const platform = await workload?.prepare(administrator, tenant, given);
     const created = await createClient(administrator, { tenant, by }, given);
     if (!created.ok) throw wrongFlag(created.fault, given);

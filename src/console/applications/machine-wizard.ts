@@ -130,7 +130,18 @@ async function apisOf(visit: Visit): Promise<readonly Api[]> {
   ];
 }
 
-function fieldsOf({ asks }: Asked, apis: readonly Api[]): readonly FormField[] {
+const everythingField: FormField = {
+  path: 'everything',
+  label: 'Everything in this tenant',
+  kind: 'checkbox',
+  hint: 'What a job needs that applies documents on this server (gatehouse apply --server), instead of the list above.',
+};
+
+/** Whoever may do everything can let a machine do it. */
+const mayGiveEverything = ({ allowed, request }: Visit): boolean =>
+  capabilitiesOfTenant(request.tenant).every((capability) => allowed.has(capability));
+
+function fieldsOf(visit: Visit, { asks }: Asked, apis: readonly Api[]): readonly FormField[] {
   const api: FormField = {
     path: 'resource',
     label: 'What it calls',
@@ -146,14 +157,15 @@ function fieldsOf({ asks }: Asked, apis: readonly Api[]): readonly FormField[] {
     groups: apis.filter(({ scopes }) => scopes.length > 0).map(({ name, scopes }) => ({ name, options: scopes })),
     hint: 'Give it no more than it needs.',
   };
-  return [nameField, ...Object.entries(asks).map(([name, ask]) => fieldOf(name, ask)), api, may];
+  const everything = mayGiveEverything(visit) ? [everythingField] : [];
+  return [nameField, ...Object.entries(asks).map(([name, ask]) => fieldOf(name, ask)), api, may, ...everything];
 }
 
 async function questionsPage(visit: Visit, name: string, typed?: Typed, refused?: Refused): Promise<FastifyReply> {
   const platform = platforms[name]!;
   const at = (below: string): string => consolePath(visit.request.tenant, below);
   const defaults = Object.fromEntries(Object.entries(platform.asks).map(([asked, { default: value }]) => [asked, value]));
-  const fields = fieldsOf(platform, await apisOf(visit));
+  const fields = fieldsOf(visit, platform, await apisOf(visit));
   return showPage(
     visit,
     `New machine: ${platform.label}`,
@@ -168,7 +180,7 @@ export async function createMachine(visit: Visit, typed: Typed): Promise<Fastify
   const name = platformIn(visit);
   if (name === undefined) return platformsPage(visit);
   const apis = await apisOf(visit);
-  const fields = fieldsOf(platforms[name]!, apis);
+  const fields = fieldsOf(visit, platforms[name]!, apis);
   const refuse = (refused: Refused): Promise<FastifyReply> => questionsPage(visit, name, typed, refused);
   const at = (path: string, why: string): Promise<FastifyReply> =>
     refuse(refusedField({ field: fields.find((field) => field.path === path)!, text: why }));
@@ -219,6 +231,7 @@ function givenFault(name: string, apis: readonly Api[], json: Json): Fault | und
   }
   const api = apis.find(({ identifier }) => identifier === json['resource']);
   if (api === undefined) return { path: 'resource', text: 'must be one of those that are listed' };
+  if (json['everything'] === true && api !== apis[0]) return { path: 'everything', text: `is of the ${apis[0]!.name} alone` };
   const known = new Set(api.scopes.map(([scope]) => scope));
   const unknown = ((json['scopes'] ?? []) as readonly string[]).find((scope) => !known.has(scope)); // a picker
   return unknown === undefined ? undefined : { path: 'scopes', text: `${unknown} is no scope of ${api.name}` };
@@ -245,9 +258,10 @@ async function spokenOf(visit: Visit, name: string, json: Json, refused: (answer
   return { values: { token_endpoint_auth_method: federatedMethod, workloads: [workloadOfPreset(preset, read.given)] } };
 }
 
-function clientOf(visit: Visit, { name, resource, scopes }: Json): Json {
-  if (resource === visit.request.tenant.managementApi)
-    return { name, scopes, grant_types: [machineGrantType], ...audiencesOf(visit, { scopes }) };
+function clientOf(visit: Visit, { name, resource, scopes: ticked, everything }: Json): Json {
+  const { tenant } = visit.request;
+  const scopes = everything === true ? capabilitiesOfTenant(tenant) : ticked;
+  if (resource === tenant.managementApi) return { name, scopes, grant_types: [machineGrantType], ...audiencesOf(visit, { scopes }) };
   return { name, scopes, grant_types: [jwtBearerGrantType], resources: [resource] };
 }
 
