@@ -92,6 +92,7 @@ const examples: Readonly<Record<string, Example>> = {
   'POST /mappings/preview': { body: { kind: 'oidc', user_id: examplePersonId } },
   'POST /signing-keys': { body: { use: 'oidc', alg: 'ES256' } },
   'PATCH /settings': { body: { access_token_lifetime_seconds: 600 } },
+  'POST /settings/lists': { body: { add: { client_hosts: { trusted: ['agents.example.com'] } } } },
   'POST /document': {
     body: { document: { gatehouse: 1, resources: [{ identifier: 'https://orders.example.com', name: 'Orders' }] }, plan: true },
   },

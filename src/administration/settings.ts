@@ -22,24 +22,29 @@ import { requireSigningKeys } from './signing-keys.ts';
 
 type Change = Readonly<Record<string, unknown>>;
 
+/** A change, or what makes one of the settings as they are then; of such a one nothing is secret, and nothing names an algorithm. */
+type Wanted = Change | ((before: Settings) => Change | Promise<Change>);
+
 /** Merges a change into the tenant's settings, key by key. */
 export async function changeSettings(
   administration: Administration,
   { id: tenant, slug }: Pick<Tenant, 'id' | 'slug'>,
-  change: Change,
+  wanted: Wanted,
   by: By,
 ): Promise<
   Outcome<{ readonly settings: Settings }, 'unknown'> | { readonly ok: false; readonly reason: 'invalid'; readonly fault: FieldFault }
 > {
   const { database, cache } = administration;
-  const unusable = secretFault(change);
+  const plain = typeof wanted === 'function' ? {} : wanted;
+  const unusable = secretFault(plain);
   if (unusable !== undefined) return { ok: false, reason: 'invalid', fault: unusable };
-  const alg = change['access_token_alg'];
+  const alg = plain['access_token_alg'];
   if (alg === 'ES256' || alg === 'RS256' || alg === 'EdDSA') await requireSigningKeys(administration, tenant, alg);
-  const sealed = withOneAccentColor(sealSettings(administration.encryption, tenant, change));
   return cache.write(tenant, async (queries) => {
     const stored = await lockTenantSettings(queries, database.dialect, tenant);
     if (stored === undefined) return fail('unknown');
+    const change = typeof wanted === 'function' ? await wanted(mergeSettings(JSON.parse(stored))) : wanted;
+    const sealed = withOneAccentColor(sealSettings(administration.encryption, tenant, change));
     const merged = merge(sealSettings(administration.encryption, tenant, JSON.parse(stored)), sealed);
     const settings = mergeSettings(merged, administration.canMail);
     const before = mergeSettings(JSON.parse(stored));

@@ -41,6 +41,7 @@ import { besideProvider, identityProviderEndpoints } from './sign-in/identity-pr
 import { ssfStreamEndpoints } from './ssf/ssf-streams.ts';
 import { documentEndpoints } from './tenant/document.ts';
 import { domainEndpoints } from './tenant/domain.ts';
+import { settingListEndpoints } from './tenant/setting-lists.ts';
 import { settingsEndpoints } from './tenant/settings.ts';
 import { signingKeyEndpoints } from './tenant/signing-keys.ts';
 import { tenantEndpoints } from './tenant/tenants.ts';
@@ -90,6 +91,7 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...connectorRunEndpoints,
   ...signingKeyEndpoints,
   ...settingsEndpoints,
+  ...settingListEndpoints,
   ...documentEndpoints,
   ...brandingEndpoints,
   ...imageEndpoints,

@@ -111,6 +111,7 @@ export const judged: Readonly<Record<string, Judged>> = {
   'PUT /mappings/inbound': signIn('proof'),
   'POST /mappings/preview': judge('settings:read', 'users:read')('shows', { bodies: ({ people }) => [{ kind: 'oidc', user_id: people.plain.id, rules: [{ to: 'their_groups', from: 'user_name', scope: 'profile' }] }, { kind: 'oidc', user_id: people.plain.id, rules: [{ to: 'their_groups', from: 'groups', scope: 'profile' }] }] }),
   'PATCH /settings': settings('proof', { or: 'sign-in:write', bodies: () => [{ access_token_lifetime_seconds: 900 }, weakest, { branding: { accent: '#1d4ed8' } }, { smtp: { server: mailServer } }] }),
+  'POST /settings/lists': signIn('proof', { or: 'settings:write', bodies: () => [{ add: { client_hosts: { trusted: ['evil.example'] } } }, { add: { login_methods: ['email_pin'] } }, { add: { extra_grants: ['registration'] } }, { remove: { login_methods: ['passkey', 'phone'] } }] }),
   'POST /document': judge(...capabilitiesOfTenant({ slug: 'any' }))('switch', { undone: 'who holds everything has nothing to grow by; whoever lacks one capability is refused in management-document.test.ts' }),
 
   'POST /users': users('person'),

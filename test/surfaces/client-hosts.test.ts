@@ -186,6 +186,14 @@ for (const database of databases)
         assert.deepEqual(await hostsNow(), { trusted: [], blocked: [], only_trusted: false });
       });
 
+      it('two who judge at the same moment both are heard', async () => {
+        const hosts = Array.from({ length: 6 }, (_, at) => `agent-${at}.example`);
+        await Promise.all(hosts.map((one, at) => judge(at % 2 === 0 ? 'trust' : 'block', one)));
+        const { trusted, blocked } = (await hostsNow()) as Readonly<Record<'trusted' | 'blocked', readonly string[]>>;
+        assert.deepEqual([...trusted, ...blocked].toSorted(), hosts);
+        await managed.make('PATCH', '/settings', { client_hosts: { trusted: [], blocked: [] } });
+      });
+
       it('an entry for several hosts is left to the settings, and what is no host is told', async () => {
         const name = host.replace(/:.*/, '');
         const lists = { trusted: [], blocked: [name, host], only_trusted: false };

@@ -98,14 +98,19 @@ export async function judgeHost(visit: Visit, typed: Typed): Promise<FastifyRepl
   const settings = await manage(visit, 'GET', '/settings');
   if (settings.status !== 200) return clientHostsPage(visit, { kind: 'bad', text: refusalText(settings) });
   const before = settings.body['client_hosts'] as Lists; // the API's shape
+  const standings = ['trusted', 'blocked'] as const;
   const listed = (standing: keyof Lists): readonly string[] => [
     ...before[standing].filter((one) => one !== host),
     ...(act.becomes === standing ? [host] : []),
   ];
-  const after = { trusted: listed('trusted'), blocked: listed('blocked') };
-  if (standingOf({ host, origin: 'document' }, after) !== act.becomes)
+  if (standingOf({ host, origin: 'document' }, { trusted: listed('trusted'), blocked: listed('blocked') }) !== act.becomes)
     return clientHostsPage(visit, { kind: 'bad', text: `An entry for several hosts has ${host}: change it under Security & limits.` });
-  const answer = await manage(visit, 'PATCH', '/settings', { client_hosts: after });
+  const named = (which: readonly (keyof Lists)[]) => ({ client_hosts: Object.fromEntries(which.map((one) => [one, [host]])) });
+  // Word by word: what others put into the lists meanwhile stays.
+  const answer = await manage(visit, 'POST', '/settings/lists', {
+    remove: named(standings.filter((one) => one !== act.becomes)),
+    add: named(standings.filter((one) => one === act.becomes)),
+  });
   return answer.status === 200
     ? finish(visit, here, `${host} ${act.done}`)
     : clientHostsPage(visit, { kind: 'bad', text: refusalText(answer) });

@@ -24,10 +24,7 @@ export async function letGrant(
   to: { readonly path: string; readonly done: string },
 ): Promise<FastifyReply> {
   if (!visit.allowed.has(power)) throw lacking(visit);
-  const before = await manage(visit, 'GET', '/settings');
-  const grants = (before.body['extra_grants'] ?? []) as readonly string[]; // the API's shape
-  const changed = [...new Set([...grants, grant])];
-  const answer = before.status === 200 ? await manage(visit, 'PATCH', '/settings', { extra_grants: changed }) : before;
+  const answer = await manage(visit, 'POST', '/settings/lists', { add: { extra_grants: [grant] } });
   if (answer.status !== 200) return showPage(visit, 'More ways to get tokens', html``, { kind: 'bad', text: refusalText(answer) });
   return finish(visit, to.path, to.done);
 }
