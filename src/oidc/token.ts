@@ -173,7 +173,7 @@ interface TokenResponse {
   readonly access_token: string;
   /** RFC 8693 2.2.1. */
   readonly issued_token_type?: string;
-  readonly token_type: 'Bearer' | 'DPoP';
+  readonly token_type: 'Bearer' | 'DPoP' | 'N_A';
   readonly expires_in: number;
   readonly refresh_token?: string;
   readonly id_token?: string;
@@ -185,6 +185,11 @@ async function mint(request: TokenRequest, type: TokenGrant, examined: Examined,
   const { keys, scopes, resource, lifetimeSeconds, refreshToken, added } = minting;
   const { grant, exchanged } = examined;
   const scope = scopes.join(' ');
+  if (exchanged?.assertion !== undefined) {
+    const { assertion, issuedTokenType } = exchanged;
+    const token = await assertion.mint(keys, scopes);
+    return { access_token: token, issued_token_type: issuedTokenType, token_type: 'N_A', expires_in: assertion.lifetimeSeconds, scope };
+  }
   const claims = await claimsForTokens(services, tenant, client, { grant, scopes, requestId: request.request.id });
   const { token, expiresAtSeconds } = await mintAccessToken(tenant, keys, services.clock, {
     alg: accessTokenAlgOf(client, tenant.settings.access_token_alg),

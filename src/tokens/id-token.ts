@@ -60,6 +60,7 @@ export interface IdTokenHint {
   readonly sub: string;
   readonly clientId: string;
   readonly sid: string;
+  readonly expiresAtSeconds: number;
 }
 
 type IdTokenHintFailure = 'malformed' | 'unknown_key' | 'bad_signature' | 'wrong_issuer' | 'not_an_id_token';
@@ -79,8 +80,8 @@ export function verifyIdTokenHint(
   if (jwt.claims['iss'] !== tenant.baseUrl) return fail('wrong_issuer');
   if (jwt.claims['token_use'] !== 'id') return fail('not_an_id_token');
   // Signed by us as an ID token: mintIdToken wrote these members.
-  const { sub, aud, sid } = jwt.claims as { sub: string; aud: string; sid: string };
-  return { ok: true, hint: { sub, clientId: aud, sid } };
+  const { sub, aud, sid, exp } = jwt.claims as { sub: string; aud: string; sid: string; exp: number };
+  return { ok: true, hint: { sub, clientId: aud, sid, expiresAtSeconds: exp } };
 }
 
 const isOtherToken = (jwt: ParsedJwt): boolean => jwt.header['typ'] !== 'JWT';

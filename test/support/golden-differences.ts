@@ -177,7 +177,7 @@ const differences: readonly Difference[] = [
     reason: 'a client says which APIs it is, and what it may exchange tokens for; a program speaks for itself by its key or its platform',
     inJson: (body) =>
       withoutMembers(body, [
-        ...['serves', 'exchange', 'workloads', 'federated_jwt', '/workload-issuers', '/workload-issuers/{id}'],
+        ...['serves', 'exchange', 'cross_app_access', 'workloads', 'federated_jwt', '/workload-issuers', '/workload-issuers/{id}'],
         ...['urn:ietf:params:oauth:grant-type:token-exchange', 'urn:ietf:params:oauth:grant-type:jwt-bearer'],
       ]),
   },

@@ -128,6 +128,7 @@ for (const database of databases) {
         refresh_reuse_leeway_seconds: 0,
         serves: [],
         exchange: [],
+        cross_app_access: [],
         logo_uri: null,
         mappings: [],
         enabled: true,

@@ -23,6 +23,7 @@ import { cibaGrantType, codeGrantType, grantTypeNames, grantTypes, machineGrantT
 import { standardScopes } from '../oidc/standard-scopes.ts';
 import { capabilities } from '../people/capabilities.ts';
 import { audienceFault, calledUriFault, redirectUriFault } from './client-uris.ts';
+import { crossAppFields } from './cross-app.ts';
 import { fapi2Fault, fapi2Implied, fapi2Profile, hasBoundTokens } from './fapi2.ts';
 import { type JwkSet, jwkSetShape, keysFault } from './jwk-set.ts';
 import type { Origin } from './stranger.ts';
@@ -125,6 +126,7 @@ export const clientFields = {
     label: 'Leeway for a refresh token used twice, in seconds',
     help: 'A client that lost the answer to a refresh gets the same one again; later uses end its tokens.' }),
   ...exchangeFields,
+  ...crossAppFields,
   logoUri: field('logo_uri', uri, { label: 'Address of its logo', check: calledUriFault }),
   mappings: field('mappings', rulesKind('oidc'), { default: [], label: 'Claims', check: mappingsFault,
     help: 'Rules that make claims; they replace rules of the default table (/mappings/oidc) by `to`.' }),

@@ -11,7 +11,7 @@ import { tokenEndpointAuthMethods } from '../../domain/client/client.ts';
 import { publishedResourcesMax, publishedScopesMax, type Resource, strangerScopes } from '../../domain/client/resource.ts';
 import { languages } from '../../domain/language.ts';
 import { responseModes } from '../../domain/oidc/authorization-response.ts';
-import { deviceCodeGrantType, grantTypeNames, isOffered, registrationName } from '../../domain/oidc/grant-types.ts';
+import { deviceCodeGrantType, exchangeGrantType, grantTypeNames, isOffered, registrationName } from '../../domain/oidc/grant-types.ts';
 import { standardScopes } from '../../domain/oidc/standard-scopes.ts';
 import { acrValuesSupported } from '../../domain/sign-in/login-methods.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
@@ -24,6 +24,7 @@ import { publishedAgeMsMax } from '../../storage/engine/config/config-pulse.ts';
 import { listOpenResources } from '../../storage/registry/clients/resources.ts';
 import { promptValues } from '../authorize/authorization-checks.ts';
 import { crossOrigin, preflight } from '../cross-origin.ts';
+import { identityAssertionType } from '../grants/identity-assertion.ts';
 import { introspectionSigningAlg } from '../introspection.ts';
 import { claimsSupported } from '../user-claims.ts';
 import { mtlsMetadata, offeredAuthMethods } from './mtls-metadata.ts';
@@ -136,6 +137,9 @@ function metadataOf(config: Parts<'config'>['config'], tenant: Tenant): Readonly
     scopes_supported: standardScopes,
     response_types_supported: ['code'],
     response_modes_supported: responseModes,
+    ...(isOffered(exchangeGrantType, tenant.settings.extra_grants) && {
+      identity_chaining_requested_token_types_supported: [identityAssertionType], // identity assertion grant 7.1
+    }),
     grant_types_supported: grantTypeNames.filter((type) => isOffered(type, tenant.settings.extra_grants)),
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: idTokenAlgs,

@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { OpaqueRowId } from '../../contract/catalogue.ts';
 import type { Cause } from '../../contract/contract-error.ts';
+import type { KeyRing } from '../../crypto/key-ring.ts';
 import type { Client } from '../../domain/client/client.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
@@ -61,6 +62,11 @@ export interface Exchanged {
   readonly notAfterSeconds: number;
   /** RFC 8693 2.2.1. */
   readonly issuedTokenType: string;
+  /** What is answered where that is no access token (RFC 8693 2.2.1: token_type N_A). */
+  readonly assertion?: {
+    readonly lifetimeSeconds: number;
+    readonly mint: (keys: KeyRing, scopes: readonly string[]) => Promise<string>;
+  };
 }
 
 export interface Issue extends Opened {

@@ -2,20 +2,21 @@
 // own for one with less. What comes out has the person, the session and the end of what went in, one audience, and says who acts. Nothing
 // is stored: the end of the grant ends what was exchanged. `may_act` is not read.
 import { type Cause, type ContractError, reject } from '../../contract/contract-error.ts';
-import { actorsMax, exchangesToldPerDayMax } from '../../contract/limits.ts';
+import { actorsMax } from '../../contract/limits.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { registeredSpelling, sameResource, spellingsOf } from '../../domain/client/resource.ts';
 import type { Exchange } from '../../domain/client/token-exchange.ts';
 import { isOwnAudience, type Tenant } from '../../domain/tenant/tenant.ts';
 import { findGrant, type Grant, grantFromColumns } from '../../storage/oidc/grants.ts';
 import { findTokenState, type TokenState } from '../../storage/oidc/revoked-tokens.ts';
-import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { findCachedClient } from '../../storage/registry/clients/clients.ts';
 import { type AccessToken, type Actor, clientsOf, verifyAccessToken } from '../../tokens/access-token.ts';
 import type { RequestParameters } from '../parameters.ts';
-import { parseScopes, requestedAudiences } from '../scopes.ts';
-import { createDailyClaims } from './daily-claims.ts';
-import type { Issue, Opened, TokenGrant, TokenRequest } from './grant.ts';
+import { requestedAudiences } from '../scopes.ts';
+import { recordExchange } from './exchange-record.ts';
+import { requestedScopes } from './exchange-scopes.ts';
+import type { Opened, TokenGrant, TokenRequest } from './grant.ts';
+import { examineIdentityAssertion, identityAssertionType } from './identity-assertion.ts';
 
 export const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token';
 /** Access tokens of ours are both (RFC 8693 3). */
@@ -29,6 +30,7 @@ export const tokenExchangeGrant: TokenGrant = {
   examine: async (request) => {
     const { client, parameters, tenant } = request;
     const requested = parameters.get('requested_token_type') ?? accessTokenType;
+    if (requested === identityAssertionType) return examineIdentityAssertion(request);
     if (!tokenTypes.has(requested)) throw refused({ reason: 'requested_token_type', received: requested, expected: accessTokenType });
     const { token, grant, state } = await loadSubject(request);
     await checkActor(request);
@@ -158,45 +160,4 @@ function rowsFor({ exchange }: Client, { scopes }: AccessToken, target: string):
     received: target,
     expected: rows[0]?.needs?.join(' '),
   });
-}
-
-/** Those asked for, or all there are. Never `openid`: an exchange signs nobody in. */
-function requestedScopes(parameters: RequestParameters, available: readonly string[]): readonly string[] {
-  const open = [...new Set(available)].filter((scope) => scope !== 'openid');
-  const text = parameters.get('scope');
-  const requested = text === undefined ? open : parseScopes(text);
-  if (requested === undefined)
-    throw reject('exchange.invalid_scope', { reason: 'scope_malformed', received: text }, { text: 'scope is malformed.' });
-  const outside = requested.find((scope) => !open.includes(scope));
-  if (outside !== undefined)
-    throw reject(
-      'exchange.invalid_scope',
-      { reason: 'scope_not_granted', received: outside, expected: open.join(' ') },
-      { text: 'A scope was not granted.' },
-    );
-  return requested;
-}
-
-/** Exchanges that are in the audit trail, of this process and day. */
-const told = createDailyClaims(exchangesToldPerDayMax);
-
-/** An API exchanges at every call: the first of a day for client, resource and person is told. */
-async function recordExchange({ services, request, tenant, client }: TokenRequest, token: AccessToken, issue: Issue): Promise<undefined> {
-  const nowMs = services.clock.nowMs();
-  const key = [client.clientId, issue.resource, token.sub].join('\n');
-  if (!told.claim(tenant.id, key, nowMs)) return;
-  try {
-    await services.database.write(tenant.id, (queries) =>
-      insertAuditEvent(queries, tenant.id, nowMs, {
-        type: 'token.exchanged',
-        requestId: request.id,
-        actor: `client:${client.clientId}`,
-        target: `client:${client.clientId}`,
-        data: { subject: token.sub, resource: issue.resource, from: token.clientId, scope: issue.scopes.join(' ') },
-      }),
-    );
-  } catch (error) {
-    told.release(tenant.id, key);
-    throw error;
-  }
 }

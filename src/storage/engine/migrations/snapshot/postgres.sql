@@ -98,6 +98,7 @@ CREATE TABLE clients (
   serves text COLLATE "C" NOT NULL DEFAULT '[]'::text,
   exchange text COLLATE "C" NOT NULL DEFAULT '[]'::text,
   workloads text COLLATE "C" NOT NULL DEFAULT '[]'::text,
+  cross_app_access text COLLATE "C" NOT NULL DEFAULT '[]'::text,
   CONSTRAINT clients_type_check CHECK ((type = ANY (ARRAY['confidential'::text, 'public'::text]))),
   CONSTRAINT clients_access_policy_check CHECK ((access_policy = ANY (ARRAY['everyone'::text, 'assigned'::text]))),
   CONSTRAINT clients_authorize_error_delivery_check CHECK ((authorize_error_delivery = ANY (ARRAY['direct'::text, 'redirect'::text]))),
@@ -2187,4 +2188,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (552, 'sign-in-tries', gatehouse_now_ms()),
   (560, 'domain-proof-salts', gatehouse_now_ms()),
   (561, 'workloads', gatehouse_now_ms()),
-  (562, 'providers-of-grants', gatehouse_now_ms());
+  (562, 'providers-of-grants', gatehouse_now_ms()),
+  (570, 'cross-app-access', gatehouse_now_ms());

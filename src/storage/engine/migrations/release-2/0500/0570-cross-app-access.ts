@@ -1,0 +1,6 @@
+// At which other servers a client speaks for people (design 18, part 5).
+import { addColumn, type MigrationContext } from '../../table.ts';
+
+export async function crossAppAccess(context: MigrationContext): Promise<void> {
+  await addColumn(context, 'clients', 'cross_app_access', "text='[]'");
+}
