@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { parseCidrs } from './platform/net/address-ranges.ts';
 import { usableCores } from './platform/processor-quota.ts';
-import { databaseUrlFault, mailFromFault, masterKeyFault, otlpUrlFault, serviceFault } from './server/config-faults.ts';
+import { databaseUrlFault, mailFromFault, masterKeyFault, mtlsFilesFault, otlpUrlFault, serviceFault } from './server/config-faults.ts';
 
 export interface Config {
   /** Scheme, host and port of the root tenant, without a trailing slash; undefined: follows the listening port. */
@@ -67,8 +67,8 @@ export interface MtlsFiles {
 
 /** A mistake in the configuration; its message says what was expected, what was found and what to type. */
 export class ConfigError extends Error {
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'ConfigError';
   }
 }
@@ -227,6 +227,8 @@ function readMtlsFiles(text: string): MtlsFiles {
     if (!existsSync(file)) throw new ConfigError(`mtls_tls: expected a readable file, found none at ${file}`);
     return readFileSync(file, 'utf8');
   });
+  const fault = mtlsFilesFault({ key, certificate, authorities });
+  if (fault !== undefined) throw new ConfigError(fault);
   return { key, certificate, authorities };
 }
 

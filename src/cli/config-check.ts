@@ -1,7 +1,7 @@
 // `gatehouse config check`: reads the configuration as serve would and shows it, secrets masked.
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
-import { readOperatorAccounts } from '../platform/push/senders.ts';
+import { readStartFiles } from '../server/start-files.ts';
 import { configOf } from './config-options.ts';
 import { addCommonOptions, type Options, table, write } from './registry/administrator.ts';
 
@@ -10,9 +10,9 @@ const secrets: readonly (keyof Config)[] = ['databaseUrl', 'redisUrl', 'masterKe
 export function configCommand(program: Command): void {
   const config = program.command('config').description('The configuration');
   addCommonOptions(config.command('check').description('Check the configuration and show it, secrets masked')).action(
-    (options: Options) => {
+    async (options: Options) => {
       const read = configOf(options);
-      readOperatorAccounts(read); // files that a start reads
+      await readStartFiles(read);
       const shown = Object.entries(read).map(([name, value]) => [wireName(name), masked(name as keyof Config, value)] as const);
       if (options['json'] === true) write(JSON.stringify(Object.fromEntries(shown)));
       else

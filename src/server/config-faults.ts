@@ -1,5 +1,6 @@
 // What is wrong with values of the configuration, those too that a server only uses later: said at the start, by the name of the setting.
 // Secrets are not quoted. Called by config.ts.
+import { createSecureContext } from 'node:tls';
 import { decodeMasterKey } from '../crypto/master-key.ts';
 import { hostUrlsOf } from '../platform/database-url.ts';
 
@@ -12,6 +13,15 @@ export function serviceFault(name: string, text: string, schemes: readonly strin
 }
 
 export const masterKeyFault = (text: string): string | undefined => thrownBy(() => decodeMasterKey(text, 'master_key'));
+
+export function mtlsFilesFault(files: {
+  readonly key: string;
+  readonly certificate: string;
+  readonly authorities: string | undefined;
+}): string | undefined {
+  const fault = thrownBy(() => createSecureContext({ key: files.key, cert: files.certificate, ca: files.authorities ?? [] }));
+  return fault && `mtls_tls: expected PEM files of a private key and its certificate, found what OpenSSL calls ${fault}`;
+}
 
 export function databaseUrlFault(text: string): string | undefined {
   const fault = thrownBy(() => hostUrlsOf(text));
@@ -28,7 +38,7 @@ function thrownBy(read: () => unknown): string | undefined {
     read();
     return undefined;
   } catch (error) {
-    return (error as Error).message; // both readers throw Errors only
+    return (error as Error).message; // these readers throw Errors only
   }
 }
 

@@ -1,5 +1,7 @@
 // `gatehouse config check`: shows what was read, secrets masked, and refuses what `serve` refuses.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { runCommand } from '../support/commands.ts';
 import { createDataFolder, type Ended } from '../support/gatehouse-process.ts';
@@ -41,6 +43,45 @@ describe('config check', () => {
       ]) {
         const ended = await run(...command, flag, value);
         assert.equal(ended.code, code, ended.stderr);
+        assert.match(ended.stderr, said);
+      }
+    });
+
+  for (const [name, text, flagsOf, code, said] of [
+    ['none', undefined, (file) => ['--apply', file], 1, /apply: expected a document at .*none, found none/],
+    ['surplus.yaml', 'gatehouse: 1\nsurplus: 1\n', (file) => ['--apply', file], 1, /surplus: expected one of gatehouse, tenant/],
+    [
+      'none',
+      undefined,
+      (file) => ['--attestation-status-list', file],
+      2,
+      /attestation_status_list: expected a readable file, found none at/,
+    ],
+    ['list.json', '{}', (file) => ['--attestation-status-list', file], 2, /attestation_status_list: .*list\.json: expected "entries" in/],
+    [
+      'roots.pem',
+      'no PEM',
+      (file) => ['--dev=1', '--attestation-roots-apple', file],
+      2,
+      /attestation_roots_apple: .*roots\.pem: expected at least one PEM certificate/,
+    ],
+    [
+      'key.pem',
+      'no PEM',
+      (file) => ['--mtls-listen', '127.0.0.1:0', '--mtls-tls', `${file},${file}`],
+      2,
+      /mtls_tls: expected PEM files of a private key and its certificate/,
+    ],
+  ] as const satisfies readonly (readonly [string, string | undefined, (file: string) => readonly string[], number, RegExp])[])
+    it(`a file that serve would not read is refused: ${said}`, async () => {
+      const file = join(folder.path, name);
+      if (text !== undefined) writeFileSync(file, text);
+      for (const command of [
+        ['config', 'check'],
+        ['serve', '--listen', '127.0.0.1:0'],
+      ]) {
+        const ended = await run(...command, ...flagsOf(file));
+        assert.equal(ended.code, code, `${command[0]}: ${ended.stderr}`);
         assert.match(ended.stderr, said);
       }
     });

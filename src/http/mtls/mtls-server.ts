@@ -3,7 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type TlsOptions } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
-import { type Config, ConfigError, type MtlsFiles } from '../../config.ts';
+import type { Config, MtlsFiles } from '../../config.ts';
 
 export interface MtlsServer {
   readonly port: number;
@@ -18,7 +18,7 @@ const ciphers = [
   ...['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
 ].join(':');
 
-/** Starts to listen. @throws ConfigError for files that are no key and certificate */
+/** Starts to listen. */
 export async function startMtlsServer(
   app: FastifyInstance,
   { host, port }: NonNullable<Config['mtlsListen']>,
@@ -49,10 +49,5 @@ function serverWith(app: FastifyInstance, { key, certificate, authorities }: Mtl
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: handshakeTimeoutMs,
   };
-  try {
-    return createServer(options, (socket) => app.server.emit('connection', socket));
-  } catch (error) {
-    const { message } = error as Error; // OpenSSL throws Errors
-    throw new ConfigError(`mtls_tls: expected PEM files of a private key and its certificate, found what OpenSSL calls ${message}`);
-  }
+  return createServer(options, (socket) => app.server.emit('connection', socket));
 }
