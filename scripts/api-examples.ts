@@ -65,6 +65,9 @@ const examples: Readonly<Record<string, Example>> = {
   'POST /groups/{id}/members': { body: { user_id: examplePersonId } },
   'POST /users/{id}/enrollments': { body: { require_pin: true } },
   'POST /users/{id}/invitations': { body: { mail: true } },
+  'POST /invitations': {
+    body: { people: [{ emails: [{ value: 'grace@example.com' }], name: { given_name: 'Grace' }, groups: ['Editors'] }], dry_run: true },
+  },
   'POST /users/{id}/recoveries': { body: { reason: 'Phone lost on the train' } },
   'POST /service-providers': {
     body: { entity_id: 'https://wiki.example.com/saml', acs: [{ url: 'https://wiki.example.com/saml/acs' }], name: 'Wiki' },

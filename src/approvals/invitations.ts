@@ -29,6 +29,8 @@ export interface InvitationDeps extends MailDeps {
 interface WantedInvitation {
   readonly userId: string;
   readonly byMail: boolean | undefined;
+  /** One of many: mails that somebody waits for go before it. */
+  readonly isOneOfMany?: boolean;
 }
 
 /**
@@ -38,7 +40,7 @@ interface WantedInvitation {
 export async function invite(
   deps: InvitationDeps,
   tenant: Tenant,
-  { userId, byMail }: WantedInvitation,
+  { userId, byMail, isOneOfMany = false }: WantedInvitation,
   by: { readonly actor: string; readonly requestId?: string | undefined },
 ): Promise<Outcome<Invited, 'unknown' | 'inactive' | 'no_mail'>> {
   const token = randomSecret();
@@ -62,7 +64,7 @@ export async function invite(
     });
     if (mailedTo !== undefined) {
       const facts = { url, tenantName: tenant.name, lifetimeSeconds, language: languageFor(user, undefined) };
-      await queueMail(queries, deps, tenant, mails.invitation.make(facts, mailedTo));
+      await queueMail(queries, deps, tenant, mails.invitation.make(facts, mailedTo), { forNobody: false, isOneOfMany });
     }
     await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
       ...by,

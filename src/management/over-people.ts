@@ -8,14 +8,22 @@ import type { Call, Endpoint } from './endpoint.ts';
 
 /** @throws management.forbidden */
 export async function requireOver(endpoint: Endpoint, call: Call<unknown, unknown>): Promise<void> {
-  const { services, tenant, params, scopes } = call;
+  const { services, tenant, params } = call;
   const ofPath = /^\/users\/:id(?:\/|$)/.test(endpoint.path) ? [params['id']!] : [];
   const { actsOn } = endpoint;
   if (endpoint.method === 'GET' || (ofPath.length === 0 && actsOn === undefined)) return;
-  const held = await services.database.read(tenant.id, async (queries) => {
-    const people = [...ofPath, ...((await actsOn?.(queries, call)) ?? [])];
-    return [...(await listHeldRoles(queries, tenant.id, people)).values()].flat();
-  });
+  const people = await services.database.read(tenant.id, async (queries) => [...ofPath, ...((await actsOn?.(queries, call)) ?? [])]);
+  await requireOverThese(call, people);
+}
+
+/** The same about people who are known in the middle of a call. @throws management.forbidden */
+export async function requireOverThese(
+  { services, tenant, scopes }: Pick<Call<unknown, unknown>, 'services' | 'tenant' | 'scopes'>,
+  people: readonly string[],
+): Promise<void> {
+  const held = await services.database.read(tenant.id, async (queries) =>
+    [...(await listHeldRoles(queries, tenant.id, people)).values()].flat(),
+  );
   const known: ReadonlySet<string> = new Set(capabilitiesOfTenant(tenant));
   const missing = capabilitiesOfRoles(held).find((capability) => known.has(capability) && !scopes.includes(capability));
   if (missing !== undefined)

@@ -3,7 +3,7 @@
 
 import { createMetadataRefreshJob } from '../administration/saml/sp-refresh-job.ts';
 import { createRetiredKeyJob } from '../administration/signing-keys.ts';
-import { createMailCarrier } from '../approvals/mailed/mail-delivery.ts';
+import { createMailCarrier, isLaneOfDeployment } from '../approvals/mailed/mail-delivery.ts';
 import { createPushCarrier } from '../approvals/pushed/push-delivery.ts';
 import { createActivityRecorder } from '../audit/activity.ts';
 import { createRefusalRecorder } from '../audit/refusals.ts';
@@ -170,7 +170,7 @@ const composeDeliveries = ({ database, log, mail, counting }: Delivering, servic
     count: (kind, result) => counting?.countDelivery(kind, result),
     carriers: carriersOf(services),
     // Mails by the deployment's server are of nodes that have one.
-    takes: ({ kind, lane }) => kind !== 'mail' || lane !== '' || mail.transport === 'smtp',
+    takes: ({ kind, lane }) => kind !== 'mail' || !isLaneOfDeployment(lane) || mail.transport === 'smtp',
   });
 
 /** @param services read at each delivery, because carriers are made before the services are whole */

@@ -137,6 +137,7 @@ export const judged: Readonly<Record<string, Judged>> = {
   'DELETE /devices/{id}/keys/{key_id}': devices('nothing', { undone: 'a device is revoked before its key' }),
   'DELETE /users/{id}/passkeys/{passkey_id}': devices('nothing'),
   'POST /users/{id}/invitations': invitations('entry', { tells: 'mark-people', bodies: () => [{ mail: false }] }),
+  'POST /invitations': judge('invitations:write', 'users:read', 'users:write')('entry', { tells: 'mark-people', bodies: ({ people }) => [...Object.values(people).map(({ email }) => ({ people: [{ emails: [{ value: email }] }], invite: 'link' })), { people: [{ emails: [{ value: 'new@evil.example' }], admin_roles: ['owner'] }], invite: 'link' }] }),
   'DELETE /users/{id}/invitations/{invitation_id}': invitations('nothing', { undone: 'a newer link revoked it' }),
   'POST /users/{id}/recoveries': recover('entry', { tells: 'mark-people', bodies: () => [{ reason: 'Lost', mail: false }] }),
   'DELETE /users/{id}/recoveries/{recovery_id}': recover('nothing', { undone: 'a newer link revoked it' }),

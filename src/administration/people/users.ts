@@ -45,6 +45,28 @@ export async function createUser(
   return done.ok ? { ok: true, user: done.value } : { ok: false, reason: 'taken', field: done.field ?? 'user_name' };
 }
 
+/** Whether `createUser` would make them: done, and undone. */
+export async function rehearseUser(
+  store: Store,
+  tenant: TenantId,
+  user: Omit<people.NewUser, 'id'>,
+): Promise<{ readonly ok: true } | Taken> {
+  const id = uuidV7(store.clock.nowMs()) as UserId; // made here
+  const undone = new Error('undone');
+  try {
+    const done = await unlessTaken('user_name', () =>
+      store.database.write(tenant, async (queries) => {
+        await people.insertUser(queries, tenant, { ...user, id });
+        throw undone;
+      }),
+    );
+    return { ok: false, reason: 'taken', field: (!done.ok && done.field) || 'user_name' };
+  } catch (error) {
+    if (error === undone) return { ok: true };
+    throw error;
+  }
+}
+
 export interface UserChange extends Omit<people.UserChange, 'custom'> {
   /** Gives what depends on the locked row: custom values laid over its own, and roles; may throw, and then nothing is changed. */
   readonly against?: ((before: UserRow) => Pick<people.UserChange, 'custom' | 'roles'>) | undefined;

@@ -33,7 +33,14 @@ interface QueueOptions {
   readonly forNobody: boolean;
   /** Whose code the mail has: where it cannot be delivered, the try says so. */
   readonly signIn?: TransactionId | undefined;
+  /** One of many: those that somebody waits for go before it, in a lane of their own. */
+  readonly isOneOfMany?: boolean;
 }
+
+const manyLane = 'many';
+
+/** Whether mails of a lane go by the server of the deployment. */
+export const isLaneOfDeployment = (lane: string): boolean => lane === '' || lane === manyLane;
 
 /**
  * Queues a mail as the tenant words it, or as it is built in. `forNobody` does the same work for an address nobody has, and never
@@ -58,13 +65,18 @@ export async function queueMessage(
   { mail, clock, encryption }: MailDeps,
   tenant: Tenant,
   message: Message,
-  { forNobody, signIn }: QueueOptions = { forNobody: false },
+  { forNobody, signIn, isOneOfMany = false }: QueueOptions = { forNobody: false },
 ): Promise<void> {
   const hasOwn = tenant.settings.smtp.server !== null;
   const state = forNobody ? 'discarded' : hasOwn || mail.transport === 'smtp' ? 'waiting' : 'kept';
   const id = uuidV7(clock.nowMs());
   const sealed = sealQueuedMail(encryption, tenant.id, id, { ...message, signIn });
-  await insertOutboxMessage(queries, tenant.id, { id, to: message.to, sealed, lane: hasOwn ? tenant.id : '' }, state);
+  await insertOutboxMessage(
+    queries,
+    tenant.id,
+    { id, to: message.to, sealed, lane: [...(hasOwn ? [tenant.id] : []), ...(isOneOfMany ? [manyLane] : [])].join(' ') },
+    state,
+  );
 }
 
 /** What sends mails: the server of the deployment, and what it takes to reach those of tenants. */

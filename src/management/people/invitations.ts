@@ -4,10 +4,12 @@ import Type from 'typebox';
 import { invite } from '../../approvals/invitations.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../../storage/engine/database.ts';
-import { findLiveUser } from '../../storage/people/users.ts';
-import { type Invitation, listInvitations, revokeInvitations } from '../../storage/sign-in/invitations.ts';
+import { findLiveUser, listShownNames } from '../../storage/people/users.ts';
+import { type Invitation, listInvitations, listInvitationsOfTenant, revokeInvitations } from '../../storage/sign-in/invitations.ts';
 import { audit, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
-import { closed, dateTime, listAnswer, nullable } from '../schemas.ts';
+import { listOf, pageOf } from '../paging.ts';
+import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
+import { inviteMany } from './invite-many.ts';
 
 const invitationAnswer = Type.Object({
   id: Type.String(),
@@ -19,7 +21,35 @@ const invitationAnswer = Type.Object({
   used_at: nullable(dateTime),
 });
 
+const states = ['open', 'expired', 'used', 'revoked'] as const;
+
 export const invitationEndpoints: readonly Endpoint[] = [
+  inviteMany,
+  endpoint({
+    method: 'GET',
+    path: '/invitations',
+    capability: 'invitations:read',
+    summary: 'List the invitations of all users, newest first; `display_name` is told to whoever holds `users:read`',
+    query: closed({ ...pageQuery.properties, state: Type.Optional(oneOf(states)) }),
+    answer: listAnswer(Type.Object({ ...invitationAnswer.properties, display_name: Type.Optional(nullable(Type.String())) })),
+    status: 200,
+    handle: async ({ services, tenant, query, scopes }) => {
+      const page = pageOf(query);
+      const { database, clock } = services;
+      return database.read(tenant.id, async (queries) => {
+        const wanted = { state: query.state, after: page.after, limit: page.limit + 1 };
+        const rows = await listInvitationsOfTenant(queries, tenant.id, wanted);
+        const ids = rows.map(({ user_id }) => user_id);
+        const names = scopes.includes('users:read') ? await listShownNames(queries, database.dialect, tenant.id, ids) : undefined;
+        return listOf(
+          page,
+          rows,
+          ({ id }) => id,
+          (row) => ({ ...describe(row, clock.nowMs()), ...(names && { display_name: names.get(row.user_id) ?? null }) }),
+        );
+      });
+    },
+  }),
   endpoint({
     method: 'POST',
     path: '/users/:id/invitations',

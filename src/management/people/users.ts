@@ -31,6 +31,7 @@ import { userNameFault } from '../../domain/people/user-name.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { listGrantsOfUser } from '../../storage/oidc/grants.ts';
 import type { NewLists, UserProfile, UserRow } from '../../storage/people/user-rows.ts';
+import type { NewUser } from '../../storage/people/user-writer.ts';
 import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
@@ -69,7 +70,7 @@ const sessionAnswer = Type.Object({
   expires_at: dateTime,
 });
 const takenText: Readonly<Record<string, string>> = { user_name: 'The user name is in use.', emails: 'An email address is in use.' };
-const taken = (field: string): Error => conflict(field, takenText[field] ?? 'Another user has this value.');
+export const taken = (field: string): Error => conflict(field, takenText[field] ?? 'Another user has this value.');
 
 export const userEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -83,16 +84,7 @@ export const userEndpoints: readonly Endpoint[] = [
     handle: async ({ services, tenant, body, actor, scopes, requestId }) => {
       const roles = body.admin_roles ?? (body.role === 'admin' ? [adminRole] : []);
       await requireMayGrant({ services, tenant, scopes }, roles);
-      const fault = nameFaultOf(body);
-      if (fault !== undefined) throw fault;
-      const user = {
-        ...readUser(body),
-        custom: customCells(tenant, body, {}),
-        roles,
-        state: body.state ?? 'active',
-        origin: 'console',
-      } as const;
-      const created = await createUser(services, tenant.id, user, { actor, requestId });
+      const created = await createUser(services, tenant.id, newUserOf(tenant, body, roles), { actor, requestId });
       if (!created.ok) throw taken(created.field);
       return userToJson(tenant, created.user);
     },
@@ -249,6 +241,14 @@ function stateEndpoint(verb: 'suspend' | 'activate'): Endpoint {
       return userToJson(tenant, changed.user);
     },
   });
+}
+
+/** What is stored of a new person. @throws management.invalid_request */
+export function newUserOf(tenant: Tenant, body: Json, roles: readonly string[]): Omit<NewUser, 'id'> {
+  const fault = nameFaultOf(body);
+  if (fault !== undefined) throw fault;
+  const state = body['state'] === 'suspended' ? 'suspended' : 'active';
+  return { ...readUser(body), custom: customCells(tenant, body, {}), roles, state, origin: 'console' };
 }
 
 function nameFaultOf({ user_name: name }: Json): Error | undefined {

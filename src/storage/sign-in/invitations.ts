@@ -206,6 +206,23 @@ export async function listInvitations(
     .execute();
 }
 
+type InvitationState = 'open' | 'expired' | 'used' | 'revoked';
+
+/** The invitations of a tenant in one state, or all, newest first, from one on. */
+export async function listInvitationsOfTenant(
+  queries: Queries,
+  tenant: TenantId,
+  { state, after, limit }: { readonly state: InvitationState | undefined; readonly after: string; readonly limit: number },
+): Promise<readonly Invitation[]> {
+  let query = queries.selectFrom('invitations').selectAll().where('tenant_id', '=', tenant).where('recovery_reason', 'is', null);
+  if (after !== '') query = query.where('id', '<', after);
+  if (state === 'used') query = query.where('used_at', 'is not', null);
+  else if (state !== undefined) query = query.where('used_at', 'is', null).where('revoked_at', state === 'revoked' ? 'is not' : 'is', null);
+  if (state === 'open') query = query.where('expires_at', '>', databaseNowMs);
+  if (state === 'expired') query = query.where('expires_at', '<=', databaseNowMs);
+  return query.orderBy('id', 'desc').limit(limit).execute();
+}
+
 const listedMax = 50;
 
 /** Revokes one invitation or recovery of a person, or all of both, with the visits they began; gives how many. */
