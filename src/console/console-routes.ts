@@ -49,6 +49,7 @@ import {
 import { bulk } from './people/bulk-pages.ts';
 import { invitationsPage, inviteUser, revokeInvitation } from './people/invitation-pages.ts';
 import { invitePage, invitePeople } from './people/invite-pages.ts';
+import { invitedPage } from './people/invited-page.ts';
 import { linksPage, removeLink } from './people/link-pages.ts';
 import { addMember, memberships, membersPage, removeMember } from './people/member-pages.ts';
 import { personPage } from './people/person-card.ts';
@@ -71,6 +72,8 @@ import { approveHost, chooseKey, metadataPage, refreshNow, rotateOwn } from './p
 import { pushPage } from './push-page.ts';
 import { act, change, create, detailPage, listPage, newPage } from './resource-pages.ts';
 import { makeScimClient, scimPage, tryScim } from './scim-page.ts';
+import { readSpreadsheet, spreadsheetPage } from './tasks/spreadsheet-page.ts';
+import { exportOfTask, postToTask, taskPage } from './tasks/task-routes.ts';
 import { changeSettings, keysPage, rotateKey, settingsPage } from './tenant-pages.ts';
 import { parseUpload, type UploadForm } from './uploaded-file.ts';
 
@@ -110,6 +113,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services): DefineR
     route('/mappings/remove', { POST: form(removeRule) });
     route('/scim', { GET: page((visit) => scimPage(visit)), POST: form(makeScimClient) });
     route('/scim/test', { POST: form(tryScim) });
+    route('/users/spreadsheet', { GET: page((visit) => spreadsheetPage(visit)), POST: upload(readSpreadsheet) });
     route('/service-providers/import', { GET: page((visit) => importPage(visit)), POST: upload(importMetadata) });
     route('/administrators', { GET: page(administratorsPage), POST: form(addAdministrator) });
     route('/administrators/new', { GET: page((visit) => newAdministratorPage(visit)) });
@@ -163,6 +167,10 @@ function routeActivity(route: Route, page: Page, form: Form): void {
 function routeUsers(route: Route, page: Page, form: Form): void {
   route('/users/invite', { GET: page((visit) => invitePage(visit)), POST: form(invitePeople) });
   route('/users/bulk', { POST: form(bulk) });
+  route('/users/invited', { GET: page((visit) => invitedPage(visit)) });
+  route('/users/tasks/:task', { GET: page(taskPage) });
+  route('/users/tasks/:task/wrong', { GET: page(exportOfTask) });
+  route('/users/tasks/:task/:act', { POST: form(postToTask) });
   route('/users/:id/roles', { GET: page((visit, params) => userRolesPage(visit, params)), POST: form(changeUserRoles) });
   route('/users/:id/invitations', {
     GET: page((visit, params) => invitationsPage(visit, params)),

@@ -118,10 +118,16 @@ export function showMissing(visit: Visit, title: string, answer: ApiAnswer): Fas
   return showPage(visit, title, back, { kind: 'bad', text: refusalText(answer) }, { status: answer.status });
 }
 
-/** After a post that changed something: on to a page below /console, which says what was done. */
-export async function finish(visit: Visit, path: string, text: string, secret?: Secret): Promise<FastifyReply> {
+/** After a post that changed something: on to a page below /console, which says what was done, unless it shows that by itself. */
+export async function finish(
+  visit: Visit,
+  path: string,
+  text: string | undefined,
+  secret?: Secret,
+  kind: 'good' | 'partly' = 'good',
+): Promise<FastifyReply> {
   const { form, services, request } = visit;
-  setFlash(visit, { kind: 'good', text });
+  if (text !== undefined) setFlash(visit, { kind, text });
   if (secret !== undefined) keepSecret(visit, path, secret);
   if (form?.isTaken === true)
     await services.database.write(request.tenant.id, (queries) => locateForm(queries, request.tenant.id, form.hash, path));

@@ -139,8 +139,7 @@ export const providerMapEntriesMax = 50;
 export const providerSecretCharsMax = 1024;
 /** Each answer of a provider: metadata, keys, tokens. */
 export const providerAnswerBytesMax = 256 * 1024;
-/** `state` and a SAML RelayState of ours have 43. */
-export const externalStateCharsMax = 100;
+export const externalStateCharsMax = 100; // `state` and a SAML RelayState of ours have 43
 export const externalSubjectCharsMax = 1024;
 export const externalLoginSeconds = 600;
 /** An answer by form post: a SAML Response in base64 is a third longer than its XML. */
@@ -154,10 +153,11 @@ export const domainCharsMax = 253; // RFC 1035 2.3.4
 export const samlClockToleranceSeconds = 60;
 
 // Console forms
-export const consoleBodyBytesMax = 288 * 1024;
-export const consoleUploadBytesMax = 256 * 1024;
-/** Addresses one form invites: by mail, and as links, which one cookie holds. */
+export const consoleBodyBytesMax = 1056 * 1024;
+export const consoleUploadBytesMax = 1024 * 1024;
+/** People one call or form invites; a spreadsheet in many calls; and as links, which one cookie holds. */
 export const invitedAtOnceMax = 50;
+export const spreadsheetLinesMax = 10_000;
 export const linksAtOnceMax = 5;
 
 // Account page

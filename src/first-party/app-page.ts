@@ -38,7 +38,8 @@ export interface Frame {
 }
 
 export interface Notice {
-  readonly kind: 'good' | 'bad';
+  /** `partly`: some of it was done. */
+  readonly kind: 'good' | 'partly' | 'bad';
   readonly text: string;
 }
 

@@ -108,6 +108,8 @@ const queued = 'held_deliveries has its rows while a tenant is closed';
 /** Tables with a tenant_id that stay behind, and why. */
 export const leftTables: Readonly<Record<string, string>> = {
   sent_forms: 'forms of a console session of this deployment',
+  console_tasks: 'what an administrator has in hand at the console of this deployment',
+  console_task_items: 'as console_tasks',
   operator_entries: 'of the root tenant, which does not move',
   config_epochs: 'each deployment counts its own changes of configuration',
   directory_counts: 'triggers count the rows as they are inserted',

@@ -65,6 +65,7 @@ export const expiring: readonly Expiring[] = [
   { table: 'passkey_challenges', column: 'expires_at', key: 'subject', keptMs: 0 },
   { table: 'enrollment_tokens', column: 'expires_at', key: 'token_hash', keptMs: 7 * dayMs }, // a late scan still hears token_expired
   { table: 'sent_forms', column: 'expires_at', key: 'form_hash', keptMs: 0 },
+  { table: 'console_tasks', column: 'expires_at', key: 'id', keptMs: 0 }, // with their items
   { table: 'operator_entries', column: 'expires_at', key: 'id', keptMs: 0 },
   { table: 'setup_tokens', column: 'expires_at', key: 'token_hash', keptMs: dayMs },
   { table: 'invitations', column: 'expires_at', key: 'id', keptMs: 30 * dayMs }, // the console shows what became of them

@@ -38,6 +38,7 @@ import type { ActivityCountTable } from './records/activity-counts.ts';
 import type { AuditEventTable } from './records/audit-events.ts';
 import type { ConnectorLinkTable } from './records/connector-links.ts';
 import type { ConnectorMemberTable } from './records/connector-members.ts';
+import type { ConsoleTaskItemTable, ConsoleTaskTable } from './records/console-tasks.ts';
 import type { EventFeedTable } from './records/event-feed.ts';
 import type { OperatorEntryTable } from './records/operator-entries.ts';
 import type { OutboxMessageTable } from './records/outbox-messages.ts';
@@ -162,6 +163,8 @@ export interface Schema {
   sign_in_tries: SignInTryTable;
   sign_in_lines: SignInLineTable;
   sent_forms: SentFormTable;
+  console_tasks: ConsoleTaskTable;
+  console_task_items: ConsoleTaskItemTable;
   operator_entries: OperatorEntryTable;
   consents: ConsentTable;
   outbox_messages: OutboxMessageTable;

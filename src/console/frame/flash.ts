@@ -28,7 +28,7 @@ interface Note<Content> {
 
 interface Flash {
   readonly text: string;
-  readonly kind: 'good' | 'bad';
+  readonly kind: 'good' | 'partly' | 'bad';
 }
 
 interface FlashVisit {

@@ -2,18 +2,14 @@
 // which the page shows for ten minutes.
 import type { FastifyReply } from 'fastify';
 import { invitedAtOnceMax, linksAtOnceMax } from '../../contract/limits.ts';
-import type { ApiAnswer } from '../../first-party/app-api.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { csrfField } from '../../first-party/app-page.ts';
 import { type FormField, linesOf, renderFields } from '../../first-party/form-field.ts';
 import { html } from '../../platform/html.ts';
-import { text } from '../cells.ts';
 import { consoleResource } from '../console-resources.ts';
 import { finish, frameOf, itemsOf, manage, type Refused, refusalText, refusedField, showPage, type Visit } from '../console-visit.ts';
 import { secretOf, secretPanel } from '../frame/flash.ts';
 import { consolePath } from '../frame/navigation.ts';
-import { pathOf } from '../resource-pages.ts';
-import { emailsOf } from './administrator-pages.ts';
 
 const users = consoleResource('/users');
 const path = `${users.path}/invite`;
@@ -33,6 +29,7 @@ export function invitePage(visit: Visit, typed?: Typed, refused?: Refused): Fast
     visit,
     'Invite people',
     html`${secretPanel(links, 'Each link works once, for the person of that address: hand it to nobody else. This page shows them for ten minutes.')}
+<p class="muted">Many people with names, groups and roles: <a class="button quiet" id="spreadsheet" href="${consolePath(visit.request.tenant, '/users/spreadsheet')}">From a spreadsheet</a></p>
 <form class="card" method="post" action="${consolePath(visit.request.tenant, path)}">${csrfField(frameOf(visit))}
 ${renderFields([field], {}, typed, refused?.fault)}${!canMail && html`<p>This server cannot send mail: you get links to copy, for ${String(linksAtOnceMax)} addresses at once.</p>`}
 <div class="bar end">${canMail && html`<button id="invite" name="by" value="mail">Invite by mail</button>`}<button id="invite-link" name="by" value="link"${canMail && html` class="quiet"`}>Make links to copy</button> <a class="button quiet" href="${consolePath(visit.request.tenant, users.path)}">Cancel</a></div></form>`,
@@ -48,13 +45,18 @@ export async function invitePeople(visit: Visit, typed: Typed): Promise<FastifyR
   const refuse = (why: string): FastifyReply => invitePage(visit, typed, refusedField({ field, text: why }));
   if (emails.length === 0) return refuse('Type an address.');
   if (emails.length > most) return refuse(`${most} at most at once${byMail ? '' : ' as links'}, ${emails.length} are here.`);
-  const links: (readonly [email: string, url: string])[] = [];
-  const failed: (readonly [email: string, why: string])[] = [];
-  for (const email of emails) {
-    const answer = await inviteOne(visit, email, byMail);
-    if (answer.status !== 201) failed.push([email, refusalText(answer)]);
-    else if (!byMail) links.push([email, text(answer.body['invitation_url'])]);
-  }
+  const people = emails.map((email) => ({ emails: [{ value: email, primary: true }] }));
+  const answer = await manage(visit, 'POST', '/invitations', { people, invite: byMail ? 'mail' : 'link' });
+  if (answer.status !== 200) return refuse(refusalText(answer));
+  const outcomes = itemsOf(answer) as unknown as readonly Outcome[]; // the API's shape
+  const failed = emails.flatMap((email, index) => {
+    const fault = outcomes[index]?.fault ?? undefined;
+    return fault === undefined ? [] : [[email, fault.message] as const];
+  });
+  const links = emails.flatMap((email, index) => {
+    const url = outcomes[index]?.invitation_url ?? undefined;
+    return url === undefined ? [] : [[email, url] as const];
+  });
   const invited = emails.length - failed.length;
   const told = failed.slice(0, failuresTold).map(([email, why]) => `${email}: ${why}`);
   const wrong = [...told, ...(failed.length > told.length ? [`${failed.length - told.length} more.`] : [])].join(' ');
@@ -64,15 +66,7 @@ export async function invitePeople(visit: Visit, typed: Typed): Promise<FastifyR
   return finish(visit, byMail ? users.path : path, done, byMail ? undefined : { kind, items: links });
 }
 
-/** Invites whoever has the address, or makes somebody with it first. */
-async function inviteOne(visit: Visit, email: string, byMail: boolean): Promise<ApiAnswer> {
-  const found = await manage(visit, 'GET', `${users.path}?${new URLSearchParams({ search: email })}`);
-  if (found.status !== 200) return found;
-  const known = itemsOf(found).find((user) => emailsOf(user).includes(email.toLowerCase()));
-  const made =
-    known === undefined
-      ? await manage(visit, 'POST', users.path, { user_name: email, emails: [{ value: email, primary: true }] })
-      : undefined;
-  if (made !== undefined && made.status !== 201) return made;
-  return manage(visit, 'POST', `${pathOf(users, text(known?.['id'] ?? made?.body['id']))}/invitations`, { mail: byMail });
+interface Outcome {
+  readonly invitation_url: string | null;
+  readonly fault: { readonly message: string } | null;
 }

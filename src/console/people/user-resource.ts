@@ -39,6 +39,7 @@ export const users: ConsoleResource = {
   isNamed: true,
   searchHint: 'Any part of a name or email',
   primary: ['/users/invite', 'Invite people'],
+  links: [['/users/invited', 'Invited']],
   idField: 'id',
   titleOf: (json) => text(json['display_name'] ?? json['user_name'] ?? json['id']),
   columns: [

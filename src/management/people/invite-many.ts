@@ -138,9 +138,8 @@ async function findGroups({ services, tenant }: Wanted, names: readonly string[]
   const found = await services.database.read(tenant.id, (queries) => listGroupsByIdOrName(queries, tenant.id, { ids: [], names }));
   return names.map((name) => {
     const group = found.find((one) => foldKey(one.display_name) === foldKey(name));
-    if (group === undefined) throw invalidField('groups', 'This field names a group the tenant does not have.', name);
-    if (group.identity_provider_id !== null)
-      throw invalidField('groups', 'This field names a group whose members another provider decides.', name);
+    if (group === undefined) throw invalidField('groups', `No group is called ${name}.`, name);
+    if (group.identity_provider_id !== null) throw invalidField('groups', `Another provider decides who is in ${name}.`, name);
     return group.id;
   });
 }

@@ -1475,6 +1475,27 @@ CREATE TABLE client_workloads (
   CONSTRAINT client_workloads_pkey PRIMARY KEY (tenant_id, client_id, issuer_hash, subject_hash)
 );
 
+CREATE TABLE console_tasks (
+  tenant_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  made_by text COLLATE "C" NOT NULL,
+  action text COLLATE "C" NOT NULL,
+  options text COLLATE "C" NOT NULL,
+  expires_at bigint NOT NULL,
+  CONSTRAINT console_tasks_pkey PRIMARY KEY (tenant_id, id)
+);
+
+CREATE TABLE console_task_items (
+  tenant_id text COLLATE "C" NOT NULL,
+  task_id text COLLATE "C" NOT NULL,
+  "position" bigint NOT NULL,
+  item text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  told text COLLATE "C",
+  taken_at bigint NOT NULL DEFAULT 0,
+  CONSTRAINT console_task_items_pkey PRIMARY KEY (tenant_id, task_id, "position")
+);
+
 ALTER TABLE user_emails ADD CONSTRAINT user_emails_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE group_members ADD CONSTRAINT group_members_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
@@ -1592,6 +1613,8 @@ ALTER TABLE sign_in_openings ADD CONSTRAINT sign_in_openings_tenant_id_user_id_f
 ALTER TABLE sign_in_lines ADD CONSTRAINT sign_in_lines_tenant_id_try_id_fkey FOREIGN KEY (tenant_id, try_id) REFERENCES sign_in_tries(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE client_workloads ADD CONSTRAINT client_workloads_tenant_id_client_id_fkey FOREIGN KEY (tenant_id, client_id) REFERENCES clients(tenant_id, client_id) ON DELETE CASCADE;
+
+ALTER TABLE console_task_items ADD CONSTRAINT console_task_items_tenant_id_task_id_fkey FOREIGN KEY (tenant_id, task_id) REFERENCES console_tasks(tenant_id, id) ON DELETE CASCADE;
 
 CREATE INDEX config_epochs_by_changed_at ON public.config_epochs USING btree (changed_at);
 
@@ -1941,6 +1964,12 @@ CREATE INDEX sign_in_lines_by_request_id ON public.sign_in_lines USING btree (te
 
 CREATE INDEX client_workloads_by_issuer_hash_subject_hash_client_id ON public.client_workloads USING btree (tenant_id, issuer_hash, subject_hash, client_id);
 
+CREATE INDEX console_tasks_by_expires_at ON public.console_tasks USING btree (tenant_id, expires_at);
+
+CREATE INDEX console_task_items_by_task_id_state_position ON public.console_task_items USING btree (tenant_id, task_id, state, "position");
+
+CREATE INDEX invitations_that_wait ON public.invitations USING btree (tenant_id, id) WHERE ((used_at IS NULL) AND (revoked_at IS NULL) AND (recovery_reason IS NULL));
+
 CREATE OR REPLACE FUNCTION public.users_counted_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2189,4 +2218,6 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (560, 'domain-proof-salts', gatehouse_now_ms()),
   (561, 'workloads', gatehouse_now_ms()),
   (562, 'providers-of-grants', gatehouse_now_ms()),
+  (563, 'console-tasks', gatehouse_now_ms()),
+  (564, 'invitations-that-wait', gatehouse_now_ms()),
   (570, 'cross-app-access', gatehouse_now_ms());

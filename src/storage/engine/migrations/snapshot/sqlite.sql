@@ -600,6 +600,16 @@ CREATE TABLE "client_workloads" ("tenant_id" TEXT NOT NULL, "client_id" TEXT NOT
 
 CREATE INDEX "client_workloads_by_issuer_hash_subject_hash_client_id" ON "client_workloads" ("tenant_id", "issuer_hash", "subject_hash", "client_id");
 
+CREATE TABLE "console_tasks" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "made_by" TEXT NOT NULL, "action" TEXT NOT NULL, "options" TEXT NOT NULL, "expires_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "id")) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "console_tasks_by_expires_at" ON "console_tasks" ("tenant_id", "expires_at");
+
+CREATE TABLE "console_task_items" ("tenant_id" TEXT NOT NULL, "task_id" TEXT NOT NULL, "position" INTEGER NOT NULL, "item" TEXT NOT NULL, "state" TEXT NOT NULL, "told" TEXT, "taken_at" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY ("tenant_id", "task_id", "position"), FOREIGN KEY ("tenant_id", "task_id") REFERENCES "console_tasks" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "console_task_items_by_task_id_state_position" ON "console_task_items" ("tenant_id", "task_id", "state", "position");
+
+CREATE INDEX "invitations_that_wait" ON "invitations" ("tenant_id", "id") WHERE used_at IS NULL AND revoked_at IS NULL AND recovery_reason IS NULL;
+
 ANALYZE sqlite_schema;
 
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
@@ -666,6 +676,10 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('connectors', 'sqlite_autoindex_connectors_2', '1000000 500000 1'),
   ('consents', 'consents', '1000000 500000 10 5 1'),
   ('consents', 'consents_by_client_id', '1000000 500000 10'),
+  ('console_task_items', 'console_task_items', '1000000 500000 10 1'),
+  ('console_task_items', 'console_task_items_by_task_id_state_position', '1000000 500000 10 2 1'),
+  ('console_tasks', 'console_tasks', '1000000 500000 1'),
+  ('console_tasks', 'console_tasks_by_expires_at', '1000000 500000 10'),
   ('custom_attributes', 'custom_attributes', '1000000 500000 1'),
   ('custom_attributes', 'custom_attributes_by_claim', '10000 5000 1'),
   ('custom_attributes', 'custom_attributes_by_name', '10000 5000 1'),
@@ -741,6 +755,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('invitations', 'invitations_by_token_hash', '1000000 500000 10'),
   ('invitations', 'invitations_by_user_id', '1000000 500000 10'),
   ('invitations', 'invitations_by_visit_hash', '10000 5000 10'),
+  ('invitations', 'invitations_that_wait', '10000 5000 10'),
   ('last_sign_ins', 'last_sign_ins', '1000000 500000 125000 1'),
   ('login_transactions', 'login_transactions', '1000000 500000 1'),
   ('login_transactions', 'login_transactions_by_client_id', '1000000 500000 10'),
@@ -1022,4 +1037,6 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (560, 'domain-proof-salts', gatehouse_now_ms()),
   (561, 'workloads', gatehouse_now_ms()),
   (562, 'providers-of-grants', gatehouse_now_ms()),
+  (563, 'console-tasks', gatehouse_now_ms()),
+  (564, 'invitations-that-wait', gatehouse_now_ms()),
   (570, 'cross-app-access', gatehouse_now_ms());
