@@ -20,6 +20,7 @@ const redeemable: readonly (keyof Schema)[] = [
   'ciba_requests',
   'device_authorizations',
   'initial_access_tokens',
+  'scim_tokens',
   'login_transactions',
   'saml_sessions',
   'approvals',

@@ -71,7 +71,7 @@ import {
 import { approveHost, chooseKey, metadataPage, refreshNow, rotateOwn } from './provider-pages.ts';
 import { pushPage } from './push-page.ts';
 import { act, change, create, detailPage, listPage, newPage } from './resource-pages.ts';
-import { makeScimClient, scimPage, tryScim } from './scim-page.ts';
+import { makeScimClient, makeScimToken, revokeScimToken, scimPage, tryScim } from './scim-page.ts';
 import { readSpreadsheet, spreadsheetPage } from './tasks/spreadsheet-page.ts';
 import { exportOfTask, postToTask, taskPage } from './tasks/task-routes.ts';
 import { changeSettings, keysPage, rotateKey, settingsPage } from './tenant-pages.ts';
@@ -111,8 +111,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services): DefineR
     routeActivity(route, page, form);
     route('/mappings', { GET: page((visit) => mappingsPage(visit)), POST: form(addRule) });
     route('/mappings/remove', { POST: form(removeRule) });
-    route('/scim', { GET: page((visit) => scimPage(visit)), POST: form(makeScimClient) });
-    route('/scim/test', { POST: form(tryScim) });
+    routeScim(route, page, form);
     route('/users/spreadsheet', { GET: page((visit) => spreadsheetPage(visit)), POST: upload(readSpreadsheet) });
     route('/service-providers/import', { GET: page((visit) => importPage(visit)), POST: upload(importMetadata) });
     route('/administrators', { GET: page(administratorsPage), POST: form(addAdministrator) });
@@ -162,6 +161,13 @@ function routeActivity(route: Route, page: Page, form: Form): void {
   route('/explain', { GET: page((visit) => explainPage(visit)) });
   route('/security-events', { GET: page((visit) => securityEventsPage(visit)) });
   route('/security-events/:id/:act', { POST: form(actOnStream) });
+}
+
+function routeScim(route: Route, page: Page, form: Form): void {
+  route('/scim', { GET: page((visit) => scimPage(visit)), POST: form(makeScimClient) });
+  route('/scim/tokens', { POST: form(makeScimToken) });
+  route('/scim/tokens/:token/revoke', { POST: form(revokeScimToken) });
+  route('/scim/test', { POST: form(tryScim) });
 }
 
 function routeUsers(route: Route, page: Page, form: Form): void {

@@ -1,14 +1,15 @@
-// The SCIM set-up wizard: the base URL, a client that may provision, how Entra, Okta and others get their token with it, and a
-// live try: a token by client_credentials and a read of the tenant's own SCIM endpoint with it. A secret is shown for ten minutes and
-// never stored; to try again after that the person types it in.
+// The SCIM set-up wizard: the base URL, and then one of two credentials: a long-lived token for directories that want one, or a client that
+// fetches its own. Each is tried as it is made, by a read of the tenant's own SCIM endpoint, and shown for ten minutes.
 import type { FastifyReply } from 'fastify';
 import { machineGrantType } from '../domain/oidc/grant-types.ts';
 import { type ApiAnswer, callApi } from '../first-party/app-api.ts';
 import type { Typed } from '../first-party/app-form.ts';
-import { csrfField, type Notice } from '../first-party/app-page.ts';
+import { csrfField, type Notice, table } from '../first-party/app-page.ts';
 import { type Html, html } from '../platform/html.ts';
-import { badge } from './console-page.ts';
-import { finish, frameOf, manage, refusalText, showPage, type Visit } from './console-visit.ts';
+import { askPage, isSure } from './confirm-page.ts';
+import { badge, postButton, shownTime } from './console-page.ts';
+import { finish, frameOf, itemsOf, manage, refusalText, showPage, type Visit } from './console-visit.ts';
+import { mayChange } from './frame/allowed.ts';
 import { itemOf, secretOf } from './frame/flash.ts';
 import { consolePath } from './frame/navigation.ts';
 
@@ -26,26 +27,116 @@ interface Step {
   readonly text: string;
 }
 
-export function scimPage(visit: Visit, shown: Shown = {}): FastifyReply {
+export async function scimPage(visit: Visit, shown: Shown = {}): Promise<FastifyReply> {
   const { tenant } = visit.request;
   const { notice, steps, typed } = shown;
   const credential = credentialOf(visit);
   const path = (below: string): string => consolePath(tenant, `/scim${below}`);
   const csrf = csrfField(frameOf(visit));
+  const tokens = await manage(visit, 'GET', '/scim-tokens');
   return showPage(
     visit,
     'Directories',
     html`<ol class="steps">
 <li><h2>Tell your directory where to provision</h2><p>Entra calls it the tenant URL, Okta the SCIM base URL.</p><pre id="scim-url">${tenant.baseUrl}/scim/v2</pre></li>
-<li><h2>Make its credential</h2>${credential === undefined ? makeForm(csrf, path(''), typed) : madePanel(visit, credential)}</li>
-<li><h2>Give the directory its token</h2>${tokenHelp(visit, credential)}</li>
-<li><h2>Try it</h2>${steps !== undefined && resultList(steps)}<form class="card" method="post" action="${path('/test')}">${csrf}
+<li><h2>Give it a token</h2><p><b>Okta, JumpCloud, Google, OneLogin</b> and whatever wants one bearer token: it opens SCIM and nothing else, until it ends or you revoke it.</p>${tokenPanel(visit)}${tokenForm(visit, typed)}${tokenTable(visit, itemsOf(tokens))}</li>
+<li><h2>Or a client that fetches its own</h2>${clientHelp(visit)}${credential === undefined ? makeForm(visit, csrf, path(''), typed) : madePanel(visit, credential)}
+${steps !== undefined && resultList(steps)}${
+  mayChange(visit, '/scim') &&
+  html`<details${(steps !== undefined || credential !== undefined) && html` open`}><summary>Try a client</summary><form class="card" method="post" action="${path('/test')}">${csrf}
 <div class="field"><label for="client-id">Client id</label><input type="text" id="client-id" name="client_id" autocomplete="off" spellcheck="false" required value="${credential?.clientId ?? typed?.get('client_id') ?? ''}"></div>
 <div class="field"><label for="client-secret">Client secret</label><input type="password" id="client-secret" name="client_secret" autocomplete="off" required value="${credential?.secret ?? ''}"></div>
-<button id="try">Get a token and read one user</button></form></li>
+<button id="try">Get a token and read one user</button></form></details>`
+}</li>
 </ol>`,
     notice,
   );
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** How long a token may live, in days. */
+const lifetimes = [
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'One year'],
+  ['none', 'Without end'],
+] as const;
+const defaultLifetime = '365';
+
+function tokenForm(visit: Visit, typed: Typed | undefined): Html | undefined {
+  if (!mayChange(visit, '/scim') || !scopes.every((scope) => visit.allowed.has(scope))) return undefined;
+  const chosen = typed?.get('days') ?? defaultLifetime;
+  return html`<form class="card" method="post" action="${consolePath(visit.request.tenant, '/scim/tokens')}">${csrfField(frameOf(visit))}
+<div class="field"><label for="token-name">Name of the directory</label><input type="text" id="token-name" name="token_name" required maxlength="200" value="${typed?.get('token_name') ?? ''}" placeholder="Okta"></div>
+<div class="field"><label for="days">It lives</label><select id="days" name="days">${lifetimes.map(([days, label]) => html`<option value="${days}"${days === chosen && html` selected`}>${label}</option>`)}</select></div>
+<div class="bar end"><button id="new-token">New token</button></div></form>`;
+}
+
+/** The token that was just made. */
+function tokenPanel(visit: Visit): Html | undefined {
+  const secret = secretOf(visit, 'scim-token');
+  return (
+    secret &&
+    html`<section class="panel" id="token" aria-label="The token"><p>Copy it now: this page shows it for ten minutes, and nothing shows it again.</p><pre id="scim-token">${itemOf(secret, 'token')}</pre></section>`
+  );
+}
+
+function tokenTable(visit: Visit, tokens: readonly Json[]): Html | undefined {
+  if (tokens.length === 0) return undefined;
+  const nowMs = visit.services.clock.nowMs();
+  const ends = (at: unknown): Html | string => {
+    if (typeof at !== 'string') return 'never';
+    return Date.parse(at) <= nowMs ? html`${badge('ended', 'bad')} ${shownTime(at)}` : shownTime(at);
+  };
+  const mayWrite = mayChange(visit, '/scim');
+  const rows = tokens.map((token) => [
+    html`<b>${String(token['name'])}</b>`,
+    shownTime(token['created_at']),
+    ends(token['expires_at']),
+    shownTime(token['last_used_at']) || 'never',
+    ...(mayWrite
+      ? [
+          postButton(frameOf(visit), {
+            path: `/scim/tokens/${encodeURIComponent(String(token['id']))}/revoke`,
+            label: 'Revoke…',
+            style: 'small danger',
+            of: String(token['name']),
+          }),
+        ]
+      : []),
+  ]);
+  return table('Tokens', ['Name', 'Made', 'Ends', 'Last used', ...(mayWrite ? ['Revoke'] : [])], rows);
+}
+
+/** Makes a token and reads with it, and says what became of it. */
+export async function makeScimToken(visit: Visit, typed: Typed): Promise<FastifyReply> {
+  const days = typed.get('days') ?? defaultLifetime;
+  const answer = await manage(visit, 'POST', '/scim-tokens', {
+    name: (typed.get('token_name') ?? '').trim(),
+    expires_in_days: days === 'none' ? null : Number(days),
+  });
+  if (answer.status !== 201) return scimPage(visit, { typed, notice: { kind: 'bad', text: refusalText(answer) } });
+  const token = String(answer.body['token']);
+  const { kind, text } = noticeFor(await readWith(visit, token), 'it works.');
+  const items = [['token', token] as const];
+  return finish(visit, '/scim', `The token was made, ${kind === 'good' ? 'and' : 'but'} ${text}`, { kind: 'scim-token', items });
+}
+
+export async function revokeScimToken(visit: Visit, typed: Typed, params: Readonly<Record<string, string>>): Promise<FastifyReply> {
+  const path = `/scim/tokens/${encodeURIComponent(params['token'] ?? '')}/revoke`;
+  if (!isSure(typed))
+    return askPage(visit, {
+      title: 'Revoke this token?',
+      text: 'The directory that uses it is refused from its next request on. People and groups stay as they are.',
+      label: 'Revoke',
+      path,
+      back: '/scim',
+    });
+  const answer = await manage(visit, 'DELETE', `/scim-tokens/${encodeURIComponent(params['token'] ?? '')}`);
+  return answer.status === 204
+    ? finish(visit, '/scim', 'The token was revoked.')
+    : scimPage(visit, { notice: { kind: 'bad', text: refusalText(answer) } });
 }
 
 interface Shown {
@@ -54,7 +145,8 @@ interface Shown {
   readonly typed?: Typed;
 }
 
-function makeForm(csrf: Html, path: string, typed: Typed | undefined): Html {
+function makeForm(visit: Visit, csrf: Html, path: string, typed: Typed | undefined): Html | undefined {
+  if (!mayChange(visit, '/scim')) return undefined;
   return html`<form class="card" method="post" action="${path}">${csrf}<div class="field"><label for="name">Name of the client</label><input type="text" id="name" name="name" required maxlength="200" value="${typed?.get('name') ?? defaultName}"></div>
 <p class="hint">A confidential client with client_credentials and the scopes <code>${scopes.join(' ')}</code>. It is a client like any other: rotate its secret or delete it under Applications.</p><div class="bar end"><button id="make">Make the client and try it</button></div></form>`;
 }
@@ -63,17 +155,10 @@ function madePanel(visit: Visit, { clientId, secret }: Credential): Html {
   return html`<div class="panel"><p>Copy it now: this page shows it for ten minutes.</p><dl><dt>Client id</dt><dd><code id="made-client-id">${clientId}</code></dd><dt>Client secret</dt><dd><code id="made-client-secret">${secret}</code></dd></dl><p><a href="${consolePath(visit.request.tenant, `/clients/${encodeURIComponent(clientId)}`)}">Open the client</a></p></div>`;
 }
 
-function tokenHelp(visit: Visit, credential: Credential | undefined): Html {
+function clientHelp(visit: Visit): Html {
   const { tenant } = visit.request;
-  const minutes = Math.round(tenant.settings.access_token_lifetime_seconds / 60);
-  const tokenUrl = `${tenant.baseUrl}/v1/idp/oidc/token`;
-  const command = `curl -s ${tokenUrl} \\
-  -d grant_type=client_credentials -d scope='${scopes.join(' ')}' \\
-  -d client_id='${credential?.clientId ?? '<client id>'}' -d client_secret='<client secret>'`;
   return html`<p><b>Microsoft Entra</b>, and whatever speaks OAuth client credentials: choose “OAuth2 client credentials grant”, and give the token endpoint, the client id and the client secret. It fetches a new token by itself.</p>
-<dl class="card"><dt>Token endpoint</dt><dd><code>${tokenUrl}</code></dd><dt>Scope</dt><dd><code>${scopes.join(' ')}</code></dd></dl>
-<p><b>Okta</b>, and whatever wants one bearer token typed in (“HTTP header”): make it with the command below. No token lives without end: it lives as long as the setting “Lifetime of access tokens” says when it is made, ${minutes} minutes now. Raise that, make the token, put it back. Disabling the client or revoking the token ends it at once.</p>
-<pre>${command}</pre>`;
+<dl class="card"><dt>Token endpoint</dt><dd><code>${tenant.baseUrl}/v1/idp/oidc/token</code></dd><dt>Scope</dt><dd><code>${scopes.join(' ')}</code></dd></dl>`;
 }
 
 const resultList = (steps: readonly Step[]): Html =>
@@ -129,12 +214,15 @@ async function tryCredential(visit: Visit, { clientId, secret }: Credential): Pr
   });
   const first = stepOf('Token', token, 200, () => `A token for ${String(token.body['expires_in'])} seconds.`);
   if (!first.ok) return [first];
-  const bearer = String(token.body['access_token']);
+  return [first, ...(await readWith(visit, String(token.body['access_token'])))];
+}
+
+/** Reads as a directory does. */
+async function readWith({ app, request }: Visit, bearer: string): Promise<readonly Step[]> {
   const read = async (path: string): Promise<ApiAnswer> => callApi(app, request, { method: 'GET', path: `/scim/v2${path}`, bearer });
   const features = await read('/ServiceProviderConfig');
   const users = await read('/Users?count=1');
   return [
-    first,
     stepOf('ServiceProviderConfig', features, 200, () => 'The directory can read what is supported.'),
     stepOf('Users', users, 200, () => `${String(users.body['totalResults'])} users can be seen.`),
   ];

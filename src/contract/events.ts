@@ -151,6 +151,8 @@ export const eventTypes = defineEvents({
   'role.deleted': { since: '0.2.0', about: ['role'], data: {}, when: 'A role of the tenant is gone.' },
   'role.updated': { since: '0.2.0', about: ['role'], data: { fields: 'list', capabilities: 'list' }, when: 'A role of the tenant was changed for everybody who holds it.' },
   'saml.delivered': { since: '0.1.0', about: ['service_provider'], data: { acs: 'text', name_id_format: 'text', idp_initiated: 'flag' }, when: 'An assertion was sent to a service provider.' },
+  'scim_token.created': { since: '0.2.0', about: ['scim_token'], data: { name: 'text', days: 'number' }, when: 'A token was made by which a directory provisions people; `days` 0: without end.' },
+  'scim_token.deleted': { since: '0.2.0', about: ['scim_token'], data: {}, when: 'A token of a directory was revoked.' },
   'service_provider.acs_approved': { since: '0.2.0', about: ['service_provider'], data: { hosts: 'list' }, when: "An administrator let new hosts of a service provider's metadata in." },
   'service_provider.acs_waits': { since: '0.2.0', about: ['service_provider'], data: { hosts: 'list' }, when: 'The metadata of a service provider names new hosts, which wait for an administrator.' },
   'service_provider.assigned': { since: '0.1.0', about: ['service_provider'], data: { assignment: 'text', user_id: 'text', group_id: 'text' }, when: 'A person or group may use a service provider.' },

@@ -269,6 +269,8 @@ export const longWorkTurnMsMax = 10;
 export const scimBodyBytesMax = 1024 * 1024;
 export const scimBulkOperationsMax = 1000;
 export const scimFilterCharsMax = 4096;
+export const scimTokensPerTenantMax = 50;
+export const scimTokenDaysMax = 366;
 
 // SAML
 export const samlBodyBytesMax = 128 * 1024;
@@ -393,8 +395,6 @@ export const webhookAnswerBytesMax = 1024; // of an answer, as text that is kept
 
 /** Names of servers looked up at once for one tenant, by one process; more wait behind their own. */
 export const lookUpsAtOnceMax = 4;
-/** Calls to other servers at once for one tenant, by one process. */
-export const connectionsAtOnceMax = 32;
+export const connectionsAtOnceMax = 32; // calls to other servers for one tenant, by one process
 
-/** Mails a tenant sends in an hour to see them, all together. */
-export const testMailsPerHourMax = 30;
+export const testMailsPerHourMax = 30; // of a tenant, sent to see them

@@ -16,6 +16,7 @@ import { textEndpoints } from './appearance/texts.ts';
 import { clientHostEndpoints } from './client/client-hosts.ts';
 import { clientEndpoints } from './client/clients.ts';
 import { initialAccessTokenEndpoints } from './client/initial-access-tokens.ts';
+import { scimTokenEndpoints } from './client/scim-tokens.ts';
 import type { Endpoint } from './endpoint.ts';
 import { connectorRunEndpoints } from './extending/connector-runs.ts';
 import { hookEndpoints } from './extending/hooks.ts';
@@ -66,6 +67,7 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...clientEndpoints,
   ...clientHostEndpoints,
   ...initialAccessTokenEndpoints,
+  ...scimTokenEndpoints,
   ...allRegistered.flatMap((one) => kindEndpoints(one, besides[one.kind.noun])),
   ...resourceAssignmentEndpoints,
   ...mappingEndpoints,

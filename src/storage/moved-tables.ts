@@ -23,6 +23,7 @@ export const movedTables: readonly MovedRows[] = [
   { table: 'client_registrations', key: ['client_id'] },
   { table: 'client_documents', key: ['client_id'] },
   { table: 'initial_access_tokens', key: ['id'] },
+  { table: 'scim_tokens', key: ['id'] },
   { table: 'resources', key: ['id'] },
   { table: 'workload_issuers', key: ['id'] },
   { table: 'service_providers', key: ['id'] },

@@ -49,6 +49,7 @@ export const expiring: readonly Expiring[] = [
   { table: 'ciba_requests', column: 'expires_at', key: 'auth_req_id_hash', keptMs: dayMs }, // polls still hear expired_token
   { table: 'device_authorizations', column: 'expires_at', key: 'device_code_hash', keptMs: dayMs }, // polls still hear expired_token
   { table: 'initial_access_tokens', column: 'expires_at', key: 'id', keptMs: 30 * dayMs }, // the console shows what became of them
+  { table: 'scim_tokens', column: 'expires_at', key: 'id', keptMs: 30 * dayMs }, // the same
   { table: 'dpop_proofs', column: 'expires_at', key: 'proof_hash', keptMs: replayMs },
   { table: 'login_transactions', column: 'expires_at', key: 'id', keptMs: hourMs },
   { table: 'sso_sessions', column: 'expires_at', key: 'id', keptMs: dayMs },

@@ -64,6 +64,7 @@ import type { LastSignInTable } from './registry/last-sign-ins.ts';
 import type { MetadataRefreshTable } from './registry/metadata-refreshes.ts';
 import type { ProviderDomainTable } from './registry/provider-domains.ts';
 import type { RoleTable } from './registry/roles.ts';
+import type { ScimTokenTable } from './registry/scim-tokens.ts';
 import type { ServiceProviderTable } from './registry/service-providers.ts';
 import type { SigningKeyTable } from './registry/signing-keys.ts';
 import type { TenantTable } from './registry/tenants.ts';
@@ -143,6 +144,7 @@ export interface Schema {
   client_assertions: ClientAssertionTable;
   ciba_requests: CibaRequestTable;
   initial_access_tokens: InitialAccessTokenTable;
+  scim_tokens: ScimTokenTable;
   client_registrations: ClientRegistrationTable;
   ciba_deliveries: CibaDeliveryTable;
   device_authorizations: DeviceAuthorizationTable;

@@ -104,4 +104,18 @@ if (hasChromium)
       assert.deepEqual(seen, []);
       await page.context().close();
     });
+
+    it('a directory gets its token by a button', async () => {
+      const { tenant, email } = await createConsoleTenant(server);
+      const { page, seen } = await open(tenant, email);
+      await page.click('#menu a:text-is("Directories")');
+      await look(page, 'directories before');
+      await page.fill('#token-name', 'Okta');
+      await page.click('#new-token');
+      await page.waitForSelector('#scim-token');
+      await look(page, 'directories with a token');
+      assert.equal(await page.textContent('#notice'), 'The token was made, and it works.');
+      assert.deepEqual(seen, []);
+      await page.context().close();
+    });
   });

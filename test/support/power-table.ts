@@ -114,6 +114,9 @@ export const judged: Readonly<Record<string, Judged>> = {
   'POST /settings/lists': signIn('proof', { or: 'settings:write', bodies: () => [{ add: { client_hosts: { trusted: ['evil.example'] } } }, { add: { login_methods: ['email_pin'] } }, { add: { extra_grants: ['registration'] } }, { remove: { login_methods: ['passkey', 'phone'] } }] }),
   'POST /document': judge(...capabilitiesOfTenant({ slug: 'any' }))('switch', { undone: 'who holds everything has nothing to grow by; whoever lacks one capability is refused in management-document.test.ts' }),
 
+  'POST /scim-tokens': judge('clients:write', 'scim:read', 'scim:write')('secret', { bodies: () => [{ name: 'mine', expires_in_days: null }] }),
+  'DELETE /scim-tokens/{id}': clients('nothing', { undone: 'the world has no token' }),
+
   'POST /users': users('person'),
   'PATCH /users/{id}': users('person', { bodies: () => [{ state: 'active' }, { role: 'admin' }] }),
   'DELETE /users/{id}': users('nothing'),

@@ -17,6 +17,7 @@ const kinds: Readonly<Record<string, { readonly name: string; readonly path?: st
   login: { name: 'Sign-in' },
   pin: { name: 'Mailed code' },
   saml: { name: 'SAML' },
+  scim_token: { name: 'Token of a directory' },
   settings: { name: 'Settings' },
   ssf_stream: { name: 'Stream of security events' },
   sso_session: { name: 'Browser session' },

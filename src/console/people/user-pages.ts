@@ -157,17 +157,29 @@ export async function revokeKey(visit: Visit, typed: Typed, params: Params): Pro
 }
 
 /** What the person knows of applications: it works on when they are suspended, until it is another. */
+interface SecretKind {
+  readonly what: string;
+  /** Where it is ended, below /console. */
+  readonly path: (id: string) => string;
+  readonly cure: string;
+}
+
+const secretKinds: Readonly<Record<string, SecretKind>> = {
+  client: { what: 'Application', path: (id) => `/clients/${id}/credentials`, cure: 'Make a new secret, or replace its keys' },
+  initial_access_token: { what: 'Initial access token', path: (id) => `/initial-access-tokens/${id}`, cure: 'Delete it' },
+  scim_token: { what: 'Token of a directory', path: () => '/scim', cure: 'Make another for the directory, then revoke it' },
+};
+
 export async function knownSecretsPage(visit: Visit, params: Params): Promise<FastifyReply> {
   const { tenant } = visit.request;
   const row = (item: Json): readonly (Html | string)[] => {
-    const isClient = item['kind'] === 'client';
-    const path = `${isClient ? '/clients' : '/initial-access-tokens'}/${encodeURIComponent(text(item['id']))}`;
+    const { what, path, cure } = secretKinds[text(item['kind'])]!; // every kind of the API
     const name = text(item['name']) || text(item['id']);
     return [
-      html`<a href="${consolePath(tenant, isClient ? `${path}/credentials` : path)}">${name}</a>`,
-      isClient ? 'Application' : 'Initial access token',
+      html`<a href="${consolePath(tenant, path(encodeURIComponent(text(item['id']))))}">${name}</a>`,
+      what,
       shownTime(item['since']),
-      isClient ? 'Make a new secret, or replace its keys' : 'Delete it',
+      cure,
     ];
   };
   return tabPage(visit, params, '/known-secrets', (items) =>

@@ -1,8 +1,9 @@
 // What a person knows besides their own sign-in (design 17): clients whose secret they made, or whose keys they gave, last, and initial access
-// tokens they made. It all works on when they are suspended, until somebody makes another secret or takes the token back.
+// tokens and tokens for SCIM they made. It all works on when they are suspended, until somebody makes another secret or takes the token back.
 import Type from 'typebox';
 import { listUsableTokensOf } from '../../storage/registry/clients/client-registrations.ts';
 import { listClientsKnownTo } from '../../storage/registry/clients/clients.ts';
+import { listScimTokens } from '../../storage/registry/scim-tokens.ts';
 import { type Endpoint, endpoint, isoTime } from '../endpoint.ts';
 import { dateTime, listAnswer, oneOf } from '../schemas.ts';
 import { loadUser } from './user-of-path.ts';
@@ -13,9 +14,14 @@ export const knownSecretEndpoints: readonly Endpoint[] = [
     path: '/users/:id/known-secrets',
     capability: 'clients:read',
     summary:
-      'List what the person knows and what works on when they are suspended: clients whose secret they made or keys they gave last, and initial access tokens of theirs. Make another secret (`/clients/{id}/secret`), give other keys, delete the token',
+      'List what the person knows and what works on when they are suspended: clients whose secret they made or keys they gave last, and initial access tokens and tokens for SCIM of theirs. Make another secret (`/clients/{id}/secret`), give other keys, delete the token',
     answer: listAnswer(
-      Type.Object({ kind: oneOf(['client', 'initial_access_token']), id: Type.String(), name: Type.String(), since: dateTime }),
+      Type.Object({
+        kind: oneOf(['client', 'initial_access_token', 'scim_token']),
+        id: Type.String(),
+        name: Type.String(),
+        since: dateTime,
+      }),
     ),
     status: 200,
     handle: async ({ services, tenant, params }) =>
@@ -23,6 +29,9 @@ export const knownSecretEndpoints: readonly Endpoint[] = [
         const actor = `user:${(await loadUser(queries, tenant.id, params['id']!)).id}`;
         const clients = await listClientsKnownTo(queries, tenant.id, actor);
         const tokens = await listUsableTokensOf(queries, tenant.id, actor);
+        const nowMs = services.clock.nowMs();
+        const isUsable = (at: number | null): boolean => at === null || at > nowMs;
+        const scimTokens = (await listScimTokens(queries, tenant.id)).filter((one) => one.created_by === actor && isUsable(one.expires_at));
         return {
           items: [
             ...clients.map(({ clientId, name, secretBy, createdAtMs }) => ({
@@ -37,6 +46,7 @@ export const knownSecretEndpoints: readonly Endpoint[] = [
               name: policy.hosts.join(', '),
               since: isoTime(createdAtMs),
             })),
+            ...scimTokens.map(({ id, name, created_at }) => ({ kind: 'scim_token', id, name, since: isoTime(created_at) })),
           ],
         };
       }),

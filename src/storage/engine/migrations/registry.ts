@@ -23,6 +23,7 @@ import { domainProofSalts } from './release-2/0500/0560-domain-proof-salts.ts';
 import { workloads } from './release-2/0500/0561-workloads.ts';
 import { providersOfGrants } from './release-2/0500/0562-providers-of-grants.ts';
 import { consoleTasks } from './release-2/0500/0563-console-tasks.ts';
+import { scimTokens } from './release-2/0500/0564-scim-tokens.ts';
 import { crossAppAccess } from './release-2/0500/0570-cross-app-access.ts';
 import type { IndexDefinition, MigrationContext } from './table.ts';
 
@@ -388,15 +389,6 @@ export const migrations: readonly Migration[] = [
   { number: 561, name: 'workloads', apply: workloads },
   { number: 562, name: 'providers-of-grants', apply: providersOfGrants },
   { number: 563, name: 'console-tasks', apply: consoleTasks },
-  {
-    number: 564,
-    name: 'invitations-that-wait',
-    table: 'invitations',
-    index: {
-      columns: ['tenant_id', 'id'],
-      where: 'used_at IS NULL AND revoked_at IS NULL AND recovery_reason IS NULL',
-      name: 'invitations_that_wait',
-    },
-  },
+  { number: 564, name: 'scim-tokens', apply: scimTokens },
   { number: 570, name: 'cross-app-access', apply: crossAppAccess },
 ];

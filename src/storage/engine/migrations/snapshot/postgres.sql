@@ -1496,6 +1496,19 @@ CREATE TABLE console_task_items (
   CONSTRAINT console_task_items_pkey PRIMARY KEY (tenant_id, task_id, "position")
 );
 
+CREATE TABLE scim_tokens (
+  tenant_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  token_hash text COLLATE "C" NOT NULL,
+  created_by text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  expires_at bigint,
+  last_used_at bigint,
+  CONSTRAINT scim_tokens_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT scim_tokens_tenant_id_token_hash_key UNIQUE (tenant_id, token_hash)
+);
+
 ALTER TABLE user_emails ADD CONSTRAINT user_emails_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE group_members ADD CONSTRAINT group_members_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
@@ -1968,7 +1981,7 @@ CREATE INDEX console_tasks_by_expires_at ON public.console_tasks USING btree (te
 
 CREATE INDEX console_task_items_by_task_id_state_position ON public.console_task_items USING btree (tenant_id, task_id, state, "position");
 
-CREATE INDEX invitations_that_wait ON public.invitations USING btree (tenant_id, id) WHERE ((used_at IS NULL) AND (revoked_at IS NULL) AND (recovery_reason IS NULL));
+CREATE INDEX scim_tokens_by_expires_at ON public.scim_tokens USING btree (tenant_id, expires_at);
 
 CREATE OR REPLACE FUNCTION public.users_counted_insert()
  RETURNS trigger
@@ -2219,5 +2232,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (561, 'workloads', gatehouse_now_ms()),
   (562, 'providers-of-grants', gatehouse_now_ms()),
   (563, 'console-tasks', gatehouse_now_ms()),
-  (564, 'invitations-that-wait', gatehouse_now_ms()),
+  (564, 'scim-tokens', gatehouse_now_ms()),
   (570, 'cross-app-access', gatehouse_now_ms());

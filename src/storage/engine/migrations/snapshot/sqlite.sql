@@ -608,7 +608,9 @@ CREATE TABLE "console_task_items" ("tenant_id" TEXT NOT NULL, "task_id" TEXT NOT
 
 CREATE INDEX "console_task_items_by_task_id_state_position" ON "console_task_items" ("tenant_id", "task_id", "state", "position");
 
-CREATE INDEX "invitations_that_wait" ON "invitations" ("tenant_id", "id") WHERE used_at IS NULL AND revoked_at IS NULL AND recovery_reason IS NULL;
+CREATE TABLE "scim_tokens" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name" TEXT NOT NULL, "token_hash" TEXT NOT NULL, "created_by" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "expires_at" INTEGER, "last_used_at" INTEGER, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "token_hash")) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "scim_tokens_by_expires_at" ON "scim_tokens" ("tenant_id", "expires_at");
 
 ANALYZE sqlite_schema;
 
@@ -755,7 +757,6 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('invitations', 'invitations_by_token_hash', '1000000 500000 10'),
   ('invitations', 'invitations_by_user_id', '1000000 500000 10'),
   ('invitations', 'invitations_by_visit_hash', '10000 5000 10'),
-  ('invitations', 'invitations_that_wait', '10000 5000 10'),
   ('last_sign_ins', 'last_sign_ins', '1000000 500000 125000 1'),
   ('login_transactions', 'login_transactions', '1000000 500000 1'),
   ('login_transactions', 'login_transactions_by_client_id', '1000000 500000 10'),
@@ -814,6 +815,9 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('saml_request_ids', 'saml_request_ids_by_expires_at', '1000000 500000 10'),
   ('saml_sessions', 'saml_sessions', '1000000 500000 1'),
   ('saml_sessions', 'saml_sessions_by_expires_at', '1000000 500000 10'),
+  ('scim_tokens', 'scim_tokens', '1000000 500000 1'),
+  ('scim_tokens', 'scim_tokens_by_expires_at', '1000000 500000 10'),
+  ('scim_tokens', 'sqlite_autoindex_scim_tokens_2', '1000000 500000 1'),
   ('sent_forms', 'sent_forms', '1000000 500000 1'),
   ('sent_forms', 'sent_forms_by_expires_at', '1000000 500000 10'),
   ('service_providers', 'service_providers', '1000000 500000 1'),
@@ -1038,5 +1042,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (561, 'workloads', gatehouse_now_ms()),
   (562, 'providers-of-grants', gatehouse_now_ms()),
   (563, 'console-tasks', gatehouse_now_ms()),
-  (564, 'invitations-that-wait', gatehouse_now_ms()),
+  (564, 'scim-tokens', gatehouse_now_ms()),
   (570, 'cross-app-access', gatehouse_now_ms());
