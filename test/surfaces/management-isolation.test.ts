@@ -99,6 +99,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
     policy: { hosts: ['app.example'], grant_types: ['authorization_code'], scopes: ['openid'] },
   });
   await tenant.make('POST', '/roles', { name: `of-${tenant.slug}` });
+  const scimToken = await tenant.make('POST', '/scim-tokens', { name: 'Okta', expires_in_days: 1 });
   const webhook = await tenant.make('POST', '/webhooks', { url: 'https://hooks.example', types: ['group.created'] });
   const event = await tenant.call('POST', '/groups', { display_name: 'For its event' });
   const stream = await (await makeReceiver(tenant)).makeStream();
@@ -137,6 +138,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
     events: { request_id: event.headers.get('x-request-id')! },
     tenants: { id: tenant.id },
     roles: { name: `of-${tenant.slug}` },
+    'scim-tokens': { id: String(scimToken['id']) },
     images: { sha256: image.image.sha256 },
   };
 }
