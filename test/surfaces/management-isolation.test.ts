@@ -28,6 +28,7 @@ const unknownIds: Ids = {
   clients: { id: randomBytes(16).toString('base64url'), assignment_id: unknownUuid() },
   resources: { id: unknownUuid(), assignment_id: unknownUuid() },
   'workload-issuers': { id: unknownUuid() },
+  'scim-tokens': { id: unknownUuid() },
   users: {
     id: unknownUuid(),
     session_id: unknownUuid(),
