@@ -6,6 +6,7 @@ import { hashSecret } from '../../crypto/secret-hash.ts';
 import { scimTokenPrefix } from '../../domain/people/scim-token.ts';
 import { randomSecret, uuidV7 } from '../../platform/random.ts';
 import { deleteScimToken, insertScimToken, listScimTokens, type ScimToken } from '../../storage/registry/scim-tokens.ts';
+import { lockTenantSettings } from '../../storage/registry/tenants.ts';
 import { audit, conflict, type Endpoint, endpoint, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
 import { closed, dateTime, listAnswer, nullable } from '../schemas.ts';
 
@@ -38,6 +39,7 @@ export const scimTokenEndpoints: readonly Endpoint[] = [
       const token = `${scimTokenPrefix}${randomSecret()}`;
       const days = body.expires_in_days;
       const made = await services.database.write(tenant.id, async (queries) => {
+        await lockTenantSettings(queries, services.database.dialect, tenant.id); // whoever makes one more waits for others who do
         if ((await listScimTokens(queries, tenant.id)).length >= scimTokensPerTenantMax)
           throw conflict('name', `A tenant has ${scimTokensPerTenantMax} tokens at most: delete one that is not used.`);
         const row = await insertScimToken(queries, tenant.id, {
