@@ -30,7 +30,17 @@ interface Entry {
   readonly words: readonly string[];
   readonly about: string;
   readonly subcommands: readonly string[];
-  readonly flags: readonly { readonly flag: string; readonly about: string; readonly takesValue: boolean }[];
+  /** What its argument may be, where that is one of few. */
+  readonly choices: readonly string[];
+  readonly flags: readonly Flag[];
+}
+
+interface Flag {
+  readonly flag: string;
+  readonly about: string;
+  readonly takesValue: boolean;
+  /** What its value may be, where that is one of few. */
+  readonly choices: readonly string[];
 }
 
 /** Every command and subcommand, with every flag. */
@@ -42,7 +52,8 @@ async function listEntries(commands: Commands): Promise<readonly Entry[]> {
       words,
       about: command.description(),
       subcommands: command.commands.map((child) => child.name()),
-      flags: [...command.options.flatMap(flagsOf), { flag: '--help', about: 'display help for command', takesValue: false }],
+      choices: command.registeredArguments[0]?.argChoices ?? [],
+      flags: [...command.options.flatMap(flagsOf), { flag: '--help', about: 'display help for command', takesValue: false, choices: [] }],
     },
     ...command.commands.flatMap((child) => visit(child, [...words, child.name()])),
   ];
@@ -52,15 +63,25 @@ async function listEntries(commands: Commands): Promise<readonly Entry[]> {
 const flagsOf = (option: Option): Entry['flags'] =>
   [option.short, option.long]
     .filter((flag) => flag !== undefined)
-    .map((flag) => ({ flag, about: option.description, takesValue: option.required || option.optional }));
+    .map((flag) => ({
+      flag,
+      about: option.description,
+      takesValue: option.required || option.optional,
+      choices: option.argChoices ?? [],
+    }));
 
 const scripts: Readonly<Record<Shell, (entries: readonly Entry[]) => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
 /** The words are joined to a key; a shell's `case` finds what may follow. */
 function bashScript(entries: readonly Entry[]): string {
   const cases = entries.map(
-    ({ words, subcommands, flags }) =>
-      `    '${words.join(' ')}') next='${[...subcommands, ...flags.map(({ flag }) => flag)].join(' ')}' ;;`,
+    ({ words, subcommands, choices, flags }) =>
+      `    '${words.join(' ')}') next='${[...subcommands, ...choices, ...flags.map(({ flag }) => flag)].join(' ')}' ;;`,
+  );
+  const values = entries.flatMap(({ words, flags }) =>
+    flags
+      .filter(({ choices }) => choices.length > 0)
+      .map(({ flag, choices }) => `    '${[...words, flag].join(' ')}') next='${choices.join(' ')}' ;;`),
   );
   const valued = [...new Set(entries.flatMap(({ flags }) => flags.filter(({ takesValue }) => takesValue).map(({ flag }) => flag)))];
   const known = entries.filter(({ words }) => words.length > 0).map(({ words }) => `'${words.join(' ')}'`);
@@ -68,15 +89,19 @@ function bashScript(entries: readonly Entry[]): string {
 _gatehouse() {
   local path='' word next='' index current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
   COMPREPLY=()
-  case "$before" in
-    ${valued.join('|')}) COMPREPLY=( $(compgen -f -- "$current") ); return ;;
-  esac
   for (( index = 1; index < COMP_CWORD; index++ )); do
     word="\${path:+$path }\${COMP_WORDS[index]}"
     case "$word" in
       ${known.join('|')}) path="$word" ;;
     esac
   done
+  case "\${path:+$path }$before" in
+${values.join('\n')}
+  esac
+  if [ -n "$next" ]; then COMPREPLY=( $(compgen -W "$next" -- "$current") ); return; fi
+  case "$before" in
+    ${valued.join('|')}) COMPREPLY=( $(compgen -f -- "$current") ); return ;;
+  esac
   case "$path" in
 ${cases.join('\n')}
   esac
@@ -95,18 +120,20 @@ ${bashScript(entries)}`;
 
 function fishScript(entries: readonly Entry[]): string {
   const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-  const lines = entries.flatMap(({ words, subcommands, flags }) => {
+  const lines = entries.flatMap(({ words, subcommands, choices: arguments_, flags }) => {
     const [last] = words.slice(-1);
     const here = last === undefined ? '__fish_use_subcommand' : words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
     const children = subcommands.map((name) => {
       const about = entries.find((entry) => entry.words.join(' ') === [...words, name].join(' '))?.about ?? '';
       return `complete -c gatehouse -f -n ${quoted(here)} -a ${quoted(name)} -d ${quoted(about)}`;
     });
-    const own = flags.map(({ flag, about, takesValue }) => {
+    const given = arguments_.map((one) => `complete -c gatehouse -f -n ${quoted(here)} -a ${quoted(one)}`);
+    const own = flags.map(({ flag, about, takesValue, choices }) => {
       const form = flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
-      return `complete -c gatehouse -n ${quoted(here)} ${form}${takesValue ? ' -r' : ''} -d ${quoted(about)}`;
+      const values = choices.length === 0 ? '' : ` -f -a ${quoted(choices.join(' '))}`;
+      return `complete -c gatehouse -n ${quoted(here)} ${form}${takesValue ? ' -r' : ''}${values} -d ${quoted(about)}`;
     });
-    return [...children, ...own];
+    return [...children, ...given, ...own];
   });
   return `# fish completion of gatehouse\n${lines.join('\n')}\n`;
 }

@@ -121,7 +121,7 @@ describe('command line: help and completion', () => {
       assert.equal(checked.status, 0, checked.stderr.toString());
     });
 
-  it('bash offers subcommands, flags of the right command, and files behind a flag with a value', async () => {
+  it('bash offers subcommands, flags of the right command, values where they are few, and files behind other flags with a value', async () => {
     const { stdout } = await command('completion', 'bash');
     const offered = (...words: readonly string[]): readonly string[] => {
       const line = ['gatehouse', ...words].map((word) => `'${word}'`).join(' ');
@@ -132,6 +132,10 @@ describe('command line: help and completion', () => {
     assert.deepEqual(offered('tenant', 'cre'), ['create']);
     assert.deepEqual(offered('apply', '--pr').toSorted(), ['--progress', '--prune']);
     assert.deepEqual(offered('user', 'list', '--prune'), ['']);
+    assert.deepEqual(offered('client', 'create', 'Portal', '--type', ''), ['confidential', 'public']);
+    assert.deepEqual(offered('client', 'create', 'Portal', '--grant-type', 'ref'), ['refresh_token']);
+    assert.deepEqual(offered('completion', 'f'), ['fish']);
+    assert.deepEqual(offered('apply', '--file', '/etc/hostn'), ['/etc/hostname']);
   });
 
   it('an unknown command and an unknown shell: exit 2', async () => {
