@@ -3,13 +3,10 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { type ClientChange, registrationOf } from '../../src/domain/client/client.ts';
 import type { ClientId } from '../../src/domain/ids.ts';
-import { startMtlsServer } from '../../src/http/mtls/mtls-server.ts';
-import { createServer } from '../../src/http/server.ts';
-import { systemClock } from '../../src/platform/clock.ts';
 import { makeIdentity } from '../support/certificates.ts';
 
 const id = 'client-1' as ClientId;
@@ -73,46 +70,53 @@ describe('registration of clients with certificates', async () => {
 describe('settings of client certificates', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-mtls-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
-  const file = join(folder, 'some.pem');
-  writeFileSync(file, 'PEM');
+  const fileOf = (name: string, text: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  let own: Awaited<ReturnType<typeof makeIdentity>>;
+  let keyFile = '';
+  let certificateFile = '';
+  before(async () => {
+    own = await makeIdentity({ subject: 'CN=x' });
+    [keyFile, certificateFile] = [fileOf('key.pem', own.key), fileOf('certificate.pem', own.cert)];
+  });
   const read = (flags: Parameters<typeof readConfig>[0]) => readConfig(flags, {}, folder);
 
   it('are read whole', () => {
     const config = read({
       mtls_listen: '0.0.0.0:8443',
-      mtls_tls: `${file},${file},${file}`,
+      mtls_tls: `${keyFile},${certificateFile},${certificateFile}`,
       mtls_url: 'https://mtls.id.example.com',
       mtls_header: 'rfc9440',
       trusted_proxies: '10.0.0.5/32',
     });
     assert.deepEqual(config.mtlsListen, { host: '0.0.0.0', port: 8443 });
-    assert.deepEqual(config.mtlsTls, { key: 'PEM', certificate: 'PEM', authorities: 'PEM' });
+    assert.deepEqual(config.mtlsTls, { key: own.key, certificate: own.cert, authorities: own.cert });
     assert.deepEqual([config.mtlsUrl, config.mtlsHeader], ['https://mtls.id.example.com', 'rfc9440']);
-    assert.equal(read({ mtls_listen: '0.0.0.0:8443', mtls_tls: `${file},${file}` }).mtlsTls?.authorities, undefined);
+    assert.equal(read({ mtls_listen: '0.0.0.0:8443', mtls_tls: `${keyFile},${certificateFile}` }).mtlsTls?.authorities, undefined);
     const { mtlsListen, mtlsTls, mtlsUrl, mtlsHeader } = read({});
     assert.deepEqual([mtlsListen, mtlsTls, mtlsUrl, mtlsHeader], [undefined, undefined, undefined, undefined]);
   });
-  it('files that are no key and certificate are refused before anything listens', async () => {
-    const app = createServer(() => '127.0.0.1', systemClock);
-    const listen = { host: '127.0.0.1', port: 0 };
-    const { key } = await makeIdentity({ subject: 'CN=x' });
-    const { cert } = await makeIdentity({ subject: 'CN=y' });
-    for (const [wrongKey, certificate] of [
-      ['PEM', 'PEM'],
-      [key, cert],
+  it('files that are no key and certificate of one another are refused', async () => {
+    const other = await makeIdentity({ subject: 'CN=y' });
+    const text = fileOf('text.pem', 'PEM');
+    for (const [key, certificate] of [
+      [text, text],
+      [keyFile, fileOf('other.pem', other.cert)],
     ] as const)
-      await assert.rejects(
-        startMtlsServer(app, listen, { key: wrongKey, certificate, authorities: undefined }),
+      assert.throws(
+        () => read({ mtls_listen: '0.0.0.0:8443', mtls_tls: `${key},${certificate}` }),
         /mtls_tls: expected PEM files of a private key and its certificate, found/,
       );
-    await app.close();
   });
   it('are refused by halves, and in words that say what to type', () => {
     const wrong: readonly (readonly [Parameters<typeof readConfig>[0], RegExp])[] = [
       [{ mtls_listen: '0.0.0.0:8443' }, /expected mtls_listen and mtls_tls together/],
-      [{ mtls_tls: `${file},${file}` }, /expected mtls_listen and mtls_tls together/],
-      [{ mtls_listen: '0.0.0.0:8443', mtls_tls: file }, /mtls_tls: expected two or three files/],
-      [{ mtls_listen: '0.0.0.0:8443', mtls_tls: `${file},${folder}/none.pem` }, /mtls_tls: expected a readable file, found none at/],
+      [{ mtls_tls: `${keyFile},${certificateFile}` }, /expected mtls_listen and mtls_tls together/],
+      [{ mtls_listen: '0.0.0.0:8443', mtls_tls: keyFile }, /mtls_tls: expected two or three files/],
+      [{ mtls_listen: '0.0.0.0:8443', mtls_tls: `${keyFile},${folder}/none.pem` }, /mtls_tls: expected a readable file, found none at/],
       [{ mtls_header: 'nginx' }, /mtls_header: expected the proxies whose header is believed in trusted_proxies/],
       [{ mtls_header: 'apache', trusted_proxies: '10.0.0.5/32' }, /mtls_header: expected one of rfc9440, nginx/],
       [{ mtls_url: 'http://mtls.id.example.com' }, /mtls_url: expected https/],
