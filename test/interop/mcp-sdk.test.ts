@@ -44,6 +44,7 @@ const ofPython = (name: string): Judge => ({
   ...(name === 'fastmcp' && { listens: 'http://localhost:7777/callback' }),
 });
 const judges: readonly Judge[] = [
+  ofSdk('2.4', ['document', 'registration']),
   ofSdk('1.32', ['document', 'registration']),
   ofSdk('1.25', ['document', 'registration']),
   ofSdk('1.20', ['registration']), // it does not know documents

@@ -4,9 +4,11 @@
 import { createInterface } from 'node:readline';
 
 const [version, server, clientMetadataUrl] = process.argv.slice(2);
-const { Client } = await import(`mcp-${version}/client/index.js`);
-const { StreamableHTTPClientTransport } = await import(`mcp-${version}/client/streamableHttp.js`);
-const { UnauthorizedError } = await import(`mcp-${version}/client/auth.js`);
+const isOne = version.startsWith('1.');
+const partOf = (path) => import(isOne ? `mcp-${version}/client/${path}.js` : `mcp-${version}`);
+const { Client } = await partOf('index');
+const { StreamableHTTPClientTransport } = await partOf('streamableHttp');
+const { UnauthorizedError } = await partOf('auth');
 
 const say = (what) => console.log(JSON.stringify(what));
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -36,6 +38,10 @@ const provider = {
   saveCodeVerifier: (verifier) => {
     kept.verifier = verifier;
   },
+  discoveryState: () => kept.discovery,
+  saveDiscoveryState: (state) => {
+    kept.discovery = state;
+  },
   redirectToAuthorization: (url) => say({ authorize: url.href }),
 };
 
@@ -47,7 +53,8 @@ async function call() {
   } catch (error) {
     if (!(error instanceof UnauthorizedError)) throw error;
     const { value } = await lines.next();
-    await transport.finishAuth(new URL(value).searchParams.get('code'));
+    const { searchParams } = new URL(value);
+    await transport.finishAuth(isOne ? searchParams.get('code') : searchParams);
     return call();
   }
   const { content } = await client.callTool({ name: 'whoami', arguments: {} });
