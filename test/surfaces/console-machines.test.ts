@@ -242,6 +242,17 @@ for (const database of databases) {
       assert.match(page, /id="issuer-1-missing"/);
     });
 
+    it('with as many platforms as a client may have the page is no larger than others', async () => {
+      const claims = (at: number): Json => ({ repository_id: `${100 + at}`, environment: 'production' });
+      const issuer = 'https://token.actions.githubusercontent.com';
+      const workloads = Array.from({ length: workloadsPerClientMax }, (_, at) => ({ issuer, claims: claims(at) }));
+      const made = { name: 'Many', token_endpoint_auth_method: 'federated_jwt', grant_types: ['client_credentials'], workloads };
+      const { client_id: id } = await tenant.make('POST', '/clients', made);
+      const page = await show(`/clients/${String(id)}/start`);
+      assert.ok(page.includes(`id="snippet-${workloadsPerClientMax - 1}-0"`));
+      assert.ok(Buffer.byteLength(page) < 60_000, String(Buffer.byteLength(page)));
+    });
+
     it('who may not register applications sees no form, and a forged one makes nothing; capabilities one lacks are refused', async () => {
       const auditor = await signInAs('auditor@x.example', ['auditor']);
       await textOf(await auditor.page(here), 403);
