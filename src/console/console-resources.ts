@@ -71,7 +71,9 @@ function idpMetadataLink({ id }: Json): Html {
 const serviceProviders: ConsoleResource = {
   ...pagesOfKind(kinds.service_provider),
   links: [['/service-providers/import', 'Import metadata']],
+  madeAt: '/handover',
   tabs: [
+    ['/handover', 'Give them these'],
     ['/metadata', 'Metadata and keys'],
     ['/access', 'Access'],
     ['/activity', 'Activity'],

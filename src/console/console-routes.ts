@@ -21,6 +21,7 @@ import { createMcpServer, mcpServerPage } from './apis/mcp-server-form.ts';
 import { protectPage, setNeeded } from './apis/mcp-server-page.ts';
 import { routeAppearance } from './appearance/appearance-routes.ts';
 import { clientHostsPage, judgeHost } from './applications/client-hosts-page.ts';
+import { handoverPage, sendCertificate } from './applications/handover-page.ts';
 import { createMachine, machinePage, machinePath } from './applications/machine-wizard.ts';
 import { replayMany, replayOne, webhookDeliveriesPage } from './applications/webhook-deliveries.ts';
 import { createGuided, setOnStart, startPage, wizardPage } from './applications/wizard.ts';
@@ -218,6 +219,8 @@ function routeMembers(route: Route, page: Page, form: Form): void {
 }
 
 function routeProviders(route: Route, page: Page, form: Form): void {
+  route('/service-providers/:id/handover', { GET: page(handoverPage) });
+  route('/service-providers/:id/handover/certificate', { GET: page(sendCertificate) });
   const path = '/service-providers/:id/metadata';
   route(path, { GET: page((visit, params) => metadataPage(visit, params)) });
   route(`${path}/key`, { POST: form(chooseKey) });

@@ -41,7 +41,7 @@ function showImported(visit: Visit, provider: Json): Promise<FastifyReply> {
   const name = String(provider['name'] ?? provider['entity_id']);
   const remarks = [...warnings, ...leftOut.map(({ item, reason }) => `Left out: ${item}: ${reason}`)].join('\n').slice(0, remarksCharsMax);
   const text = `The metadata of ${name} was imported.${remarks === '' ? '' : `\n${remarks}`}`;
-  return finish(visit, `/service-providers/${encodeURIComponent(String(provider['id']))}`, text);
+  return finish(visit, `/service-providers/${encodeURIComponent(String(provider['id']))}/handover`, text);
 }
 
 interface ImportReport {

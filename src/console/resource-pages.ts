@@ -122,7 +122,7 @@ export async function create(visit: Visit, resource: ConsoleResource, typed: Typ
   if (!read.ok) return newPage(visit, resource, typed, refusedField(read.fault));
   const answer = await manage(visit, 'POST', resource.path, withoutNulls(resource.toApi?.(read.json) ?? read.json));
   if (answer.status !== 201) return newPage(visit, resource, typed, refusedBy(answer, resource.fields, typed));
-  const path = pathOf(resource, text(answer.body[resource.idField]));
+  const path = `${pathOf(resource, text(answer.body[resource.idField]))}${resource.madeAt ?? ''}`;
   const name = resource.titleOf(answer.body);
   return finish(visit, path, `The ${nameOf(resource)} ${name} was created.`, secretIn(resource, answer.body));
 }

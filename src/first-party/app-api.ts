@@ -41,7 +41,13 @@ export async function callApi(app: FastifyInstance, request: FastifyRequest, cal
     ...(body === undefined ? {} : { payload: body.payload }),
   });
   const requestId = String(response.headers[requestIdHeader]);
-  return { status: response.statusCode, requestId, body: response.body === '' ? {} : JSON.parse(response.body) };
+  return { status: response.statusCode, requestId, body: readBody(response.body, String(response.headers['content-type'] ?? '')) };
+}
+
+/** JSON, or else what it is as `text`. */
+function readBody(text: string, type: string): ApiAnswer['body'] {
+  if (text === '') return {};
+  return /[/+]json\b/.test(type) ? JSON.parse(text) : { text };
 }
 
 function bodyOf({ json, form, xml, image }: ApiCall): { readonly type: string; readonly payload: string | Buffer } | undefined {

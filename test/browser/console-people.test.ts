@@ -105,6 +105,22 @@ if (hasChromium)
       await page.context().close();
     });
 
+    it('a SAML application is handed over on one page', async () => {
+      const { tenant, email } = await createConsoleTenant(server);
+      const body = {
+        entity_id: 'https://wiki.example/saml',
+        name: 'Wiki',
+        acs: [{ url: 'https://wiki.example/acs' }],
+        idp_initiated_allowed: true,
+      };
+      const { id } = await tenant.make<{ readonly id: string }>('POST', '/service-providers', body);
+      const { page, seen } = await open(tenant, email);
+      await page.goto(`${tenant.baseUrl}/console/service-providers/${id}/handover`);
+      await look(page, 'handover');
+      assert.deepEqual(seen, []);
+      await page.context().close();
+    });
+
     it('a directory gets its token by a button', async () => {
       const { tenant, email } = await createConsoleTenant(server);
       const { page, seen } = await open(tenant, email);

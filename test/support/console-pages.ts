@@ -254,6 +254,7 @@ export const pagesOf = (ids: ConsoleIds): readonly string[] => [
   `/mappings?kind=oidc&target=${ids.client}&person=${ids.user}`,
   `/service-providers/${ids.provider}`,
   `/service-providers/${ids.provider}/access`,
+  `/service-providers/${ids.provider}/handover`,
   `/service-providers/${ids.provider}/activity`,
   `/service-providers/${ids.provider}/metadata`,
   `/identity-providers/${ids.upstream}`,

@@ -62,6 +62,8 @@ export interface ConsoleResource {
   readonly besideForm?: Readonly<Record<string, (visit: Visit, json: Json) => Html>>;
   /** The same fields with what may be chosen in this tenant now. */
   readonly withChoices?: (visit: Visit, fields: readonly FormField[]) => Promise<readonly FormField[]>;
+  /** The page that one who was just made is shown at first; without it its own. */
+  readonly madeAt?: string;
   /** Further pages of one thing: path below it, and name. */
   readonly tabs?: readonly (readonly [path: string, name: string])[];
   /** What people come to the list for, where that is not a new one by hand: below /console, and name. */

@@ -1,0 +1,64 @@
+// What a SAML application needs of us, on one page (design 23, part 3): as the application itself finds it, also where it has keys of its own.
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { createConsoleTenant, openConsole } from '../support/console.ts';
+import { databases } from '../support/databases.ts';
+import type { AppVisitor } from '../support/first-party-app.ts';
+import { createTestUser } from '../support/management.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const plain = (text: string): string =>
+  text.replace(/&#(\d+);/g, (_match, code) => String.fromCharCode(Number(code))).replaceAll('&amp;', '&');
+const shownIn = (page: string, id: string): string => plain(new RegExp(`id="${id}">([^<]*)<`).exec(page)?.[1] ?? '');
+
+for (const database of databases)
+  describe(`handing over to a SAML application on ${database}`, () => {
+    let server: TestServer;
+    let visitor: AppVisitor;
+    before(async () => {
+      server = await startTestServer(database);
+      const { tenant, email } = await createConsoleTenant(server);
+      ({ visitor } = await openConsole(server, tenant, email));
+    });
+    after(() => server.close());
+
+    it('a new one leads there; address, entity ID and certificate are those it meets', async () => {
+      const { tenant } = visitor;
+      const fields = { name: 'Wiki', entity_id: 'https://wiki.example/saml', acs: 'https://wiki.example/acs', idp_initiated_allowed: 'on' };
+      const provider = await tenant.make<{ readonly id: string }>('POST', '/service-providers', {
+        ...{ entity_id: fields.entity_id, name: fields.name, acs: [{ url: fields.acs }], idp_initiated_allowed: true },
+      });
+      const page = await (await visitor.page(`/service-providers/${provider.id}/handover`)).text();
+      const metadata = await (await fetch(shownIn(page, 'metadata'))).text();
+      assert.ok(metadata.includes(`entityID="${shownIn(page, 'entity-id')}"`));
+      assert.ok(metadata.includes(`Location="${shownIn(page, 'sso')}"`));
+      assert.equal(shownIn(page, 'start'), `${tenant.baseUrl}/v1/idp/saml/sso?sp=https%3A%2F%2Fwiki.example%2Fsaml`);
+      const certificate = new X509Certificate(shownIn(page, 'certificate'));
+      const published = new X509Certificate(await (await fetch(`${tenant.baseUrl}/v1/idp/saml/certificate`)).text());
+      assert.equal(certificate.fingerprint256, published.fingerprint256);
+      assert.equal(shownIn(page, 'fingerprint'), published.fingerprint256);
+      const file = await visitor.page(`/service-providers/${provider.id}/handover/certificate`);
+      assert.equal(file.headers.get('content-disposition'), 'attachment; filename="gatehouse-saml.pem"');
+      assert.equal(new X509Certificate(await file.text()).fingerprint256, published.fingerprint256);
+      await tenant.make('PATCH', `/service-providers/${provider.id}`, { signing_key: 'own' });
+      await tenant.make('POST', `/service-providers/${provider.id}/signing-keys`, { force: true });
+      const own = await (await visitor.page(`/service-providers/${provider.id}/handover`)).text();
+      const now = await (await fetch(shownIn(own, 'metadata'))).text();
+      assert.notEqual(shownIn(own, 'fingerprint'), published.fingerprint256);
+      assert.ok(now.includes(new X509Certificate(shownIn(own, 'certificate')).raw.toString('base64')));
+    });
+
+    it('whoever may read applications sees it; one that is none has no page', async () => {
+      const { tenant } = visitor;
+      const { id } = await tenant.make<{ readonly id: string }>('POST', '/service-providers', {
+        entity_id: 'https://b.example',
+        acs: [{ url: 'https://b.example/acs' }],
+      });
+      await createTestUser(tenant, 'auditor@handover.example', { admin_roles: ['auditor'] });
+      const { visitor: reader } = await openConsole(server, tenant, 'auditor@handover.example');
+      assert.equal((await reader.page(`/service-providers/${id}/handover`)).status, 200);
+      for (const path of ['/service-providers/none/handover', '/service-providers/none/handover/certificate'])
+        assert.equal((await visitor.page(path)).status, 404, path);
+    });
+  });
