@@ -6,7 +6,7 @@ import { consoleApp } from '../first-party/console-client.ts';
 import type { Page } from '../pages/page.ts';
 import { type Html, html } from '../platform/html.ts';
 import { consoleStyle } from './console-style.ts';
-import type { Allowed } from './frame/allowed.ts';
+import { type Allowed, mayPost } from './frame/allowed.ts';
 import { consoleScript } from './frame/console-script.ts';
 import { consolePath, crumbs, navigation, tools } from './frame/navigation.ts';
 import { operatorBanner, operatorStyle, type TenantChoices, tenantSwitch } from './operators/tenant-switch.ts';
@@ -50,9 +50,29 @@ interface Button {
   readonly of?: string;
 }
 
-/** A button that posts. */
-export function postButton({ tenant, csrf }: Pick<ConsoleFrame, 'tenant' | 'csrf'>, button: Button): Html {
+type PostingFrame = Pick<ConsoleFrame, 'tenant' | 'csrf' | 'allowed'>;
+
+const mayPostTo = ({ allowed }: PostingFrame, path: string): boolean => allowed === undefined || mayPost({ allowed }, path);
+
+interface PostForm {
+  /** Below /console. */
+  readonly path: string;
+  readonly id?: string;
+  /** With a file. */
+  readonly isUpload?: true;
+}
+
+/** A form that posts; to whoever may not send it, it shows what it holds and no button. */
+export function postForm(frame: PostingFrame, { path, id, isUpload }: PostForm, content: Html, buttons: Html): Html {
+  if (!mayPostTo(frame, path)) return html`<fieldset class="card" disabled>${content}</fieldset>`;
+  return html`<form class="card" method="post"${isUpload && html` enctype="multipart/form-data"`} action="${consolePath(frame.tenant, path)}"${id !== undefined && html` id="${id}"`}>${csrfField(frame)}${content}<div class="bar end">${buttons}</div></form>`;
+}
+
+/** A button that posts; nothing for whoever may not. */
+export function postButton(frame: PostingFrame, button: Button): Html {
+  const { tenant, csrf } = frame;
   const { path, label, id, style, fields = {}, of } = button;
+  if (!mayPostTo(frame, path)) return html``;
   return html`<form method="post" action="${consolePath(tenant, path)}">${csrfField({ csrf })}${Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )}<button${style !== undefined && html` class="${style}"`}${id !== undefined && html` id="${id}"`}>${label}${of !== undefined && html`<span class="hidden"> ${of}</span>`}</button></form>`;

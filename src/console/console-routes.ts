@@ -29,8 +29,9 @@ import { routeConnectors } from './connectors/connector-routes.ts';
 import { consolePage } from './console-page.ts';
 import { consoleResources } from './console-resources.ts';
 import { isTooWeak, strongAcr } from './console-strength.ts';
-import { allowedTo, goOn, SentBefore, SessionEnded, type Visit } from './console-visit.ts';
+import { allowedTo, goOn, SentBefore, SessionEnded, showPage, type Visit } from './console-visit.ts';
 import { activateDomain, askForDomain, checkDomain, domainPage, withdrawDomain } from './domain-page.ts';
+import { mayPost } from './frame/allowed.ts';
 import { exportList } from './frame/csv-export.ts';
 import { clearNotes } from './frame/flash.ts';
 import { consolePath, isOperatorTenant } from './frame/navigation.ts';
@@ -297,14 +298,29 @@ function visitor(app: FastifyInstance, services: Services, work: (visit: Visit) 
     try {
       const { searchParams: query } = url;
       const visit = { app, services, request, reply, session, isOperator: operator !== undefined, at, query, allowed: new Set<string>() };
-      const known = { ...visit, allowed: await allowedTo(visit) };
-      return await work({ ...known, choices: await tenantChoices(known) });
+      const allowed = { ...visit, allowed: await allowedTo(visit) };
+      const known = { ...allowed, choices: await tenantChoices(allowed) };
+      if (request.method === 'GET' && makesOnly.test(at) && !mayPost(known, at)) return showNotTheirs(known);
+      return await work(known);
     } catch (error) {
       if (!(error instanceof SessionEnded)) throw error;
       return operator === undefined ? showRefused(request, reply) : showEnded(services, request, reply);
     }
   };
 }
+
+/** Pages that make something and show nothing besides. */
+const makesOnly = /^\/(?!tenants|administrators)[a-z-]+\/(?:new|import|invite|spreadsheet|mcp-server)$/;
+
+/** What somebody may not make has no form. */
+const showNotTheirs = (visit: Visit): FastifyReply =>
+  showPage(
+    visit,
+    'Not yours to make',
+    html`<p>Your roles let you see this, and not change it. Whoever administers ${visit.request.tenant.name} can do it, or give you a role that does.</p>`,
+    undefined,
+    { status: 403 },
+  );
 
 /** A token the API refuses: signed out elsewhere, or a person who is no administrator. */
 function showRefused(request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -8,7 +8,7 @@ import { type FormField, readFields, renderFields, valueAt } from '../first-part
 import { type Html, html } from '../platform/html.ts';
 import { text } from './cells.ts';
 import { askPage, isSure, type Question } from './confirm-page.ts';
-import { emptyState, postButton } from './console-page.ts';
+import { emptyState, postButton, postForm } from './console-page.ts';
 import {
   finish,
   frameOf,
@@ -284,8 +284,13 @@ async function showDetail(
 ${
   canChange &&
   changed!.length > 0 &&
-  html`<form class="card" method="post" action="${consolePath(visit.request.tenant, `${path}${tab}`)}">${csrfField(frameOf(visit))}
-${renderFields(changed!, shown, typed, refused?.fault)}${mayWrite && html`<div class="bar end"><button id="save">Save</button></div>`}</form>`
+  postForm(
+    frameOf(visit),
+    { path: `${path}${tab}` },
+    html`
+${renderFields(changed!, shown, typed, refused?.fault)}`,
+    html`<button id="save">Save</button>`,
+  )
 }
 ${resource.besideForm?.[tab]?.(visit, json)}<div class="bar">${actionButtons(visit, resource, tab, json)}${canDelete && postButton(frameOf(visit), { path: `${path}/delete`, label: 'Delete…', style: 'danger', id: 'delete' })}</div>`,
     refused?.notice,

@@ -107,14 +107,18 @@ const groupOf = ({ path }: FormField): string => (path.includes('.') ? path.spli
 export async function settingsPage(visit: Visit, typed?: Typed, refused?: Refused, isQuestion = false): Promise<FastifyReply> {
   const { body } = await manage(visit, 'GET', '/settings');
   const groups = [...Map.groupBy(form, groupOf)];
+  const isAny = form.some((field) => isTheirs(visit, field));
+  const action = consolePath(visit.request.tenant, '/settings');
+  const shown = groups.map(
+    ([group, fields]) =>
+      html`<section class="card group"><h2>${settingGroups[group]}</h2><div class="setting-grid">${fields.map((field) => (isTheirs(visit, field) ? html`<div>${renderField(field, body, typed, refused?.fault)}${defaultLine(field, body)}</div>` : html`<fieldset class="shown" disabled>${renderField(field, body, undefined)}</fieldset>`))}</div></section>`,
+  );
   return showPage(
     visit,
     'Security & limits',
-    html`<form method="post" action="${consolePath(visit.request.tenant, '/settings')}">${csrfField(frameOf(visit))}${isQuestion && html`<input type="hidden" name="sure" value="yes">`}
-${groups.map(
-  ([group, fields]) =>
-    html`<section class="card group"><h2>${settingGroups[group]}</h2><div class="setting-grid">${fields.map((field) => (isTheirs(visit, field) ? html`<div>${renderField(field, body, typed, refused?.fault)}${defaultLine(field, body)}</div>` : html`<fieldset class="shown" disabled>${renderField(field, body, undefined)}</fieldset>`))}</div></section>`,
-)}${form.some((field) => isTheirs(visit, field)) && html`<div class="bar"><button id="save">Save</button></div>`}</form><form id="${resetFormId}" method="post" action="${consolePath(visit.request.tenant, '/settings')}">${csrfField(frameOf(visit))}</form>`,
+    isAny
+      ? html`<form method="post" action="${action}">${csrfField(frameOf(visit))}${isQuestion && html`<input type="hidden" name="sure" value="yes">`}${shown}<div class="bar"><button id="save">Save</button></div></form><form id="${resetFormId}" method="post" action="${action}">${csrfField(frameOf(visit))}</form>`
+      : html`${shown}`,
     refused?.notice,
   );
 }

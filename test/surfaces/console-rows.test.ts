@@ -111,7 +111,7 @@ for (const database of databases) {
       assert.match(noticeOf(plain), /^Assertion consumer services: Row 2: Each url is https/);
       const rest = await refused('/service-providers', { ...fields, signing_keys: `${pem}\nnot a key` });
       assert.match(noticeOf(rest), /^Signing keys: This is not one PEM certificate or public key\./);
-      const at = await done('/service-providers', fields);
+      const at = (await done('/service-providers', fields)).replace(/\/handover$/, '');
       const made = await tenant.make('GET', at);
       assert.deepEqual(made['acs'], [
         { url: 'https://sp.example/first', index: 0, default: false },

@@ -77,7 +77,7 @@ for (const database of databases) {
         const response = await visitor.page(path);
         const sent = await response.text();
         const text = withoutOwnScript(sent);
-        assert.equal(response.status, 200, path);
+        assert.equal(response.status, path === '/roles/new' ? 403 : 200, path); // which `admin` does not make
         assert.ok(sent.length - text.length < scriptBytesMax, path);
         assert.notEqual(sent, text, path);
         const policy = response.headers.get('content-security-policy') ?? '';

@@ -4,10 +4,9 @@ import { stepOf } from '../../appearance/preview.ts';
 import { type Branding, brandingFields } from '../../domain/appearance/branding.ts';
 import type { Json } from '../../domain/field.ts';
 import type { Typed } from '../../first-party/app-form.ts';
-import { csrfField } from '../../first-party/app-page.ts';
 import { type FormField, formOf, readFields, renderFields } from '../../first-party/form-field.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { badge, postButton } from '../console-page.ts';
+import { badge, postButton, postForm } from '../console-page.ts';
 import {
   callAs,
   finish,
@@ -22,7 +21,7 @@ import {
   showPage,
   type Visit,
 } from '../console-visit.ts';
-import { consolePath } from '../frame/navigation.ts';
+import { mayChange } from '../frame/allowed.ts';
 import type { UploadForm } from '../uploaded-file.ts';
 import { previewFrames, sendPreview, stepChooser } from './preview-frames.ts';
 
@@ -43,8 +42,7 @@ export async function brandingPage(visit: Visit, typed?: Typed, refused?: Refuse
 ${stateBar(visit, path, answer.body)}
 ${stepChooser(tenant, path, step)}${previewFrames(tenant, `${path}/preview`, step)}
 ${uploadForm(visit)}
-<form class="card" method="post" action="${consolePath(tenant, path)}">${csrfField(frameOf(visit))}<h2>Draft</h2>
-${renderFields(formFields(images), (draft ?? published) as Json, typed, refused?.fault)}<div class="bar end"><button id="save-draft">Save draft</button></div></form>`,
+${postForm(frameOf(visit), { path }, html`<h2>Draft</h2>${renderFields(formFields(images), (draft ?? published) as Json, typed, refused?.fault)}`, html`<button id="save-draft">Save draft</button>`)}`,
     refused?.notice,
     { frames: true },
   );
@@ -64,11 +62,12 @@ function formFields(images: readonly Json[]): readonly FormField[] {
 const nameOf = ({ type, width, height, sha256 }: Json): string =>
   `${String(type).replace('image/', '').toUpperCase()}, ${width} × ${height}, ${String(sha256).slice(0, 8)}`;
 
-function uploadForm(visit: Visit): Html {
-  return html`<form class="card" method="post" enctype="multipart/form-data" action="${consolePath(visit.request.tenant, `${path}/images`)}">${csrfField(frameOf(visit))}<h2>Upload an image</h2>
+function uploadForm(visit: Visit): Html | undefined {
+  if (!mayChange(visit, path)) return undefined;
+  const content = html`<h2>Upload an image</h2>
 <div class="field"><label for="file">PNG, JPEG or WebP</label><input type="file" id="file" name="file" required accept="image/png,image/jpeg,image/webp" aria-describedby="file-hint"><p class="hint" id="file-hint">At most 256 kB and 1024 pixels a side.</p></div>
-<div class="field"><label for="use">Put it into the draft as</label><select id="use" name="use">${Object.entries(uses).map(([use, name]) => html`<option value="${use}">${name}</option>`)}</select></div>
-<div class="bar end"><button id="upload">Upload</button></div></form>`;
+<div class="field"><label for="use">Put it into the draft as</label><select id="use" name="use">${Object.entries(uses).map(([use, name]) => html`<option value="${use}">${name}</option>`)}</select></div>`;
+  return postForm(frameOf(visit), { path: `${path}/images`, isUpload: true }, content, html`<button id="upload">Upload</button>`);
 }
 
 /** Where the draft stands, and what may be done with it. */

@@ -5,11 +5,11 @@ import { type LoginStep, loginTextFields, readLoginTexts } from '../../domain/ap
 import type { Json } from '../../domain/field.ts';
 import { type Language, languages } from '../../domain/language.ts';
 import type { Typed } from '../../first-party/app-form.ts';
-import { csrfField, table } from '../../first-party/app-page.ts';
+import { table } from '../../first-party/app-page.ts';
 import { type FormField, formOf, readFields, renderFields } from '../../first-party/form-field.ts';
 import { html } from '../../platform/html.ts';
 import { builtInText } from '../../texts/login-texts.ts';
-import { badge } from '../console-page.ts';
+import { badge, postForm } from '../console-page.ts';
 import { finish, frameOf, manage, type Refused, refusedBy, refusedField, showMissing, showPage, type Visit } from '../console-visit.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { stateBar } from './branding-pages.ts';
@@ -61,7 +61,7 @@ export async function textsPage(visit: Visit, params: Params, typed?: Typed, ref
     visit,
     `Texts in ${languageNames[language]}`,
     html`${stateBar(visit, path, answer.body)}${stepChooser(tenant, path, step)}${previewFrames(tenant, `${path}/preview`, step)}
-<form class="card" method="post" action="${consolePath(tenant, path)}">${csrfField(frameOf(visit))}${renderFields(formFor(language), (draft ?? published ?? {}) as Json, typed, refused?.fault)}<div class="bar end"><button id="save-draft">Save draft</button></div></form>`,
+${postForm(frameOf(visit), { path }, html`${renderFields(formFor(language), (draft ?? published ?? {}) as Json, typed, refused?.fault)}`, html`<button id="save-draft">Save draft</button>`)}`,
     refused?.notice,
     { frames: true },
   );

@@ -49,3 +49,17 @@ const mayDoOf = ({ allowed }: Allowed, path: string, what: 'read' | 'write'): bo
 export const maySee = (whose: Allowed, path: string): boolean => mayDoOf(whose, path, 'read');
 export const mayChange = (whose: Allowed, path: string): boolean => mayDoOf(whose, path, 'write');
 export const mayGrant = ({ allowed }: Allowed): boolean => allowed.has('administrators:write');
+
+/** Whether the person may post to a path below /console: what leaves buttons and forms out that would be refused. */
+export function mayPost(whose: Allowed, path: string): boolean {
+  const { allowed } = whose;
+  const [first = '', , below = '', act = ''] = path.split(/[?#]/, 1)[0]!.slice(1).split('/');
+  if (first === 'mappings') return allowed.has('settings:write') || allowed.has('sign-in:write');
+  if (first === 'mail' && /\/server\b/.test(path)) return allowed.has('sign-in:write');
+  if (first === 'service-providers' && act === 'rotate') return allowed.has('signing-keys:write');
+  if (first !== 'users') return mayChange(whose, `/${first}`);
+  if (below === 'recoveries') return allowed.has('users:recover');
+  if (below === 'roles') return mayGrant(whose);
+  if (below === 'enrollments') return mayChange(whose, '/devices');
+  return mayChange(whose, Object.hasOwn(things, `/${below}`) ? `/${below}` : '/users');
+}

@@ -9,6 +9,7 @@ import { csrfField, type Notice, table } from '../../first-party/app-page.ts';
 import { readFields, renderFields } from '../../first-party/form-field.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { finish, frameOf, itemsOf, manage, refusalText, refusedField, showMissing, showPage, type Visit } from '../console-visit.ts';
+import { mayPost } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { placeOf, ruleFields, ruleOf, sourceOf, stepsOf } from './rule-form.ts';
 
@@ -72,24 +73,32 @@ export async function mappingsPage(visit: Visit, shownBefore: Shown = {}): Promi
   const person = kind === 'inbound' ? '' : (visit.query.get('person') ?? '').trim();
   const said = kind === 'inbound' ? (visit.query.get('said') ?? '').trim() : '';
   const action = (below: string): string => consolePath(visit.request.tenant, pathOf(subject).replace('/mappings', `/mappings${below}`));
+  const mayWrite = mayPost(visit, '/mappings');
   const rows = rules.map((rule, at) => [
     html`<span class="strong">${rule.to}</span>`,
     sourceOf(rule),
     stepsOf(rule),
     placeOf(rule, kind),
-    html`<form method="post" action="${action('/remove')}">${csrfField(frameOf(visit))}<input type="hidden" name="at" value="${String(at)}"><input type="hidden" name="to" value="${rule.to}"><button class="quiet" aria-label="Remove rule ${String(at + 1)}, ${rule.to}">Remove</button></form>`,
+    ...(mayWrite
+      ? [
+          html`<form method="post" action="${action('/remove')}">${csrfField(frameOf(visit))}<input type="hidden" name="at" value="${String(at)}"><input type="hidden" name="to" value="${rule.to}"><button class="quiet" aria-label="Remove rule ${String(at + 1)}, ${rule.to}">Remove</button></form>`,
+        ]
+      : []),
   ]);
   return showPage(
     visit,
     'Claims & attributes',
     html`${chooser(visit, subject)}
 <h2>${titles[kind]} of ${whose}</h2>
-${rows.length === 0 ? html`<p class="muted" id="no-rules">No rules yet. ${noRules[kind]}</p>` : table(`${titles[kind]} of ${whose}`, [toldAs(kind), 'From', 'How', lasts[kind], 'Change'], rows)}
+${rows.length === 0 ? html`<p class="muted" id="no-rules">No rules yet. ${noRules[kind]}</p>` : table(`${titles[kind]} of ${whose}`, [toldAs(kind), 'From', 'How', lasts[kind], ...(mayWrite ? ['Change'] : [])], rows)}
 <h2>${kind === 'inbound' ? 'Try them with what a provider says' : 'Try them with one person'}</h2>
 ${kind === 'inbound' ? saidForm(visit, subject, said) : previewForm(visit, subject, person)}
 ${(person !== '' || said !== '') && (await preview(visit, subject, { person, said }, new Set(rules.map(({ to }) => to))))}
-<details${typed !== undefined && html` open`}><summary>Add a rule</summary>
-<form class="card" method="post" action="${action('')}" id="add-rule">${csrfField(frameOf(visit))}${renderFields(ruleFields[kind], {}, typed, fault)}<div class="bar end"><button id="add">Add the rule</button></div></form></details>`,
+${
+  mayWrite &&
+  html`<details${typed !== undefined && html` open`}><summary>Add a rule</summary>
+<form class="card" method="post" action="${action('')}" id="add-rule">${csrfField(frameOf(visit))}${renderFields(ruleFields[kind], {}, typed, fault)}<div class="bar end"><button id="add">Add the rule</button></div></form></details>`
+}`,
     notice,
   );
 }

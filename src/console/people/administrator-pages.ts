@@ -47,6 +47,8 @@ export async function newAdministratorPage(visit: Visit, typed?: Typed, notice?:
   if (roles.status !== 200) return showMissing(visit, 'Add administrator', roles);
   const { tenant } = visit.request;
   const { canMail } = tenant;
+  if (!mayGrant(visit))
+    return showPage(visit, 'Add administrator', html`<p>Your roles do not let you give roles. An owner of ${tenant.name} can.</p>`, notice);
   return showPage(
     visit,
     'Add administrator',

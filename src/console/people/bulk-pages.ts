@@ -9,6 +9,7 @@ import { type Html, html } from '../../platform/html.ts';
 import type { TaskItem } from '../../storage/records/console-tasks.ts';
 import { askPage, isSure } from '../confirm-page.ts';
 import { frameOf, itemsOf, manage, refusalText, showPage, type Visit } from '../console-visit.ts';
+import { mayChange } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { answersBelow, countedMax, filtersOf, type Listing, readFound } from '../list-controls.ts';
 import { type Settled, startTask, type Task } from '../tasks/task.ts';
@@ -123,9 +124,13 @@ export const tickBox = (id: string, name: string): Html =>
 
 /** The form below the list. */
 export async function bulkBar(visit: Visit, listing: Listing): Promise<Html> {
-  const groups = itemsOf(await manage(visit, 'GET', `/groups?limit=${groupsShown}`)).filter(({ origin }) => origin !== 'identity_provider');
+  const listed = mayChange(visit, '/groups') ? itemsOf(await manage(visit, 'GET', `/groups?limit=${groupsShown}`)) : [];
+  const groups = listed.filter(({ origin }) => origin !== 'identity_provider');
   const buttons = Object.entries(actions).filter(
-    ([, one]) => one.needsGroup !== true && one.ofInvited !== true && (one.needsMail !== true || visit.request.tenant.canMail),
+    ([, one]) =>
+      one.needsGroup !== true &&
+      one.ofInvited !== true &&
+      (one.needsMail !== true || (visit.request.tenant.canMail && mayChange(visit, '/invitations'))),
   );
   const filters = [...filtersOf(visit.query)].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
   const count = `${listing.total.toLocaleString('en')}${listing.isMore ? '+' : ''}`;

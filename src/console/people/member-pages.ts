@@ -11,7 +11,7 @@ import { askPage, isSure } from '../confirm-page.ts';
 import { badge, emptyState, postButton, shownTime } from '../console-page.ts';
 import { consoleResource } from '../console-resources.ts';
 import { finish, frameOf, itemsOf, manage, refusalText, refusedBy, showMissing, showPage, type Visit } from '../console-visit.ts';
-import { mayChange } from '../frame/allowed.ts';
+import { mayChange, mayPost } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
 import type { ConsoleResource } from '../frame/resource.ts';
 import { cursorPages, cursorQuery } from '../list-controls.ts';
@@ -139,13 +139,13 @@ async function entryTable(visit: Visit, membership: Membership, { own, list, isF
         await linkTo(visit, kind, id),
         ...(membership.kinds.length > 1 ? [kind] : [text(entry['user_name'])]),
         shownTime(entry['created_at']),
-        ...(isFixed ? [] : [removeButton(visit, membership, own, entry)]),
+        ...(isFixed || !mayPost(visit, own) ? [] : [removeButton(visit, membership, own, entry)]),
       ];
     }),
   );
-  if (rows.length === 0) return emptyState(membership.empty, isFixed ? '' : 'Search below to add somebody.');
+  if (rows.length === 0) return emptyState(membership.empty, isFixed || !mayPost(visit, own) ? '' : 'Search below to add somebody.');
   const heads = ['Name', membership.kinds.length > 1 ? 'Kind' : 'User name', 'Since'];
-  return table(isFixed ? 'Members' : membership.addLabel, isFixed ? heads : [...heads, 'Remove'], rows);
+  return table(isFixed ? 'Members' : membership.addLabel, isFixed || !mayPost(visit, own) ? heads : [...heads, 'Remove'], rows);
 }
 
 const removeButton = (visit: Visit, membership: Membership, own: string, entry: Json): Html =>

@@ -6,6 +6,7 @@ import { groupOrigin } from '../cells.ts';
 import { postButton } from '../console-page.ts';
 import { consoleResource } from '../console-resources.ts';
 import { frameOf, itemsOf, manage, type Visit } from '../console-visit.ts';
+import { mayPost } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -22,7 +23,8 @@ interface Picker {
 }
 
 /** The panel with the form; what `find` and `kind` of the address ask for is listed. */
-export async function pickerPanel(visit: Visit, { path, label, kinds }: Picker): Promise<Html> {
+export async function pickerPanel(visit: Visit, { path, label, kinds }: Picker): Promise<Html | undefined> {
+  if (!mayPost(visit, path)) return undefined;
   const search = (visit.query.get('find') ?? '').trim();
   const kind: PickedKind = visit.query.get('kind') === 'group' && kinds.includes('group') ? 'group' : (kinds[0] ?? 'user');
   const choice =
