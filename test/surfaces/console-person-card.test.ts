@@ -52,6 +52,7 @@ for (const database of databases)
         }),
       });
       const { id: fromDirectory } = (await scim.json()) as { id: string };
+      assert.match(wordsOf(await show(`/users/${fromDirectory}/edit`)), /From a directory, which may change what you change here/);
       const asked = await (await visitor.submit(`/users/${fromDirectory}/suspend`, {})).text();
       assert.match(asked, /comes from a directory, which may bring them back/);
       await managed.make('POST', `/users/${fromDirectory}/suspend`);

@@ -12,7 +12,7 @@ import { secretOf, secretPanel } from '../frame/flash.ts';
 import { consolePath } from '../frame/navigation.ts';
 import type { ConsoleResource } from '../frame/resource.ts';
 import { actionButtons, pathOf, tabBar } from '../resource-pages.ts';
-import { emailsOf, personFacts } from './user-resource.ts';
+import { emailsOf, originOf, personFacts } from './user-resource.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 /** Undefined: not to be read by whoever looks. */
@@ -39,7 +39,7 @@ export async function personPage(visit: Visit, users: ConsoleResource, params: R
     panel('Belongs to', [
       ...(groups === undefined ? [] : [['Groups', linksOf(visit, '/groups', groups, 'none')] as const]),
       ...(roles?.status === 200 ? [['Roles', ((roles.body['roles'] ?? []) as readonly string[]).join(', ') || 'none'] as const] : []),
-      ['From', origins[text(person['origin'])] ?? text(person['origin'])],
+      ['From', originOf(person)],
     ]),
     panel('Signed in to', [['Applications', await applicationsOf(visit, sessions ?? [])]]),
     panel('About', [
@@ -57,12 +57,6 @@ export async function personPage(visit: Visit, users: ConsoleResource, params: R
 ${tries?.status === 200 && html`<h2>Last sign-ins</h2>${tryTable(visit, itemsOf(tries), namesIn(tries.body))}`}`,
   );
 }
-
-const origins: Readonly<Record<string, string>> = {
-  console: 'made here',
-  scim: 'a directory, which may change what you change here',
-  signup: 'signed up',
-};
 
 async function listOf(visit: Visit, path: string, part: string): Promise<List> {
   if (!maySee(visit, part)) return undefined;

@@ -31,6 +31,29 @@ const underAttack = [
 /** What stands on the card of a person beside their ways in. */
 export const personFacts: readonly (readonly [name: string, cell: (json: Json) => Html | string])[] = [lastSignIn, created, underAttack];
 
+const origins: Readonly<Record<string, string>> = {
+  console: 'made here',
+  scim: 'a directory, which may change what you change here',
+  signup: 'signed up',
+};
+
+/** Where a person comes from, in words. */
+export const originOf = ({ origin }: Json): string => origins[text(origin)] ?? text(origin);
+
+const tabs = [
+  ['/roles', 'Roles'],
+  ['/invitations', 'Invitations'],
+  ['/devices', 'Devices'],
+  ['/passkeys', 'Passkeys'],
+  ['/recoveries', 'Lost phone'],
+  ['/known-secrets', 'Secrets'],
+  ['/external-identities', 'Elsewhere'],
+  ['/sessions', 'Sessions'],
+  ['/browser-sessions', 'Browsers'],
+  ['/sign-ins', 'Sign-ins'],
+  ['/activity', 'Activity'],
+] as const;
+
 export const users: ConsoleResource = {
   path: '/users',
   singular: 'Person',
@@ -59,6 +82,7 @@ export const users: ConsoleResource = {
       .map((one) => personField(one, one.path.startsWith('enterprise.') ? 'Organization' : 'Profile')),
   ],
   hasCard: true,
+  facts: [['From', originOf]],
   initial: { emails: [] },
   actions: [
     {
@@ -72,19 +96,7 @@ export const users: ConsoleResource = {
     },
     { name: 'Activate', done: 'is active', path: '/activate', applies: (json) => json['state'] === 'suspended' },
   ],
-  tabs: [
-    ['/roles', 'Roles'],
-    ['/invitations', 'Invitations'],
-    ['/devices', 'Devices'],
-    ['/passkeys', 'Passkeys'],
-    ['/recoveries', 'Lost phone'],
-    ['/known-secrets', 'Secrets'],
-    ['/external-identities', 'Elsewhere'],
-    ['/sessions', 'Sessions'],
-    ['/browser-sessions', 'Browsers'],
-    ['/sign-ins', 'Sign-ins'],
-    ['/activity', 'Activity'],
-  ],
+  tabs,
   deletion: 'This cannot be undone. Sessions, devices, passkeys and memberships end at once; the name and emails are free again.',
   toApi: ({ email_list: list, ...json }) => {
     if (!Array.isArray(list)) throw reject('management.malformed', 'form_without_emails'); // a `lines` field: our own form always has it
