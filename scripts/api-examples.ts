@@ -41,6 +41,11 @@ const examples: Readonly<Record<string, Example>> = {
     body: { name: 'GitHub Actions', issuer: 'https://token.actions.githubusercontent.com', audiences: ['https://id.example.com/t/acme'] },
   },
   'PATCH /workload-issuers/{id}': { body: { lifetime_seconds_max: 600 } },
+  'POST /organization-roles': { body: { name: 'approver', description: 'Approves orders', scopes: ['orders:approve'] } },
+  'PATCH /organization-roles/{name}': { body: { scopes: ['orders:approve', 'orders:read'] } },
+  'POST /organizations': { body: { name: 'globex', display_name: 'Globex GmbH', metadata: { plan: 'gold' } } },
+  'PATCH /organizations/{id}': { body: { display_name: 'Globex SE' } },
+  'PUT /organizations/{id}/members/{user_id}': { body: { roles: ['approver'] } },
   'POST /resources': {
     body: { identifier: 'https://orders.example.com', name: 'Orders', scopes: [{ name: 'orders:read', description: 'See orders' }] },
   },

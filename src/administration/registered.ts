@@ -1,6 +1,7 @@
 // Every kind of registered thing with its rows and what it does besides. A kind that does nothing besides has no line here.
 import type { ConnectorId, IdentityProviderId, ServiceProviderId, WebhookId } from '../domain/ids.ts';
 import { kinds } from '../domain/kinds.ts';
+import { heldByMemberFault } from '../domain/organizations/organization-role.ts';
 import { heldFault } from '../domain/people/role.ts';
 import { endLinksOfHolders } from '../storage/people/user-roles.ts';
 import { findFeedEnd } from '../storage/records/event-feed.ts';
@@ -12,6 +13,7 @@ import { findApplications } from '../storage/registry/extending/hooks.ts';
 import { beginWebhook } from '../storage/registry/extending/webhooks.ts';
 import { rowsOf } from '../storage/registry/kind-rows.ts';
 import { planRefresh } from '../storage/registry/metadata-refreshes.ts';
+import { deleteOrganizationRole } from '../storage/registry/organization-roles.ts';
 import { deleteRole } from '../storage/registry/roles.ts';
 import { deleteServiceProvider } from '../storage/registry/service-providers.ts';
 import { judgeDomains, metadataFault, renewProofs } from './identity-providers.ts';
@@ -74,6 +76,12 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
   },
   // Whoever says what its tokens are is each client that is known by one.
   workload_issuer: { needs: (queries, tenant, { issuer }) => capabilitiesByIssuer(queries, tenant, issuer) },
+  organization_role: {
+    remove: async (queries, tenant, { name }) => {
+      const done = await deleteOrganizationRole(queries, tenant, name);
+      return done === 'held' ? heldByMemberFault(name) : done === 'deleted';
+    },
+  },
   identity_provider: { reading: metadataFault, settle: renewProofs, changed: judgeDomains },
 };
 

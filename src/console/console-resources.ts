@@ -18,6 +18,7 @@ import { badge } from './console-page.ts';
 import { pagesOfKind } from './frame/kind-pages.ts';
 import type { ConsoleResource } from './frame/resource.ts';
 import { canEnter, enterButton } from './operators/operator-visit.ts';
+import { organizationRoles, organizations } from './people/organization-resource.ts';
 import { roles } from './people/role-resource.ts';
 import { users } from './people/user-resource.ts';
 
@@ -183,6 +184,8 @@ const placed: readonly ConsoleResource[] = [
   resources,
   users,
   groups,
+  organizations,
+  organizationRoles,
   attributes,
   serviceProviders,
   providers,

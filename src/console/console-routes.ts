@@ -54,6 +54,7 @@ import { invitePage, invitePeople } from './people/invite-pages.ts';
 import { invitedPage } from './people/invited-page.ts';
 import { linksPage, removeLink } from './people/link-pages.ts';
 import { addMember, memberships, membersPage, removeMember } from './people/member-pages.ts';
+import { changeMemberRoles, memberRolesPage } from './people/organization-pages.ts';
 import { personPage } from './people/person-card.ts';
 import { recoveriesPage, recoverUser, revokeRecovery } from './people/recovery-pages.ts';
 import {
@@ -217,6 +218,7 @@ function routeMembers(route: Route, page: Page, form: Form): void {
     });
     route(`${path}/:entry/remove`, { POST: form((visit, typed, params) => removeMember(visit, membership, typed, params)) });
   }
+  route('/organizations/:id/members/:entry/roles', { GET: page(memberRolesPage), POST: form(changeMemberRoles) });
 }
 
 function routeProviders(route: Route, page: Page, form: Form): void {

@@ -32,16 +32,14 @@ export const routeSeriesMax = 250;
 export const loopLagFirstMsMax = 250;
 export const loopLagMsMax = 1000;
 export const connectionWaitMsMax = 1000;
-/** Retry-After of what is refused so. */
-export const overloadRetrySeconds = 2;
+export const overloadRetrySeconds = 2; // Retry-After of what is refused so
 export const requestIdCharsMax = 64;
 
 // Refusals that are recorded: of one kind (tenant, contract row, address block) a few at once, then one now and then
 export const refusalValueCharsMax = 200;
 export const refusalsOfKindBurst = 20;
 export const refusalsOfKindRefillMs = 3000;
-/** Of a tenant and process, all kinds. */
-export const refusalsPerTenantPerSecond = 20;
+export const refusalsPerTenantPerSecond = 20; // of a tenant and process, all kinds
 export const refusalQueueRowsMax = 1000;
 export const refusalQueueBytesMax = 1024 * 1024;
 /** Summaries of a minute and process with an address; as many again without. */
@@ -52,8 +50,7 @@ export const refusalRowsPerTenantMax = 500_000;
 export const hostBytesMax = 253; // RFC 1035 2.3.4, without the port
 export const unknownTenantNamesMax = 2000;
 export const unknownTenantNameBytesMax = 256 * 1024;
-/** Look-ups of names that nobody has, by address block. */
-export const tenantLookUpsPerSecond = 20;
+export const tenantLookUpsPerSecond = 20; // look-ups of names that nobody has, by address block
 
 // OAuth parameters
 export const parametersMax = 64;
@@ -70,8 +67,7 @@ export const bindingMessageCharsMax = 512; // contract 8
 /** A pushed request as it is stored, and those of a client that wait to be used. */
 export const pushedRequestBytesMax = 16 * 1024;
 export const pushedRequestsPerClientMax = 10_000;
-/** Live grants of one host in which people are counted. */
-export const grantsCountedMax = 5000;
+export const grantsCountedMax = 5000; // live grants of one host in which people are counted
 export const codeVerifierCharsMin = 43; // RFC 7636 4.1
 export const codeVerifierCharsMax = 128;
 export const notificationTokenCharsMax = 1024;
@@ -115,8 +111,7 @@ export const signInTryDetailCharsMax = 200;
 /** A device that waits for somebody to sign in (RFC 8628): seconds its codes live, and between two polls. */
 export const deviceCodeSeconds = 600;
 export const deviceCodeIntervalSeconds = 5;
-/** What is read of a typed device code. */
-export const userCodeCharsMax = 64;
+export const userCodeCharsMax = 64; // what is read of a typed device code
 /** Initial access tokens: clients that may register with one, seconds it lives (a year), hosts of its policy. */
 export const initialAccessTokenUsesMax = 1000;
 export const initialAccessTokenSecondsMax = 31_536_000;
@@ -146,8 +141,7 @@ export const externalLoginSeconds = 600;
 export const externalAnswerBytesMax = 192 * 1024;
 /** XML that an administrator pastes; see samlMetadataXmlLimits. */
 export const providerMetadataCharsMax = 128 * 1024;
-/** Domains one provider answers for. */
-export const providerDomainsMax = 20;
+export const providerDomainsMax = 20; // domains one provider answers for
 export const domainCharsMax = 253; // RFC 1035 2.3.4
 /** Between the clock of another provider and ours, either way. */
 export const samlClockToleranceSeconds = 60;
@@ -164,8 +158,7 @@ export const linksAtOnceMax = 5;
 export const accountBodyBytesMax = 64 * 1024;
 /** Characters of a search in the documents; what is beyond is not searched for. */
 export const docsQueryCharsMax = 200;
-/** Rows of a list on one page. */
-export const accountListRows = 20;
+export const accountListRows = 20; // rows of a list on one page
 export const deviceNameCharsMax = 100;
 /** One signature in base64: an authenticator's word takes most of it. */
 export const deviceSignatureCharsMax = 2048;
@@ -187,6 +180,13 @@ export const scopeNameCharsMax = 128;
 export const documentIdCharsMax = 500;
 export const documentBytesMax = 10 * 1024;
 export const openRegistrationBytesMax = 5 * 1024;
+
+/** Organisations, roles in them and their metadata; how many one person is in, and who is in one. */
+export const organizationsMax = 100_000;
+export const organizationRolesMax = 50;
+export const organizationMetadataBytesMax = 4096;
+export const organizationsPerPersonMax = 100;
+export const membersPerOrganizationMax = 100_000;
 
 export const roleNameCharsMax = 63;
 export const rolesPerPersonMax = 20;
@@ -250,8 +250,7 @@ export const mappingPathCharsMax = 100;
 /** What the rules of a tenant may give together: claims of one token or of UserInfo as JSON, attributes of one assertion. */
 export const mappedClaimsBytesMax = 8 * 1024;
 export const mappedAttributesBytesMax = 64 * 1024;
-/** Groups that the rules of one identity provider make. */
-export const groupsPerProviderMax = 1000;
+export const groupsPerProviderMax = 1000; // groups that the rules of one identity provider make
 /** Values a preview shows as dropped, a rule. */
 export const mappingPreviewDroppedMax = 100;
 

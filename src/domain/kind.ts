@@ -139,6 +139,8 @@ export interface Kind<T extends Fields = Fields> {
   };
   /** The texts a search looks at. */
   searched(values: ValuesOf<T>): readonly (string | undefined)[];
+  /** A field of our own that has them folded, where there may be too many things to read them all. */
+  readonly searchedIn?: keyof T & string;
   /** What events say beside the names of changed fields. */
   readonly told: {
     created(values: ValuesOf<T>): Json;

@@ -5,6 +5,8 @@ import { connectorKind } from './extending/connector.ts';
 import { hookKind } from './extending/hook.ts';
 import { webhookKind } from './extending/webhook.ts';
 import type { Kind } from './kind.ts';
+import { organizationKind } from './organizations/organization.ts';
+import { organizationRoleKind } from './organizations/organization-role.ts';
 import { customAttributeKind } from './people/custom-attributes.ts';
 import { roleKind } from './people/role.ts';
 import { serviceProviderKind } from './saml/service-provider.ts';
@@ -20,6 +22,8 @@ export const kinds = {
   webhook: webhookKind,
   connector: connectorKind,
   workload_issuer: workloadIssuerKind,
+  organization_role: organizationRoleKind,
+  organization: organizationKind,
 } as const;
 
 /** The same for whoever treats all alike. */

@@ -31,6 +31,7 @@ import { externalIdentityEndpoints } from './people/external-identities.ts';
 import { groupEndpoints } from './people/groups.ts';
 import { invitationEndpoints } from './people/invitations.ts';
 import { knownSecretEndpoints } from './people/known-secrets.ts';
+import { besideOrganization, organizationMemberEndpoints } from './people/organization-members.ts';
 import { passkeyEndpoints } from './people/passkeys.ts';
 import { recoveryEndpoints } from './people/recoveries.ts';
 import { recoveryCodeEndpoints } from './people/recovery-codes.ts';
@@ -51,6 +52,7 @@ export const systemEndpoints: readonly Endpoint[] = [...tenantEndpoints, ...outb
 
 /** What answers of kinds hold beside their fields. */
 const besides: Readonly<Record<string, Besides>> = {
+  organization: besideOrganization,
   service_provider: besideServiceProvider,
   identity_provider: besideProvider as unknown as Besides,
 };
@@ -75,6 +77,7 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...administratorEndpoints,
   ...browserSessionEndpoints,
   ...groupEndpoints,
+  ...organizationMemberEndpoints,
   ...deviceEndpoints,
   ...pushEndpoints,
   ...invitationEndpoints,

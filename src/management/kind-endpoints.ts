@@ -19,7 +19,7 @@ import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import type { SignedInKind } from '../storage/registry/last-sign-ins.ts';
 import { byOf, type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound } from './endpoint.ts';
-import { answerSearched, pageOf } from './paging.ts';
+import { answerSearched, listOf, pageOf } from './paging.ts';
 import { dateTime, listAnswer, nullable, searchQuery } from './schemas.ts';
 import { signedIn, withLastSignIn, withLastSignIns } from './sign-in/last-sign-in.ts';
 
@@ -162,6 +162,25 @@ export function answerOf<T extends Fields, Id extends string>({ kind }: Register
 
 function listed<T extends Fields>(
   { kind, rows }: Registered<T>,
+  call: Parameters<typeof answerSearched>[0],
+  json: ToJson<T>,
+): Promise<Json> {
+  return kind.searchedIn === undefined ? listedFew({ kind, rows }, call, json) : listedMany({ rows }, call, json);
+}
+
+async function listedMany<T extends Fields>(
+  { rows }: Pick<Registered<T>, 'rows'>,
+  { services, tenant, query }: Parameters<typeof answerSearched>[0],
+  json: ToJson<T>,
+): Promise<Json> {
+  const page = pageOf(query);
+  const wanted = { ...page, limit: page.limit + 1, search: query.search };
+  const found = await services.database.read(tenant.id, (queries) => rows.page(queries, tenant.id, wanted));
+  return listOf(page, found, ({ id }) => id, json);
+}
+
+function listedFew<T extends Fields>(
+  { kind, rows }: Pick<Registered<T>, 'kind' | 'rows'>,
   call: Parameters<typeof answerSearched>[0],
   json: ToJson<T>,
 ): Promise<Json> {

@@ -24,6 +24,8 @@ const newest = [
   'connectors:write',
   'sign-in:read',
   'sign-in:write',
+  'organizations:read',
+  'organizations:write',
 ];
 
 for (const release of goldenReleases)

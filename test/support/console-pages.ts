@@ -22,6 +22,8 @@ export interface ConsoleIds {
   readonly issuer: string;
   readonly user: string;
   readonly group: string;
+  readonly organization: string;
+  readonly organizationRole: string;
   readonly attribute: string;
   readonly provider: string;
   readonly upstream: string;
@@ -65,6 +67,10 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
     emails: [{ value: `person${unique}@x.example`, primary: true, display: text }],
   });
   const group = await id('/groups', { display_name: `${text}${unique}` });
+  const slug = `o${unique.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}-${tenant.slug}`;
+  await tenant.make('POST', '/organization-roles', { name: slug, description: text });
+  const organization = await id('/organizations', { name: slug, display_name: text, metadata: { note: text } });
+  await tenant.make('PUT', `/organizations/${organization}/members/${user}`, { roles: [slug] });
   const provider = await id('/service-providers', {
     name: text,
     entity_id: `https://${unique}.sp.example`,
@@ -123,6 +129,8 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
     issuer,
     user,
     group,
+    organization,
+    organizationRole: slug,
     attribute,
     provider,
     upstream,
@@ -182,6 +190,10 @@ export const plainPages: readonly string[] = [
   '/users/spreadsheet',
   '/groups',
   '/groups/new',
+  '/organizations',
+  '/organizations/new',
+  '/organization-roles',
+  '/organization-roles/new',
   '/administrators',
   '/administrators/new',
   '/roles',
@@ -250,6 +262,10 @@ export const pagesOf = (ids: ConsoleIds): readonly string[] => [
   `/users/${ids.user}/browser-sessions`,
   `/groups/${ids.group}`,
   `/groups/${ids.group}/members`,
+  `/organizations/${ids.organization}`,
+  `/organizations/${ids.organization}/members`,
+  `/organizations/${ids.organization}/members/${ids.user}/roles`,
+  `/organization-roles/${ids.organizationRole}`,
   `/custom-attributes/${ids.attribute}`,
   `/mappings?kind=oidc&target=${ids.client}&person=${ids.user}`,
   `/service-providers/${ids.provider}`,
@@ -285,6 +301,9 @@ export const askingForms = (ids: ConsoleIds): readonly string[] => [
   `/users/${ids.user}/sessions/end`,
   `/groups/${ids.group}/delete`,
   `/groups/${ids.group}/members/${ids.user}/remove`,
+  `/organizations/${ids.organization}/delete`,
+  `/organizations/${ids.organization}/members/${ids.user}/remove`,
+  `/organization-roles/${ids.organizationRole}/delete`,
   `/custom-attributes/${ids.attribute}/delete`,
   `/service-providers/${ids.provider}/delete`,
   `/service-providers/${ids.provider}/access/${ids.providerAssignment}/remove`,
@@ -317,6 +336,10 @@ export const actingForms = (ids: ConsoleIds): readonly string[] => [
   `/users/${ids.user}/enrollments`,
   `/groups/${ids.group}`,
   `/groups/${ids.group}/members`,
+  `/organizations/${ids.organization}`,
+  `/organizations/${ids.organization}/members`,
+  `/organizations/${ids.organization}/members/${ids.user}/roles`,
+  `/organization-roles/${ids.organizationRole}`,
   `/custom-attributes/${ids.attribute}`,
   `/service-providers/${ids.provider}`,
   `/service-providers/${ids.provider}/access`,

@@ -125,8 +125,13 @@ const differences: readonly Difference[] = [
   },
   {
     where: /\/(?:openapi\.json|clients(?:\/[^/]+)?)(?:\?|$)/,
-    reason: 'what decides how people prove who they are has capabilities, which whoever has all others has too',
-    inJson: (body) => withoutMembers(body, ['sign-in:read', 'sign-in:write']),
+    reason: 'what decides how people prove who they are, and organisations, have capabilities, which whoever has all others has too',
+    inJson: (body) =>
+      withoutMembers(body, [
+        ...['sign-in:read', 'sign-in:write', 'organizations:read', 'organizations:write', '/organizations', '/organizations/{id}'],
+        ...['/organization-roles', '/organization-roles/{name}', '/organizations/{id}/members'],
+        ...['/organizations/{id}/members/{user_id}', '/users/{id}/organizations'],
+      ]),
   },
   {
     where: /\/(?:openapi\.json|settings|clients(?:\/[^/]+)?)(?:\?|$)/,

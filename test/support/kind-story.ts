@@ -111,20 +111,22 @@ async function tellCapabilities(tenant: Managed, story: KindStory, id: string, a
 const readersOf = (path: string): readonly string[] =>
   ['/roles'].includes(path)
     ? ['administrators:read', 'administrators:write']
-    : [
-        'settings:read',
-        'settings:write',
-        'clients:read',
-        'clients:write',
-        'resources:read',
-        'resources:write',
-        'webhooks:read',
-        'webhooks:write',
-        'connectors:read',
-        'connectors:write',
-        'service-providers:read',
-        'service-providers:write',
-      ];
+    : path.startsWith('/organization')
+      ? ['organizations:read', 'organizations:write']
+      : [
+          'settings:read',
+          'settings:write',
+          'clients:read',
+          'clients:write',
+          'resources:read',
+          'resources:write',
+          'webhooks:read',
+          'webhooks:write',
+          'connectors:read',
+          'connectors:write',
+          'service-providers:read',
+          'service-providers:write',
+        ];
 
 async function tellConsole(visitor: AppVisitor, story: KindStory, id: string, say: Say): Promise<void> {
   const { path } = story;

@@ -61,6 +61,8 @@ const written: Readonly<Record<string, readonly Capability[]>> = {
   '/identity-providers': ['sign-in:write'],
   '/hooks': ['sign-in:write'],
   '/webhooks': ['webhooks:write'],
+  '/organization-roles': ['organizations:write'],
+  '/organizations': ['organizations:write', 'users:write'], // who is deleted leaves them
   '/connectors': ['connectors:write'],
   '/signing-keys': ['signing-keys:write', 'settings:write', 'clients:write', 'service-providers:write'], // a key of an algorithm that had none is made
   '/branding': ['branding:write'],

@@ -41,6 +41,7 @@ const administrators = judge('administrators:write');
 const settings = judge('settings:write');
 const users = judge('users:write');
 const groups = judge('groups:write');
+const organizations = judge('organizations:write');
 const devices = judge('devices:write');
 const invitations = judge('invitations:write');
 const recover = judge('users:recover');
@@ -101,6 +102,15 @@ export const judged: Readonly<Record<string, Judged>> = {
   'PATCH /roles/{name}': administrators('person', { bodies: () => [{ capabilities: [] }] }),
   'DELETE /roles/{name}': administrators('nothing'),
   'PUT /users/{id}/roles': administrators('person', { bodies: () => [{ roles: [] }] }),
+
+  'POST /organization-roles': organizations('nothing'),
+  'PATCH /organization-roles/{name}': organizations('nothing'),
+  'DELETE /organization-roles/{name}': organizations('nothing'),
+  'POST /organizations': organizations('nothing'),
+  'PATCH /organizations/{id}': organizations('switch', { bodies: () => [{ enabled: true }] }),
+  'DELETE /organizations/{id}': organizations('nothing'),
+  'PUT /organizations/{id}/members/{user_id}': organizations('person', { bodies: () => [{}, { roles: ['mark-organizations'] }] }),
+  'DELETE /organizations/{id}/members/{user_id}': organizations('nothing'),
 
   'POST /custom-attributes': settings('nothing'),
   'PATCH /custom-attributes/{id}': settings('person'),

@@ -41,6 +41,7 @@ export const marks: Readonly<Record<string, readonly Capability[]>> = {
   'mark-providers': ['service-providers:read', 'service-providers:write'],
   'mark-signin': ['sign-in:read', 'sign-in:write'],
   'mark-webhooks': ['webhooks:read', 'webhooks:write'],
+  'mark-organizations': ['organizations:read', 'organizations:write'],
   'mark-connectors': ['connectors:read', 'connectors:write'],
   'mark-devices': ['devices:read', 'devices:write'],
   'mark-mails': ['mail:read', 'mail:write'],
@@ -113,6 +114,9 @@ export async function makePowerWorld(server: TestServer, withKeyless: boolean): 
     signing_key: 'own',
     access_policy: 'assigned',
   });
+  await tenant.make('POST', '/organization-roles', { name: 'mark-organizations', scopes: ['orders:approve'] });
+  const organization = await idOf('/organizations', { name: 'mark-organizations' });
+  await tenant.make('PUT', `/organizations/${organization}/members/${plain.id}`, { roles: ['mark-organizations'] });
   const issuer = await idOf('/workload-issuers', { name: 'Platform', issuer: 'https://mark-clients.example/ci' });
   const resourceAssignment = await idOf(`/resources/${resource}/assignments`, { user_id: keyed.id });
   const spAssignment = await idOf(`/service-providers/${serviceProvider}/assignments`, { user_id: keyed.id });
@@ -158,6 +162,8 @@ export async function makePowerWorld(server: TestServer, withKeyless: boolean): 
       '/ssf-streams/': [stream.stream_id],
       '/resources/': [resource],
       '/workload-issuers/': [issuer],
+      '/organization-roles/': ['mark-organizations'],
+      '/organizations/': [organization],
       '/custom-attributes/': [attribute],
       '/roles/': ['mark-roles-none', 'mark-roles-strong', 'owner'],
       '/users/': everybody,

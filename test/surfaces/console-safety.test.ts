@@ -63,6 +63,7 @@ for (const database of databases) {
         '/clients',
         '/resources',
         '/workload-issuers',
+        '/organizations',
         '/users',
         '/groups',
         '/service-providers',

@@ -6,6 +6,7 @@ import { applyDocument } from '../../src/administration/declaration/apply.ts';
 import {
   connectorsPerTenantMax,
   customAttributesPerTenantMax,
+  organizationRolesMax,
   providersPerTenantMax,
   webhooksPerTenantMax,
   workloadIssuersMax,
@@ -46,6 +47,7 @@ const bounded: readonly Bounded[] = [
     most: workloadIssuersMax,
     item: (at) => ({ name: `W${at}`, issuer: `https://w${at}.example` }),
   },
+  { section: 'organization_roles', many: 'organisation roles', most: organizationRolesMax, item: (at) => ({ name: `r${at}` }) },
   { section: 'custom_attributes', many: 'attributes', most: customAttributesPerTenantMax, item: (at) => ({ name: `a${at}` }) },
 ];
 

@@ -29,6 +29,8 @@ const unknownIds: Ids = {
   resources: { id: unknownUuid(), assignment_id: unknownUuid() },
   'workload-issuers': { id: unknownUuid() },
   'scim-tokens': { id: unknownUuid() },
+  'organization-roles': { name: 'unknown-role' },
+  organizations: { id: unknownUuid(), user_id: unknownUuid() },
   users: {
     id: unknownUuid(),
     session_id: unknownUuid(),
@@ -67,6 +69,9 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
   const assigned = await tenant.make('POST', `/clients/${client.client_id}/assignments`, { user_id: user.id });
   const admitted = await tenant.make('POST', `/service-providers/${provider['id']}/assignments`, { user_id: user.id });
   const issuer = await tenant.make('POST', '/workload-issuers', { name: 'Platform', issuer: 'https://ci.example' });
+  await tenant.make('POST', '/organization-roles', { name: `approver-${tenant.slug}` });
+  const organization = await tenant.make('POST', '/organizations', { name: 'globex' });
+  await tenant.make('PUT', `/organizations/${organization['id']}/members/${user.id}`, { roles: [`approver-${tenant.slug}`] });
   const reached = await tenant.make('POST', `/resources/${resource['id']}/assignments`, { user_id: user.id });
   const stored = await services.tenants.bySlug(tenant.slug);
   assert.ok(stored !== undefined);
@@ -118,6 +123,8 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
     clients: { id: client.client_id, assignment_id: String(assigned['id']) },
     resources: { id: String(resource['id']), assignment_id: String(reached['id']) },
     'workload-issuers': { id: String(issuer['id']) },
+    'organization-roles': { name: `approver-${tenant.slug}` },
+    organizations: { id: String(organization['id']), user_id: user.id },
     users: {
       id: user.id,
       session_id: tokens.grantId,
@@ -169,6 +176,7 @@ function fillIn(path: string, ids: Ids, own: Ids, keptName?: string): string {
 function bodyOf({ method, path }: Route, own: Ids): unknown {
   if (method === 'PATCH') return {};
   if (method === 'PUT' && path.endsWith('/roles')) return { roles: [] };
+  if (path.endsWith('/members/:user_id')) return {};
   if (method !== 'POST') return undefined;
   if (path.endsWith('/recoveries')) return { reason: 'Lost phone' };
   if (path.endsWith('/signing-keys')) return {};

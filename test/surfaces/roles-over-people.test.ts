@@ -28,6 +28,10 @@ const alsoOnPeople: ReadonlySet<string> = new Set([
   'DELETE /groups/:id',
   'POST /groups/:id/members',
   'DELETE /groups/:id/members/:user_id',
+  'PATCH /organizations/:id',
+  'DELETE /organizations/:id',
+  'PUT /organizations/:id/members/:user_id',
+  'DELETE /organizations/:id/members/:user_id',
   'POST /devices/:id/test-push',
   'DELETE /devices/:id',
   'DELETE /devices/:id/keys/:key_id',
@@ -40,6 +44,7 @@ const ofNoPerson: ReadonlySet<string> = new Set([
     'scim-tokens',
     'resources',
     'workload-issuers',
+    'organization-roles',
     'custom-attributes',
     'roles',
     'push',
@@ -64,8 +69,8 @@ const ofNoPerson: ReadonlySet<string> = new Set([
     'mappings',
   ],
 ]);
-/** Routes beside those that make something new, or a group without anybody in it. */
-const ofNobodyYet: ReadonlySet<string> = new Set(['POST /users', 'POST /groups', 'PATCH /groups/:id']);
+/** Routes beside those that make something new, or a group or organisation without anybody in it. */
+const ofNobodyYet: ReadonlySet<string> = new Set(['POST /users', 'POST /groups', 'PATCH /groups/:id', 'POST /organizations']);
 
 /** For whoever holds every capability alone (management-document.test.ts): nobody holds more. */
 const ofOwners: ReadonlySet<string> = new Set(['POST /document']);
@@ -80,12 +85,15 @@ const bodies: Readonly<Record<string, Json>> = {
   'POST /users/:id/recoveries': { reason: 'Lost phone', mail: false },
   'POST /users/:id/invitations': { mail: false },
   'POST /users/:id/enrollments': {},
+  'PATCH /organizations/:id': { enabled: false },
+  'PUT /organizations/:id/members/:user_id': { roles: [] },
 };
 
 interface Target {
   readonly id: string;
   readonly params: Readonly<Record<string, string>>;
   readonly group: string;
+  readonly organization: string;
   readonly device: string;
   readonly key: string;
 }
@@ -132,9 +140,12 @@ for (const database of databases)
       const recovery = await made.make('POST', `/users/${id}/recoveries`, { reason: 'Lost phone', mail: false });
       const group = await made.make('POST', '/groups', { display_name: `Group ${people}` });
       await made.make('POST', `/groups/${group['id']}/members`, { user_id: id });
+      const organization = await made.make('POST', '/organizations', { name: `o${people}` });
+      await made.make('PUT', `/organizations/${organization['id']}/members/${id}`, {});
       return {
         id,
         group: String(group['id']),
+        organization: String(organization['id']),
         device: devices[0]!.id,
         key: devices[0]!.keys[0]!.key_id,
         params: {
@@ -153,7 +164,9 @@ for (const database of databases)
         ? { id: target.device, key_id: target.key }
         : route.path.startsWith('/groups')
           ? { id: target.group, user_id: target.id }
-          : target.params;
+          : route.path.startsWith('/organizations')
+            ? { id: target.organization, user_id: target.id }
+            : target.params;
       const body = named(route) === 'POST /groups/:id/members' ? { user_id: target.id } : bodies[named(route)];
       return { path: route.path.replace(/:([a-z_]+)/g, (_, name: string) => params[name] ?? `no-${name}`), body };
     }

@@ -50,6 +50,8 @@ const besides: Readonly<Record<string, readonly string[]>> = {
     'src/management/extending/connector-runs.ts',
     'src/storage/registry/extending/connectors.ts',
   ],
+  organization_role: ['src/console/people/organization-resource.ts', 'src/storage/registry/organization-roles.ts'],
+  organization: ['src/console/people/organization-resource.ts', 'src/management/people/organization-members.ts'],
   workload_issuer: ['src/cli/registry/workload.ts', 'src/storage/registry/clients/workloads.ts'],
 };
 

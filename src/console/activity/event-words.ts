@@ -5,6 +5,8 @@ import { type EventRow, eventTypes } from '../../contract/events.ts';
 const kinds: Readonly<Record<string, { readonly name: string; readonly path?: string }>> = {
   user: { name: 'Person', path: '/users' },
   group: { name: 'Group', path: '/groups' },
+  organization: { name: 'Organisation', path: '/organizations' },
+  organization_role: { name: 'Organisation role', path: '/organization-roles' },
   client: { name: 'Application', path: '/clients' },
   service_provider: { name: 'SAML application', path: '/service-providers' },
   resource: { name: 'API', path: '/resources' },

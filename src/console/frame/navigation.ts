@@ -26,6 +26,7 @@ const pages: readonly ConsolePage[] = [
   { group: 'Applications', path: '/resources', name: 'APIs', icon: 'M8 8l-4 4 4 4M16 8l4 4-4 4M13.5 5l-3 14' },
   { group: 'People', path: '/users', name: 'People', icon: 'M12 12a4 4 0 100-8 4 4 0 000 8zM4.5 20c.8-4 3.8-6 7.5-6s6.7 2 7.5 6' },
   { group: 'People', path: '/groups', name: 'Groups', icon: 'M9 11a3.5 3.5 0 100-7 3.5 3.5 0 000 7zM2.5 19c.6-3.4 3.1-5 6.5-5s5.9 1.6 6.5 5M16 4.500a3.5 3.5 0 010 6.500M18 14.500c2 .6 3.2 2.1 3.5 4.5' },
+  { group: 'People', path: '/organizations', name: 'Organisations', icon: 'M3 21h18M5 21V4h9v17M14 9h5v12M8 8h.01M11 8h.01M8 12h.01M11 12h.01M8 16h.01M11 16h.01' },
   { group: 'People', path: '/scim', name: 'Directories', icon: 'M4 12a8 8 0 0113.7-5.600L20 9M20 4v5h-5M20 12a8 8 0 01-13.7 5.600L4 15M4 20v-5h5' },
   { group: 'People', path: '/connectors', name: 'Connectors', icon: 'M9 3v5M15 3v5M6 8h12v4a6 6 0 01-12 0zM12 18v3' },
   { group: 'People', path: '/administrators', name: 'Administrators', icon: 'M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM12 8v4M12 15h.01' },
@@ -53,6 +54,7 @@ const below: Readonly<Record<string, string>> = {
   '/client-hosts': '/clients',
   '/initial-access-tokens': '/clients',
   '/workload-issuers': '/clients',
+  '/organization-roles': '/organizations',
   '/roles': '/administrators',
 };
 

@@ -120,7 +120,8 @@ export async function changeUserRoles(visit: Visit, typed: Typed, params: Params
   return finish(visit, path, roles.length === 0 ? 'They hold no role now.' : `Their roles: ${roles.join(', ')}.`);
 }
 
-const roleChecks = (roles: readonly Json[], ticked: readonly string[]): Html =>
+/** Roles to tick. */
+export const roleChecks = (roles: readonly Json[], ticked: readonly string[]): Html =>
   html`<fieldset><legend>Roles</legend>${roles.map((role) => {
     const name = text(role['name']);
     return html`<div class="check"><input type="checkbox" id="role-${name}" name="role" value="${name}"${ticked.includes(name) && html` checked`}><label for="role-${name}">${name}</label><p class="hint">${text(role['description'] ?? '')}</p></div>`;

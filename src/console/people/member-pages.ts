@@ -16,6 +16,7 @@ import { consolePath } from '../frame/navigation.ts';
 import type { ConsoleResource } from '../frame/resource.ts';
 import { cursorPages, cursorQuery } from '../list-controls.ts';
 import { pathOf, tabBar } from '../resource-pages.ts';
+import { rolesCell } from './organization-pages.ts';
 import { linkTo, type PickedKind, pickerPanel } from './people-picker.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -38,6 +39,10 @@ export interface Membership {
   /** True where others say who is in it, and nobody is added or removed here. */
   readonly isFixed?: (thing: Json) => boolean;
   readonly removal: string;
+  /** Somebody is added by a PUT of this below the list, not by a POST to it. */
+  readonly put?: Json;
+  /** A further column. */
+  readonly more?: readonly [head: string, cell: (visit: Visit, own: string, entry: Json) => Html];
 }
 
 const policyName = 'access_policy';
@@ -63,6 +68,17 @@ function aboutMembers({ origin, identity_provider_id: provider }: Json, { reques
   return html`<p class="muted">This group is of an <a href="${at}">identity provider</a>: its rules say what it is called and who is in it.</p>`;
 }
 
+const organizationMembers: Membership = {
+  ...{ of: '/organizations', tab: '/members', list: '/members', kinds: ['user'] },
+  addLabel: 'Add a member',
+  empty: 'Nobody is in this organisation yet.',
+  entryId: (entry) => text(entry['user_id']),
+  whoOf: (entry) => ({ kind: 'user', id: text(entry['user_id']) }),
+  put: {}, // the roles of somebody who is a member already stay
+  more: ['Roles', rolesCell],
+  removal: 'They keep their account. Tokens they have for this organisation are not renewed.',
+};
+
 const accessTo = (of: string): Membership => ({
   of,
   tab: '/access',
@@ -87,7 +103,13 @@ const accessToResource: Membership = {
       ? html`<p class="muted">${badge('assigned only', 'good')} By programs nobody registered only users assigned here, or in a group assigned here, reach this API.</p>`
       : html`<p class="muted">${badge('everyone', 'plain')} By programs nobody registered everybody may reach it, where they may reach it at all. To admit only those listed here, set “Who may use it by programs nobody registered” to assigned.</p>`,
 };
-export const memberships: readonly Membership[] = [members, accessTo('/clients'), accessTo('/service-providers'), accessToResource];
+export const memberships: readonly Membership[] = [
+  members,
+  organizationMembers,
+  accessTo('/clients'),
+  accessTo('/service-providers'),
+  accessToResource,
+];
 
 export async function membersPage(visit: Visit, membership: Membership, params: Params, notice?: Notice): Promise<FastifyReply> {
   const resource = consoleResource(membership.of);
@@ -138,13 +160,15 @@ async function entryTable(visit: Visit, membership: Membership, { own, list, isF
       return [
         await linkTo(visit, kind, id),
         ...(membership.kinds.length > 1 ? [kind] : [text(entry['user_name'])]),
+        ...(membership.more === undefined ? [] : [membership.more[1](visit, own, entry)]),
         shownTime(entry['created_at']),
         ...(isFixed || !mayPost(visit, own) ? [] : [removeButton(visit, membership, own, entry)]),
       ];
     }),
   );
   if (rows.length === 0) return emptyState(membership.empty, isFixed || !mayPost(visit, own) ? '' : 'Search below to add somebody.');
-  const heads = ['Name', membership.kinds.length > 1 ? 'Kind' : 'User name', 'Since'];
+  const more = membership.more === undefined ? [] : [membership.more[0]];
+  const heads = ['Name', membership.kinds.length > 1 ? 'Kind' : 'User name', ...more, 'Since'];
   return table(isFixed ? 'Members' : membership.addLabel, isFixed || !mayPost(visit, own) ? heads : [...heads, 'Remove'], rows);
 }
 
@@ -161,7 +185,12 @@ export async function addMember(visit: Visit, membership: Membership, typed: Typ
   const own = pathOf(consoleResource(membership.of), params['id'] ?? '');
   const kind: PickedKind = typed.has('group_id') && membership.kinds.includes('group') ? 'group' : 'user';
   const field = `${kind}_id`;
-  const answer = await manage(visit, 'POST', `${own}${membership.list}`, { [field]: typed.get(field) ?? '' });
+  const list = `${own}${membership.list}`;
+  const picked = typed.get(field) ?? '';
+  const answer =
+    membership.put === undefined
+      ? await manage(visit, 'POST', list, { [field]: picked })
+      : await manage(visit, 'PUT', `${list}/${encodeURIComponent(picked)}`, membership.put);
   // The search stays, so that the next person is found at once.
   const query = new URLSearchParams({ find: typed.get('find') ?? '', kind });
   if (answer.status === 201) return finish(visit, `${own}${membership.tab}?${query}`, 'Added.');

@@ -27,8 +27,8 @@ export async function personPage(visit: Visit, users: ConsoleResource, params: R
   if (answer.status !== 200) return showMissing(visit, users.singular, answer);
   const person = answer.body;
   const id = text(person['id']);
-  const [devices, passkeys, links, groups, sessions, invitations] = await Promise.all(
-    (['/devices', '/passkeys', '/external-identities', '/groups', '/sessions', '/invitations'] as const).map((part) =>
+  const [devices, passkeys, links, groups, organizations, sessions, invitations] = await Promise.all(
+    (['/devices', '/passkeys', '/external-identities', '/groups', '/organizations', '/sessions', '/invitations'] as const).map((part) =>
       listOf(visit, path, part),
     ),
   );
@@ -38,6 +38,9 @@ export async function personPage(visit: Visit, users: ConsoleResource, params: R
     panel('Ways in', waysIn(person, { devices, passkeys, links })),
     panel('Belongs to', [
       ...(groups === undefined ? [] : [['Groups', linksOf(visit, '/groups', groups, 'none')] as const]),
+      ...(organizations === undefined || organizations.length === 0
+        ? []
+        : [['Organisations', belongingsOf(visit, organizations)] as const]),
       ...(roles?.status === 200 ? [['Roles', ((roles.body['roles'] ?? []) as readonly string[]).join(', ') || 'none'] as const] : []),
       ['From', originOf(person)],
     ]),
@@ -130,6 +133,14 @@ function linksOf(visit: Visit, path: string, items: readonly Json[], none: strin
       html`${index > 0 && ', '}<a href="${consolePath(visit.request.tenant, `${path}/${encodeURIComponent(text(one['id']))}`)}">${text(one['display_name'])}</a>`,
   )}</span>`;
 }
+
+/** The organisations of a person, with the roles there. */
+const belongingsOf = (visit: Visit, items: readonly Json[]): Html =>
+  html`<ul class="plain">${items.map((one) => {
+    const roles = (one['roles'] as readonly string[]).join(', '); // the API's shape
+    const at = consolePath(visit.request.tenant, `/organizations/${encodeURIComponent(text(one['id']))}/members`);
+    return html`<li><a href="${at}">${text(one['display_name'] ?? one['name'])}</a>${roles !== '' && html` ${roles}`}</li>`;
+  })}</ul>`;
 
 /** What has tokens of the person, by name. */
 async function applicationsOf(visit: Visit, sessions: readonly Json[]): Promise<Html | string> {

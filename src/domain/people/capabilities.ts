@@ -23,6 +23,7 @@ const managed = [
   'webhooks',
   'connectors',
   'sign-in',
+  'organizations',
 ] as const;
 /** Of receivers of security events, each for its own stream; the CAEP Interoperability Profile names them so. */
 const ofReceivers = ['ssf.read', 'ssf.manage'] as const;

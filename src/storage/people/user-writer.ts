@@ -20,6 +20,7 @@ import { forgetSignIns } from '../registry/last-sign-ins.ts';
 import { forgetFailuresOfUser } from '../sign-in/pin-failures.ts';
 import { insertEmailChange } from './email-changes.ts';
 import { touchGroupsOfUser } from './group-writer.ts';
+import { leaveOrganizations } from './organization-members.ts';
 import { listUserEmails } from './user-lists.ts';
 import { insertHeldRoles, replaceHeldRoles, requireOtherOwner } from './user-roles.ts';
 import { type NewLists, readColumns, type UserProfile, type UserRow } from './user-rows.ts';
@@ -218,6 +219,7 @@ export async function deleteUser(queries: Queries, tenant: TenantId, id: string,
   const notTold = await listReceiversWithout(queries, tenant, row.id);
   await replaceHeldRoles(queries, tenant, { id: row.id, roles: [] });
   await touchGroupsOfUser(queries, tenant, row.id);
+  await leaveOrganizations(queries, tenant, row.id);
   await forgetFailuresOfUser(queries, tenant, row.id); // by the emails, which go next
   for (const table of personalTables)
     await queries.deleteFrom(table).where('tenant_id', '=', tenant).where('user_id', '=', row.id).execute();

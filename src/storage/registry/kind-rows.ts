@@ -1,14 +1,16 @@
 // Rows of registered things (design 17): the storage of every kind, made from its table of fields. The one place where a table goes by
 // a name that is a value; what is read and written there is of the kind's own fields.
 import { hash } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Field, Fields, ValuesOf } from '../../domain/field.ts';
+import { foldKey } from '../../domain/fold.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import type { Kind, Thing } from '../../domain/kind.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
-import type { Page } from '../engine/rows/matching-rows.ts';
+import type { SearchedPage } from '../engine/rows/matching-rows.ts';
 import { fromRow, type RowOf, toCells, toRow } from '../engine/rows/row-codec.ts';
+import { containsPattern } from '../engine/trigram-search.ts';
 
 type Row = Record<string, string | number | null>;
 /** The tables of kinds: each has the columns of its fields, `tenant_id`, its key, `created_at` and `updated_at`. */
@@ -34,8 +36,8 @@ export interface KindRows<T extends Fields, Id extends string = string> {
   ) => Promise<readonly Thing<T, Id>[]>;
   /** The same, others who would change it waiting until the transaction ends. */
   readonly hold: (queries: Queries, tenant: TenantId, id: string) => Promise<Thing<T, Id> | undefined>;
-  /** A page in the order of the kind. */
-  readonly page: (queries: Queries, tenant: TenantId, page: Page) => Promise<readonly Thing<T, Id>[]>;
+  /** A page in the order of the kind; `search` is for kinds that are searched in a field of theirs. */
+  readonly page: (queries: Queries, tenant: TenantId, page: SearchedPage) => Promise<readonly Thing<T, Id>[]>;
   /** How many there are, at most `limit`. */
   readonly count: (queries: Queries, tenant: TenantId, limit: number) => Promise<number>;
   /** Undefined when a unique value is taken. */
@@ -78,8 +80,8 @@ function readsOf<T extends Fields>(kind: Kind<T>): Omit<KindRows<T>, Writes> {
         .execute();
       return rows.map(thingOf);
     },
-    page: async (queries, tenant, { after, limit }) => {
-      const { listedBy } = kind;
+    page: async (queries, tenant, { after, limit, search }) => {
+      const { listedBy, searchedIn } = kind;
       if (listedBy !== undefined) {
         // Sorted here: the collation of PostgreSQL is the operator's.
         const rows = from(queries, tenant).orderBy(column).limit(listedMax);
@@ -87,9 +89,19 @@ function readsOf<T extends Fields>(kind: Kind<T>): Omit<KindRows<T>, Writes> {
         const sorted = all.filter(({ order }) => order > after).toSorted((a, b) => (a.order < b.order ? -1 : 1));
         return sorted.slice(0, limit).map(({ row }) => thingOf(row));
       }
-      return (await from(queries, tenant).where(column, '>', after).orderBy(column).limit(limit).execute()).map(thingOf);
+      const rows = from(queries, tenant).where(column, '>', after).orderBy(column).limit(limit);
+      if (search === undefined || searchedIn === undefined) return (await rows.execute()).map(thingOf);
+      const has = sql<boolean>`${sql.ref(fields[searchedIn]!.column)} LIKE ${containsPattern(foldKey(search))} ESCAPE '\\'`;
+      return (await rows.where((eb) => eb.or([has, eb(column, '=', search)])).execute()).map(thingOf);
     },
-    count: async (queries, tenant, limit) => (await from(queries, tenant).orderBy(column).limit(limit).execute()).length,
+    count: async (queries, tenant, limit) => {
+      const some = from(queries, tenant).clearSelect().select(column).limit(limit).as('some');
+      const { n } = await loose(queries)
+        .selectFrom(some)
+        .select((eb) => eb.fn.countAll<number>().as('n'))
+        .executeTakeFirstOrThrow();
+      return Number(n);
+    },
   };
 }
 

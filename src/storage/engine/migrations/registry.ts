@@ -25,6 +25,8 @@ import { providersOfGrants } from './release-2/0500/0562-providers-of-grants.ts'
 import { consoleTasks } from './release-2/0500/0563-console-tasks.ts';
 import { scimTokens } from './release-2/0500/0564-scim-tokens.ts';
 import { crossAppAccess } from './release-2/0500/0570-cross-app-access.ts';
+import { organizations } from './release-2/0500/0580-organizations.ts';
+import { addOrganizationCapabilities } from './release-2/0500/0581-organization-capabilities.ts';
 import type { IndexDefinition, MigrationContext } from './table.ts';
 
 interface Numbered {
@@ -391,4 +393,6 @@ export const migrations: readonly Migration[] = [
   { number: 563, name: 'console-tasks', apply: consoleTasks },
   { number: 564, name: 'scim-tokens', apply: scimTokens },
   { number: 570, name: 'cross-app-access', apply: crossAppAccess },
+  { number: 580, name: 'organizations', apply: organizations },
+  { number: 581, name: 'organization-capabilities', backfill: addOrganizationCapabilities },
 ];

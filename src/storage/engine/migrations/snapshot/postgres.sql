@@ -1509,6 +1509,40 @@ CREATE TABLE scim_tokens (
   CONSTRAINT scim_tokens_tenant_id_token_hash_key UNIQUE (tenant_id, token_hash)
 );
 
+CREATE TABLE organization_roles (
+  tenant_id text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  description text COLLATE "C",
+  scopes text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  CONSTRAINT organization_roles_pkey PRIMARY KEY (tenant_id, name)
+);
+
+CREATE TABLE organizations (
+  tenant_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  display_name text COLLATE "C",
+  metadata text COLLATE "C" NOT NULL,
+  enabled bigint NOT NULL,
+  members bigint NOT NULL,
+  search_key text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  CONSTRAINT organizations_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT organizations_tenant_id_name_key UNIQUE (tenant_id, name)
+);
+
+CREATE TABLE organization_members (
+  tenant_id text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  roles text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  CONSTRAINT organization_members_pkey PRIMARY KEY (tenant_id, organization_id, user_id)
+);
+
 ALTER TABLE user_emails ADD CONSTRAINT user_emails_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE group_members ADD CONSTRAINT group_members_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
@@ -1628,6 +1662,10 @@ ALTER TABLE sign_in_lines ADD CONSTRAINT sign_in_lines_tenant_id_try_id_fkey FOR
 ALTER TABLE client_workloads ADD CONSTRAINT client_workloads_tenant_id_client_id_fkey FOREIGN KEY (tenant_id, client_id) REFERENCES clients(tenant_id, client_id) ON DELETE CASCADE;
 
 ALTER TABLE console_task_items ADD CONSTRAINT console_task_items_tenant_id_task_id_fkey FOREIGN KEY (tenant_id, task_id) REFERENCES console_tasks(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE organization_members ADD CONSTRAINT organization_members_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE organization_members ADD CONSTRAINT organization_members_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
 
 CREATE INDEX config_epochs_by_changed_at ON public.config_epochs USING btree (changed_at);
 
@@ -1983,6 +2021,8 @@ CREATE INDEX console_task_items_by_task_id_state_position ON public.console_task
 
 CREATE INDEX scim_tokens_by_expires_at ON public.scim_tokens USING btree (tenant_id, expires_at);
 
+CREATE INDEX organization_members_by_user_id_organization_id ON public.organization_members USING btree (tenant_id, user_id, organization_id);
+
 CREATE OR REPLACE FUNCTION public.users_counted_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2233,4 +2273,6 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (562, 'providers-of-grants', gatehouse_now_ms()),
   (563, 'console-tasks', gatehouse_now_ms()),
   (564, 'scim-tokens', gatehouse_now_ms()),
-  (570, 'cross-app-access', gatehouse_now_ms());
+  (570, 'cross-app-access', gatehouse_now_ms()),
+  (580, 'organizations', gatehouse_now_ms()),
+  (581, 'organization-capabilities', gatehouse_now_ms());

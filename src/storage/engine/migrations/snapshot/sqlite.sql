@@ -612,6 +612,14 @@ CREATE TABLE "scim_tokens" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name
 
 CREATE INDEX "scim_tokens_by_expires_at" ON "scim_tokens" ("tenant_id", "expires_at");
 
+CREATE TABLE "organization_roles" ("tenant_id" TEXT NOT NULL, "name" TEXT NOT NULL, "description" TEXT, "scopes" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "name")) STRICT, WITHOUT ROWID;
+
+CREATE TABLE "organizations" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name" TEXT NOT NULL, "display_name" TEXT, "metadata" TEXT NOT NULL, "enabled" INTEGER NOT NULL, "members" INTEGER NOT NULL, "search_key" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "name")) STRICT, WITHOUT ROWID;
+
+CREATE TABLE "organization_members" ("tenant_id" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "user_id" TEXT NOT NULL, "roles" TEXT NOT NULL, "created_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "organization_id", "user_id"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE, FOREIGN KEY ("tenant_id", "user_id") REFERENCES "users" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "organization_members_by_user_id_organization_id" ON "organization_members" ("tenant_id", "user_id", "organization_id");
+
 ANALYZE sqlite_schema;
 
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
@@ -769,6 +777,11 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('mapping_tables', 'mapping_tables', '1000000 500000 1'),
   ('operator_entries', 'operator_entries', '1000000 500000 1'),
   ('operator_entries', 'operator_entries_by_expires_at', '1000000 500000 10'),
+  ('organization_members', 'organization_members', '1000000 500000 10 1'),
+  ('organization_members', 'organization_members_by_user_id_organization_id', '1000000 500000 10 5'),
+  ('organization_roles', 'organization_roles', '1000000 500000 1'),
+  ('organizations', 'organizations', '1000000 500000 1'),
+  ('organizations', 'sqlite_autoindex_organizations_2', '1000000 500000 1'),
   ('outbox_messages', 'outbox_messages', '1000000 1'),
   ('outbox_messages', 'outbox_messages_by_expires_at', '1000000 10'),
   ('outbox_messages', 'outbox_messages_by_lane_next_attempt_at', '1000000 10 5'),
@@ -1043,4 +1056,6 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (562, 'providers-of-grants', gatehouse_now_ms()),
   (563, 'console-tasks', gatehouse_now_ms()),
   (564, 'scim-tokens', gatehouse_now_ms()),
-  (570, 'cross-app-access', gatehouse_now_ms());
+  (570, 'cross-app-access', gatehouse_now_ms()),
+  (580, 'organizations', gatehouse_now_ms()),
+  (581, 'organization-capabilities', gatehouse_now_ms());

@@ -5,7 +5,7 @@ import type { Queries } from '../../../database.ts';
 import { addCapabilities, capabilitiesBefore } from '../0200/0222-recover-capability.ts';
 
 const since = ['branding', 'mail', 'domain', 'administrators', 'invitations', 'webhooks', 'connectors'];
-const before = [
+export const before = [
   ...capabilitiesBefore,
   ...since.flatMap((resource) => [`${resource}:read`, `${resource}:write`]),
   ...['users:recover', 'ssf.read', 'ssf.manage'],

@@ -1,0 +1,23 @@
+// The pages of organisations and of the roles in them.
+import { kinds } from '../../domain/kinds.ts';
+import { html } from '../../platform/html.ts';
+import { created, enabled, text } from '../cells.ts';
+import { pagesOfKind } from '../frame/kind-pages.ts';
+import type { ConsoleResource } from '../frame/resource.ts';
+
+export const organizations: ConsoleResource = {
+  ...pagesOfKind(kinds.organization),
+  titleOf: (json) => text(json['display_name'] ?? json['name']),
+  columns: [['Name in requests', (json) => text(json['name'])], ['Members', (json) => text(json['members'])], ['State', enabled], created],
+  links: [['/organization-roles', 'Roles']],
+  tabs: [['/members', 'Members']],
+  facts: [['id', (json) => html`<code>${text(json['id'])}</code>`], ['Members', (json) => text(json['members'])], created],
+};
+
+export const organizationRoles: ConsoleResource = {
+  ...pagesOfKind(kinds.organization_role),
+  columns: [
+    ['Description', (json) => text(json['description'] ?? '')],
+    ['Scopes', (json) => (json['scopes'] as readonly string[]).join(', ')], // the API's shape
+  ],
+};

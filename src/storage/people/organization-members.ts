@@ -1,0 +1,273 @@
+// Who is in which organisation, with the roles they hold there (design 19). Each organisation counts its members itself, in the statement
+// that adds one, so that none has more than it may whoever comes at once.
+import { sql } from 'kysely';
+import { membersPerOrganizationMax, organizationsPerPersonMax } from '../../contract/limits.ts';
+import { foldKey } from '../../domain/fold.ts';
+import type { TenantId, UserId } from '../../domain/ids.ts';
+import type { Queries } from '../engine/database.ts';
+import { databaseNowMs } from '../engine/instance.ts';
+import { dialectOf, idAmong } from '../engine/rows/id-list.ts';
+import { containsPattern } from '../engine/trigram-search.ts';
+
+export interface OrganizationMemberTable {
+  tenant_id: TenantId;
+  organization_id: string;
+  user_id: UserId;
+  /** Names of roles, as JSON text. */
+  roles: string;
+  created_at: number;
+}
+
+const rolesOf = (text: string): readonly string[] => JSON.parse(text) as readonly string[]; // written here
+
+interface Membership {
+  readonly organizationId: string;
+  readonly userId: UserId;
+  /** In order of their names. */
+  readonly roles: readonly string[];
+}
+
+/** Why somebody does not become a member; `unknown_role` names the first role the tenant does not have. */
+type Unjoined =
+  | { readonly reason: 'unknown' | 'organization_full' | 'person_full' }
+  | { readonly reason: 'unknown_role'; readonly role: string };
+
+type Joined =
+  | { readonly ok: true; readonly was: 'none' | 'same' | 'other'; readonly roles: readonly string[]; readonly createdAt: number }
+  | ({ readonly ok: false } & Unjoined);
+
+/** Makes a person a member with these roles, or changes those of one who is; without roles they stay. The caller holds the person's row. */
+export async function putMember(
+  queries: Queries,
+  tenant: TenantId,
+  { organizationId, userId, roles: wanted }: Omit<Membership, 'roles'> & { readonly roles: Membership['roles'] | undefined },
+): Promise<Joined> {
+  const unknown = await holdRoles(queries, tenant, wanted ?? []);
+  if (unknown !== undefined) return { ok: false, reason: 'unknown_role', role: unknown };
+  // The row of the organisation is written first: whoever adds somebody to it or deletes it is waited for.
+  if (!(await holdOrganization(queries, tenant, organizationId))) return { ok: false, reason: 'unknown' };
+  const before = await findRow(queries, tenant, organizationId, userId);
+  const roles = wanted ?? rolesOf(before?.roles ?? '[]');
+  const text = JSON.stringify(roles);
+  if (before !== undefined) {
+    if (before.roles === text) return { ok: true, was: 'same', roles, createdAt: before.created_at };
+    await queries
+      .updateTable('organization_members')
+      .set({ roles: text })
+      .where('tenant_id', '=', tenant)
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', userId)
+      .execute();
+    return { ok: true, was: 'other', roles, createdAt: before.created_at };
+  }
+  const own = await queries
+    .selectFrom('organization_members')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  if (Number(own.n) >= organizationsPerPersonMax) return { ok: false, reason: 'person_full' };
+  const counted = await countOf(queries, tenant, 1)
+    .where('id', '=', organizationId)
+    .where('members', '<', membersPerOrganizationMax)
+    .executeTakeFirst();
+  if (counted.numUpdatedRows !== 1n) return { ok: false, reason: 'organization_full' };
+  const { created_at: createdAt } = await queries
+    .insertInto('organization_members')
+    .values({ tenant_id: tenant, organization_id: organizationId, user_id: userId, roles: text, created_at: databaseNowMs })
+    .returning('created_at')
+    .executeTakeFirstOrThrow();
+  return { ok: true, was: 'none', roles, createdAt };
+}
+
+const countOf = (queries: Queries, tenant: TenantId, step: 1 | -1) =>
+  queries
+    .updateTable('organizations')
+    .set((eb) => ({ members: eb('members', '+', step) }))
+    .where('tenant_id', '=', tenant);
+
+/** Makes whoever deletes one of these roles wait until the transaction ends; gives the first that is none. */
+async function holdRoles(queries: Queries, tenant: TenantId, names: readonly string[]): Promise<string | undefined> {
+  if (names.length === 0) return undefined;
+  const query = queries.selectFrom('organization_roles').select('name').where('tenant_id', '=', tenant).where('name', 'in', names);
+  const rows = await (dialectOf(queries) === 'postgres' ? query.forShare() : query).execute();
+  const known = new Set(rows.map(({ name }) => name));
+  return names.find((name) => !known.has(name));
+}
+
+async function holdOrganization(queries: Queries, tenant: TenantId, id: string): Promise<boolean> {
+  const { numUpdatedRows: rows } = await queries
+    .updateTable('organizations')
+    .set((eb) => ({ members: eb.ref('members') }))
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return rows === 1n;
+}
+
+const findRow = (queries: Queries, tenant: TenantId, organization: string, user: string) =>
+  queries
+    .selectFrom('organization_members')
+    .select(['roles', 'created_at'])
+    .where('tenant_id', '=', tenant)
+    .where('organization_id', '=', organization)
+    .where('user_id', '=', user as UserId) // a look-up key, not yet known to be an id
+    .executeTakeFirst();
+
+/** Ends a membership; false when there was none. */
+export async function deleteMember(queries: Queries, tenant: TenantId, organization: string, user: string): Promise<boolean> {
+  if (!(await holdOrganization(queries, tenant, organization))) return false;
+  const rows = await queries
+    .deleteFrom('organization_members')
+    .where('tenant_id', '=', tenant)
+    .where('organization_id', '=', organization)
+    .where('user_id', '=', user as UserId) // a look-up key, not yet known to be an id
+    .returning('user_id')
+    .execute();
+  if (rows.length === 0) return false;
+  await countOf(queries, tenant, -1).where('id', '=', organization).execute();
+  return true;
+}
+
+/** Ends every membership of somebody who is about to be nobody; the caller holds the person's row. */
+export async function leaveOrganizations(queries: Queries, tenant: TenantId, user: UserId): Promise<void> {
+  const own = queries
+    .selectFrom('organization_members')
+    .select('organization_id')
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', user);
+  // Organisations before their members, and in one order, as everywhere.
+  const held = queries.selectFrom('organizations').select('id').where('tenant_id', '=', tenant).where('id', 'in', own).orderBy('id');
+  if ((await (dialectOf(queries) === 'postgres' ? held.forUpdate() : held).execute()).length === 0) return;
+  const gone = await queries
+    .deleteFrom('organization_members')
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', user)
+    .returning('organization_id')
+    .execute();
+  const ids = gone.map(({ organization_id: id }) => id);
+  if (ids.length > 0)
+    await countOf(queries, tenant, -1)
+      .where(idAmong(queries, 'id', ids))
+      .execute();
+}
+
+/** A member of an organisation as a list shows them. */
+export interface ListedMember extends Membership {
+  readonly userName: string | null;
+  readonly displayName: string | null;
+  readonly createdAtMs: number;
+  /** Where they stand in the order of names. */
+  readonly name: string;
+}
+
+interface MemberPage {
+  readonly search?: string | undefined;
+  /** The last member of the page before. */
+  readonly after?: readonly [name: string, id: string] | undefined;
+  readonly limit: number;
+}
+
+const nameOf = sql<string>`coalesce(u.display_name_key, u.user_name_key, '')`;
+
+const membersOf = (queries: Queries, tenant: TenantId, organization: string, search: string | undefined) => {
+  const all = queries
+    .selectFrom('organization_members as m')
+    .innerJoin('users as u', (join) => join.onRef('u.tenant_id', '=', 'm.tenant_id').onRef('u.id', '=', 'm.user_id'))
+    .where('m.tenant_id', '=', tenant)
+    .where('m.organization_id', '=', organization);
+  if (search === undefined) return all;
+  const pattern = containsPattern(foldKey(search));
+  const has = (column: string) => sql<boolean>`${sql.ref(column)} LIKE ${pattern} ESCAPE '\\'`;
+  return all.where((eb) =>
+    eb.or([
+      has('u.display_name_key'),
+      has('u.user_name_key'),
+      eb.exists(
+        eb
+          .selectFrom('user_emails as e')
+          .select('e.user_id')
+          .whereRef('e.tenant_id', '=', 'm.tenant_id')
+          .whereRef('e.user_id', '=', 'm.user_id')
+          .where(has('e.value_key')),
+      ),
+    ]),
+  );
+};
+
+/** A page of the members of an organisation in the order of their names; `search` is a part of a name or an email. */
+export async function listMembers(
+  queries: Queries,
+  tenant: TenantId,
+  organization: string,
+  { search, after, limit }: MemberPage,
+): Promise<readonly ListedMember[]> {
+  const order = dialectOf(queries) === 'postgres' ? sql<string>`${nameOf} COLLATE "C"` : nameOf;
+  const some = membersOf(queries, tenant, organization, search)
+    .select(['m.organization_id', 'm.user_id', 'm.roles', 'm.created_at', 'u.user_name', 'u.display_name', nameOf.as('name')])
+    .orderBy(order)
+    .orderBy('m.user_id')
+    .limit(limit);
+  const page = after === undefined ? some : some.where(sql<boolean>`(${order}, m.user_id) > (${after[0]}, ${after[1]})`);
+  return (await page.execute()).map((row) => ({
+    organizationId: row.organization_id,
+    userId: row.user_id,
+    roles: rolesOf(row.roles),
+    userName: row.user_name,
+    displayName: row.display_name,
+    createdAtMs: Number(row.created_at),
+    name: row.name,
+  }));
+}
+
+/** How many members a search finds. */
+export async function countMembers(queries: Queries, tenant: TenantId, organization: string, search: string): Promise<number> {
+  const row = await membersOf(queries, tenant, organization, search)
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow();
+  return Number(row.n);
+}
+
+/** An organisation somebody is in. */
+export interface Belonging {
+  readonly id: string;
+  readonly name: string;
+  readonly displayName: string | undefined;
+  readonly isEnabled: boolean;
+  readonly roles: readonly string[];
+  readonly createdAtMs: number;
+}
+
+/** The organisations a person is in, by name, the disabled ones too; at most as many as one may be in. */
+export async function listOrganizationsOfUser(queries: Queries, tenant: TenantId, user: UserId): Promise<readonly Belonging[]> {
+  const rows = await queries
+    .selectFrom('organization_members as m')
+    .innerJoin('organizations as o', (join) => join.onRef('o.tenant_id', '=', 'm.tenant_id').onRef('o.id', '=', 'm.organization_id'))
+    .select(['o.id', 'o.name', 'o.display_name', 'o.enabled', 'm.roles', 'm.created_at'])
+    .where('m.tenant_id', '=', tenant)
+    .where('m.user_id', '=', user)
+    .execute();
+  return rows
+    .map((row) => ({
+      id: row.id,
+      name: row.name,
+      displayName: row.display_name ?? undefined,
+      isEnabled: row.enabled === 1,
+      roles: rolesOf(row.roles),
+      createdAtMs: Number(row.created_at),
+    }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** The people in an organisation who hold roles of administrators. */
+export async function listHoldersInOrganization(queries: Queries, tenant: TenantId, organization: string): Promise<readonly UserId[]> {
+  const rows = await queries
+    .selectFrom('organization_members as m')
+    .innerJoin('user_roles as h', (join) => join.onRef('h.tenant_id', '=', 'm.tenant_id').onRef('h.user_id', '=', 'm.user_id'))
+    .select('m.user_id')
+    .distinct()
+    .where('m.tenant_id', '=', tenant)
+    .where('m.organization_id', '=', organization)
+    .execute();
+  return rows.map((row) => row.user_id);
+}
