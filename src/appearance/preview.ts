@@ -40,6 +40,7 @@ function sampleLogin(tenant: Tenant, step: LoginStep): LoginNow {
     methods: loginMethodNames,
     decision: undefined,
     accounts: step === 'account' ? [sampleAccount] : [],
+    organizations: [],
     providers: [],
     ownProvider: undefined,
     consent: step === 'consent' ? ['openid', 'profile', 'email'] : undefined,

@@ -5,16 +5,19 @@ import type { Client } from '../domain/client/client.ts';
 import { codeLifetimeSeconds } from '../domain/client/fapi2.ts';
 import { hostFault } from '../domain/client/stranger.ts';
 import type { HookClaims } from '../domain/extending/hook.ts';
-import type { ClientId, ExternalIdentityId, GrantId, SsoSessionId } from '../domain/ids.ts';
+import type { ClientId, ExternalIdentityId, GrantId, SsoSessionId, UserId } from '../domain/ids.ts';
 import { type AuthorizationResponse, isResponseMode, type ResponseMode } from '../domain/oidc/authorization-response.ts';
 import { consentScope, loadRequestedClaims } from '../domain/oidc/requested-claims.ts';
+import { asksForOrganization, type HeldOrganization, scopesWithin } from '../domain/organizations/tenant-organizations.ts';
 import { type AuthenticationMethod, strongestMet } from '../domain/sign-in/login-methods.ts';
+import type { TryCheck } from '../domain/sign-in/sign-in-try.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertAuthorizationCode } from '../storage/oidc/authorization-codes.ts';
 import { type Consented, insertConsent } from '../storage/oidc/consents.ts';
+import { findHeldOrganization, listOrganizationsOfUser } from '../storage/people/organization-members.ts';
 import type { UserRow } from '../storage/people/user-rows.ts';
 import { isAssigned, mayReach } from '../storage/registry/clients/access-assignments.ts';
 import { keepStranger } from '../storage/registry/clients/clients.ts';
@@ -35,6 +38,8 @@ export type AuthorizationAsked = Pick<
   | 'response_mode'
   | 'claims'
   | 'essential_acr'
+  | 'organization_id'
+  | 'chosen_organization_id'
 >;
 
 /** How and when the person proved who they are. */
@@ -50,6 +55,8 @@ export interface Authentication {
   readonly authorizedAtSeconds: number | undefined;
   /** Added by the hook at sign-in. */
   readonly hookClaims: HookClaims | undefined;
+  /** The organisation they sign in for. */
+  readonly organization: HeldOrganization | undefined;
 }
 
 export type FinishRefusal =
@@ -58,6 +65,7 @@ export type FinishRefusal =
   | 'client_disabled'
   | 'access_gate'
   | 'other_account'
+  | 'not_a_member'
   | 'acr_unmet'
   | 'hook_denied'
   | 'hook_failed';
@@ -69,6 +77,19 @@ export function refusalError(refusal: FinishRefusal): string {
   if (refusal === 'acr_unmet') return 'unmet_authentication_requirements';
   return refusal === 'hook_failed' ? 'temporarily_unavailable' : 'access_denied';
 }
+
+/** The check of each refusal as administrators read of it. */
+export const checkOf: Readonly<Record<FinishRefusal, TryCheck>> = {
+  unknown_user: 'unknown_person',
+  user_inactive: 'user_suspended',
+  client_disabled: 'application_disabled',
+  access_gate: 'not_assigned',
+  other_account: 'other_account',
+  not_a_member: 'not_a_member',
+  acr_unmet: 'strength',
+  hook_denied: 'hook_denied',
+  hook_failed: 'hook_failed',
+};
 
 /** Why a person who signed in gets no code after all; undefined when they do. */
 export async function findClientRefusal(
@@ -94,6 +115,23 @@ export const statedAcr = (
   acr: string | undefined,
 ): string | undefined => (essential === null ? acr : strongestMet(acr, essential));
 
+/**
+ * The organisation a person signs in for: the one that is named or chosen, or the only one they are in where the request asks for one.
+ * `not_a_member`: they are not in the one that is meant, or it is disabled; `several`: they must choose.
+ */
+export async function findOrganization(
+  queries: Queries,
+  tenant: Tenant,
+  asked: Pick<AuthorizationAsked, 'organization_id' | 'chosen_organization_id' | 'scope'>,
+  user: UserId,
+): Promise<HeldOrganization | undefined | 'not_a_member' | 'several'> {
+  const meant = asked.organization_id ?? asked.chosen_organization_id;
+  if (meant !== null) return (await findHeldOrganization(queries, tenant.id, meant, user)) ?? 'not_a_member';
+  if (!asksForOrganization(tenant.organizations, asked)) return undefined;
+  const [one, ...others] = (await listOrganizationsOfUser(queries, tenant.id, user)).filter(({ isEnabled }) => isEnabled);
+  return others.length === 0 ? one : 'several';
+}
+
 /** Makes the code and gives the response that carries it. Remembers the consent where the client asks for one. */
 export async function issueCode(
   { queries, tenant, clock }: { readonly queries: Queries; readonly tenant: Tenant; readonly clock: Clock },
@@ -113,7 +151,7 @@ export async function issueCode(
       id: uuidV7(clock.nowMs()) as GrantId, // made here
       clientId: client.clientId,
       userId: user.id,
-      scope: asked.scope ?? '',
+      scope: scopesWithin(tenant.organizations, (asked.scope ?? '').split(' '), authentication.organization).join(' '),
       resource: asked.resource ?? undefined,
       nonce: asked.nonce ?? undefined,
       maxAgeSeconds: asked.max_age ?? undefined,
@@ -122,6 +160,7 @@ export async function issueCode(
       amr: authentication.amr,
       ssoSessionId: authentication.ssoSessionId,
       externalIdentityId: authentication.externalIdentityId,
+      organizationId: authentication.organization?.id,
       authorizedAtSeconds: authentication.authorizedAtSeconds,
       claims: loadRequestedClaims(asked.claims),
       hookClaims: authentication.hookClaims,

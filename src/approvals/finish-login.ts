@@ -14,7 +14,6 @@ import {
   phoneUvWay,
   phoneWebWay,
 } from '../domain/sign-in/login-methods.ts';
-import type { TryCheck } from '../domain/sign-in/sign-in-try.ts';
 import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { nowSeconds } from '../platform/clock.ts';
@@ -40,8 +39,10 @@ import { admitClient } from './admit-client.ts';
 import {
   type Authentication,
   authorizationResponse,
+  checkOf,
   type FinishRefusal,
   findClientRefusal,
+  findOrganization,
   issueCode,
   refusalError,
   statedAcr,
@@ -102,7 +103,7 @@ export async function finishLogin(
     });
     return await delivered(deps, tenant, settled);
   } catch (error) {
-    if (error === sessionGone) return fail('not_approved');
+    if (error === sessionGone || error === organizationUnchosen) return fail('not_approved');
     throw error;
   }
 }
@@ -129,6 +130,8 @@ async function delivered<Reason extends string>(
 
 /** Thrown to undo the completion: the session that was to answer has ended meanwhile, or a hook was asked about somebody else. */
 const sessionGone = new Error('the session has ended');
+/** The same where the person has not said for which organisation they sign in. */
+const organizationUnchosen = new Error('no organisation was chosen');
 
 interface Finishing {
   readonly queries: Queries;
@@ -163,7 +166,11 @@ async function settle(
   if (finishing.hooked !== undefined && finishing.hooked.userId !== userId) throw sessionGone;
   const user = userId == null ? undefined : await findUser(queries, tenant.id, userId);
   const client = login.client_id === null ? undefined : await findClientOrDocument(queries, tenant.id, login.client_id);
-  const refusal = user === undefined ? 'unknown_user' : await refusalOf(finishing, login, client, user, acrOf(proof));
+  const found = user === undefined ? 'unknown_user' : await refusalOf(finishing, login, client, user, acrOf(proof));
+  const isOidc = user !== undefined && found === undefined && login.kind === 'oidc';
+  const organization = isOidc ? await findOrganization(queries, tenant, login, user.id) : undefined;
+  if (organization === 'several') throw organizationUnchosen;
+  const refusal = organization === 'not_a_member' ? organization : found;
   if (user !== undefined && refusal === undefined) await linkProven(deps, finishing, login, proof);
   if (user !== undefined && refusal === undefined && 'approval' in proof) await endFailuresOfUser(queries, tenant.id, user.id);
   const keeps = request.keepsSession && login.keeps_session === 1;
@@ -174,7 +181,10 @@ async function settle(
       : await complete(deps, finishing, login, {
           client,
           user,
-          authentication: authenticationOf(deps, finishing, { login, proof, opened: opened?.sessionId }),
+          authentication: {
+            ...authenticationOf(deps, finishing, { login, proof, opened: opened?.sessionId }),
+            organization: organization === 'not_a_member' ? undefined : organization,
+          },
         });
   await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
     type: refusal === undefined ? 'login.finished' : 'login.refused',
@@ -193,18 +203,6 @@ async function settle(
   const grown = await noteEnd(finishing, login, user, refusal);
   return answer === undefined ? fail('not_approved') : { ok: true, answer, signedIn, setCookie: opened?.setCookie, grown };
 }
-
-/** The check of each refusal as administrators read of it. */
-const checkOf: Readonly<Record<FinishRefusal, TryCheck>> = {
-  unknown_user: 'unknown_person',
-  user_inactive: 'user_suspended',
-  client_disabled: 'application_disabled',
-  access_gate: 'not_assigned',
-  other_account: 'other_account',
-  acr_unmet: 'strength',
-  hook_denied: 'hook_denied',
-  hook_failed: 'hook_failed',
-};
 
 /** Writes how the try ended. */
 function noteEnd(
@@ -271,7 +269,11 @@ interface Proven {
   readonly opened: SsoSessionId | undefined;
 }
 
-function authenticationOf({ clock }: FinishDeps, { hooked }: Finishing, { login, proof, opened }: Proven): Authentication {
+function authenticationOf(
+  { clock }: FinishDeps,
+  { hooked }: Finishing,
+  { login, proof, opened }: Proven,
+): Omit<Authentication, 'organization'> {
   const how = 'session' in proof ? proof.session : proof.approval;
   const timeMs = 'session' in proof ? proof.session.auth_time : provenAtMs(login, proof.approval);
   const isEarlier = 'session' in proof || proof.approval?.method === externalMethod;

@@ -38,6 +38,8 @@ export interface OidcLoginRequest {
   readonly claims?: RequestedClaims | undefined;
   /** acr values, one of which the sign-in must meet. */
   readonly essentialAcr?: string | undefined;
+  /** The organisation the request names. */
+  readonly organizationId?: string | undefined;
 }
 
 export interface SamlLoginRequest {
@@ -133,6 +135,8 @@ const nothing = {
   response_mode: null,
   claims: null,
   essential_acr: null,
+  organization_id: null,
+  chosen_organization_id: null,
   saml_session_sealed: null,
 } as const;
 
@@ -166,5 +170,6 @@ export function columnsOf(request: LoginRequest): RequestColumns {
     response_mode: request.responseMode ?? null,
     claims: storeRequestedClaims(request.claims),
     essential_acr: request.essentialAcr ?? null,
+    organization_id: request.organizationId ?? null,
   };
 }

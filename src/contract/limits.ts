@@ -187,6 +187,7 @@ export const organizationRolesMax = 50;
 export const organizationMetadataBytesMax = 4096;
 export const organizationsPerPersonMax = 100;
 export const membersPerOrganizationMax = 100_000;
+export const organizationsToldMax = 50; // of a person, by UserInfo
 
 export const roleNameCharsMax = 63;
 export const rolesPerPersonMax = 20;

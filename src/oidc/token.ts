@@ -9,11 +9,13 @@ import { accessTokenAlgOf } from '../domain/client/fapi2.ts';
 import { registeredSpelling, sameResource } from '../domain/client/resource.ts';
 import type { HookClaims } from '../domain/extending/hook.ts';
 import { type GrantType, grantTypes, isGrantType, isOffered } from '../domain/oidc/grant-types.ts';
+import { type HeldOrganization, scopesWithin, withOrganization } from '../domain/organizations/tenant-organizations.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import type { Parts } from '../http/services.ts';
 import type { Handler } from '../http/surface.ts';
 import { nowSeconds } from '../platform/clock.ts';
+import { findHeldOrganization } from '../storage/people/organization-members.ts';
 import { mintAccessToken } from '../tokens/access-token.ts';
 import { mintIdToken } from '../tokens/id-token.ts';
 import { ringWith } from '../tokens/signing-key-supply.ts';
@@ -63,10 +65,12 @@ async function answerToken(services: IssueDeps, request: FastifyRequest, reply: 
   // 4 examine the proof
   const examining = grant.examine(tokenRequest);
   const examined = examining instanceof Promise ? await examining : examining;
-  // 5 user and access gate
+  // 5 user, access gate and organisation
   if (examined.grant !== undefined) await refuseClosedGate(tokenRequest, examined);
+  const organization = examined.grant?.organizationId === undefined ? undefined : await organizationNow(tokenRequest, examined);
   // 6 scope and resource
-  const { scopes, resource } = examined.exchanged === undefined ? withinGrant(tokenRequest, examined) : examined.exchanged.narrow();
+  const { resource, ...opened } = examined.exchanged === undefined ? withinGrant(tokenRequest, examined) : examined.exchanged.narrow();
+  const scopes = examined.grant === undefined ? opened.scopes : scopesWithin(tenant.organizations, opened.scopes, organization);
   const added =
     tenant.hooks.token === undefined
       ? examined.grant?.hookClaims
@@ -80,7 +84,7 @@ async function answerToken(services: IssueDeps, request: FastifyRequest, reply: 
   const refreshToken =
     examined.redeem === undefined ? undefined : await examined.redeem({ accessTokenLifetimeSeconds: lifetimeSeconds, scopes, resource });
   // 8 mint, 9 answer
-  const body = await mint(tokenRequest, grant, examined, { keys, scopes, resource, lifetimeSeconds, refreshToken, added });
+  const body = await mint(tokenRequest, grant, examined, { keys, scopes, resource, organization, lifetimeSeconds, refreshToken, added });
   services.metrics?.countTokens(grantType);
   reply.headers(tokenHeaders);
   return tokenJson(body);
@@ -125,6 +129,15 @@ async function refuseClosedGate(
     throw reject(refusal, { reason: 'access_gate', received: grant.userId });
 }
 
+/** The organisation of the grant as its person has it now: whoever left it, or while it is disabled, has an invalid grant. */
+async function organizationNow({ services, tenant }: TokenRequest, { grant, refusal }: Examined): Promise<HeldOrganization | undefined> {
+  if (grant?.organizationId === undefined) return undefined;
+  const { organizationId, userId } = grant;
+  const held = await services.database.read(tenant.id, (queries) => findHeldOrganization(queries, tenant.id, organizationId, userId));
+  if (held === undefined) throw reject(refusal, { reason: 'not_a_member', received: organizationId });
+  return held;
+}
+
 /** Scopes and audience of the grant that the request asks for. */
 function withinGrant(tokenRequest: TokenRequest, examined: Examined): Opened {
   const scopes = grantedScopes(tokenRequest, examined);
@@ -163,6 +176,7 @@ function checkResource({ client, parameters }: TokenRequest, { grant, resource }
 
 interface Minting extends Opened {
   readonly keys: KeyRing;
+  readonly organization: HeldOrganization | undefined;
   readonly lifetimeSeconds: number;
   readonly refreshToken: string | undefined;
   /** Claims of hooks. */
@@ -182,7 +196,7 @@ interface TokenResponse {
 
 async function mint(request: TokenRequest, type: TokenGrant, examined: Examined, minting: Minting): Promise<TokenResponse> {
   const { services, tenant, client, proofKey, certificate } = request;
-  const { keys, scopes, resource, lifetimeSeconds, refreshToken, added } = minting;
+  const { keys, scopes, resource, organization, lifetimeSeconds, refreshToken, added } = minting;
   const { grant, exchanged } = examined;
   const scope = scopes.join(' ');
   if (exchanged?.assertion !== undefined) {
@@ -200,7 +214,7 @@ async function mint(request: TokenRequest, type: TokenGrant, examined: Examined,
     lifetimeSeconds,
     ...(grant === undefined ? {} : { sid: grant.id, authTime: grant.authTimeSeconds, acr: grant.acr, amr: grant.amr }),
     ...confirmationOf(proofKey, certificate),
-    mappedClaims: withAdded(claims.accessToken, added?.access_token),
+    mappedClaims: withOrganization(tenant.organizations, withAdded(claims.accessToken, added?.access_token), organization),
     act: exchanged?.act,
     notAfterSeconds: exchanged?.notAfterSeconds,
   });
@@ -217,7 +231,7 @@ async function mint(request: TokenRequest, type: TokenGrant, examined: Examined,
           amr: grant.amr,
           nonce: type.repeatsNonce ? grant.nonce : undefined,
           accessToken: token,
-          userClaims: withAdded(claims.idToken, added?.id_token),
+          userClaims: withOrganization(tenant.organizations, withAdded(claims.idToken, added?.id_token), organization),
           ...(examined.idTokenClaims === undefined ? {} : { extraClaims: examined.idTokenClaims }),
         });
   return {

@@ -2,16 +2,20 @@
 // envelope with a reason, and never a WWW-Authenticate for bearer tokens.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Cause, type ContractError, reject } from '../contract/contract-error.ts';
-import { bodyBytesMax } from '../contract/limits.ts';
+import { bodyBytesMax, organizationsToldMax } from '../contract/limits.ts';
 import { assertionPublicKeyAlgs } from '../crypto/assertion-algorithms.ts';
 import type { UserId } from '../domain/ids.ts';
 import { shownRules } from '../domain/mappings/claims.ts';
 import { claimsWithin } from '../domain/oidc/requested-claims.ts';
+import { type HeldOrganization, organizationsScope, withOrganization } from '../domain/organizations/tenant-organizations.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import { addressBlock } from '../http/client-address.ts';
 import type { Parts } from '../http/services.ts';
 import { type Handler, registerSurface, type SurfaceDeps } from '../http/surface.ts';
+import type { Queries } from '../storage/engine/database.ts';
 import { findTokenState } from '../storage/oidc/revoked-tokens.ts';
+import { findHeldOrganization, listOrganizationsOfUser } from '../storage/people/organization-members.ts';
 import { findCachedClient } from '../storage/registry/clients/clients.ts';
 import { type AccessToken, verifyAccessToken } from '../tokens/access-token.ts';
 import { bearerTokenOf } from '../tokens/bearer.ts';
@@ -56,11 +60,16 @@ function userInfo(services: UserInfoDeps): Handler {
     request.auditActor = `user:${token.sub}`;
     const client = await findCachedClient(services.cache, tenant.id, token.clientId);
     const sub = token.sub as UserId; // the subject of a token we signed for a grant
-    const { state, person, rules } = await services.database.read(tenant.id, async (queries) => {
+    const { state, person, rules, organizations } = await services.database.read(tenant.id, async (queries) => {
       const found = await findTokenState(queries, tenant.id, token);
       const asked = claimsWithin(found.claims?.userinfo, client?.scopes ?? []);
       const shown = shownRules(rulesOfClient(tenant, client), 'userinfo', token.scopes, Object.keys(asked));
-      return { state: found, person: await findPerson(queries, tenant, sub, shown), rules: shown };
+      return {
+        state: found,
+        person: await findPerson(queries, tenant, sub, shown),
+        rules: shown,
+        organizations: await organizationsOf(queries, tenant, token, found.organizationId),
+      };
     });
     if (person?.user.state !== 'active')
       throw refuse('user_inactive', { reason: 'user_inactive', received: person?.user.state ?? 'unknown' });
@@ -71,7 +80,32 @@ function userInfo(services: UserInfoDeps): Handler {
     const claims = await claimsFor(services, tenant, { ...about, rules, person });
     return reply
       .headers({ 'cache-control': 'no-store', 'content-type': 'application/json; charset=utf-8' })
-      .send(JSON.stringify({ sub: token.sub, ...claims }));
+      .send(
+        JSON.stringify({ sub: token.sub, ...withOrganization(tenant.organizations, claims, organizations.held), ...organizations.all }),
+      );
+  };
+}
+
+interface OrganizationsToldOf {
+  /** The one the token is for, while the person is in it. */
+  readonly held: HeldOrganization | undefined;
+  /** All they are in, where the scope for that was granted. */
+  readonly all: { readonly organizations?: readonly object[] };
+}
+
+async function organizationsOf(
+  queries: Queries,
+  tenant: Tenant,
+  { scopes, sub }: AccessToken,
+  organizationId: string | undefined,
+): Promise<OrganizationsToldOf> {
+  const user = sub as UserId; // the subject of a token we signed for a grant
+  const held = organizationId === undefined ? undefined : await findHeldOrganization(queries, tenant.id, organizationId, user);
+  if (!tenant.organizations.exist || !scopes.includes(organizationsScope)) return { held, all: {} };
+  const all = (await listOrganizationsOfUser(queries, tenant.id, user)).filter(({ isEnabled }) => isEnabled).slice(0, organizationsToldMax);
+  return {
+    held,
+    all: { organizations: all.map(({ id, name, displayName, roles }) => ({ id, name, display_name: displayName ?? null, roles })) },
   };
 }
 

@@ -14,5 +14,6 @@ export const icons = {
   check: icon('<path d="m5 12.5 4.5 4.5L19 7.5"/>'),
   cross: icon('<path d="m7 7 10 10M17 7 7 17"/>'),
   clock: icon('<circle cx="12" cy="12" r="8.5"/><path d="M12 7.5V12l3 2"/>'),
+  organization: icon('<path d="M3.5 20.5h17M5.500 20.5V4.500h8v16M13.500 9.500h5v11M8.500 8.500h2M8.500 12.500h2M8.500 16.500h2"/>'),
   person: icon('<circle cx="12" cy="8" r="4"/><path d="M4.5 20.5c.8-4 3.8-6 7.5-6s6.7 2 7.5 6"/>'),
 } as const;

@@ -43,7 +43,7 @@ export async function resumeLogin(
 
 function silentErrorOf({ state }: LoginNow): string {
   if (state === 'approved') return 'consent_required';
-  if (state === 'account') return 'account_selection_required';
+  if (state === 'account' || state === 'organization') return 'account_selection_required';
   return state === 'choose' ? 'interaction_required' : 'login_required';
 }
 

@@ -6,7 +6,7 @@ import type { Language } from '../domain/language.ts';
 import { type LoginMethod, passkeyMethod } from '../domain/sign-in/login-methods.ts';
 import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
 import { icons } from '../pages/icons.ts';
-import { type Html, html } from '../platform/html.ts';
+import { type Html, html, withoutDirectionControls } from '../platform/html.ts';
 import { hasSeenThePage } from '../storage/sign-in/approvals.ts';
 import { type PageTexts, scopeText } from '../texts/pages/page-texts.ts';
 import { phonePageTexts } from '../texts/phone-page-texts.ts';
@@ -45,6 +45,7 @@ export const loginBodies: Readonly<Record<ShownState, (context: LoginView) => Lo
   pin: pinBody,
   passkey: passkeyBody,
   recovery: recoveryBody,
+  organization: organizationBody,
   approved: approvedBody,
   denied: deniedBody,
   expired: expiredBody,
@@ -95,6 +96,21 @@ ${alertBox(context)}
         html`<button class="choice" name="account" value="${id}">${icons.person}<span>${displayName}${email !== undefined && email !== displayName && html`<small>${email}</small>`}</span></button>`,
     )}
 <button class="plain" id="other-account" name="other" value="1">${messages.otherAccount}</button></form>
+<div class="foot">${cancelForm(context)}</div>`,
+  };
+}
+
+function organizationBody(context: LoginView): LoginContent {
+  const { login, messages, path } = context;
+  return {
+    title: messages.organizationTitle,
+    body: html`<h1>${messages.organizationTitle}</h1>
+<p class="lead">${withName(messages.toContinueTo, login.clientName)}</p>
+${alertBox(context)}
+<form method="post" action="${path}/organization" class="stack">${login.organizations.map(
+      ({ id, name, displayName }) =>
+        html`<button class="choice" name="organization" value="${id}">${icons.organization}<span>${withoutDirectionControls(displayName ?? name)}${displayName !== undefined && html`<small>${name}</small>`}</span></button>`,
+    )}</form>
 <div class="foot">${cancelForm(context)}</div>`,
   };
 }

@@ -297,6 +297,7 @@ export async function restart(
       responseMode: responseModeOf(row),
       claims: loadRequestedClaims(row.claims),
       essentialAcr: row.essential_acr ?? undefined,
+      organizationId: row.organization_id ?? undefined,
       idTokenHintUser: row.id_token_hint_user ?? undefined,
     },
     { ip: request.clientAddress, userAgent: request.headers['user-agent'] },

@@ -26,6 +26,7 @@ import { openedLogin, openLogin } from './login-request.ts';
 import type { StepAnswer } from './login-step.ts';
 import { chooseMethod, identify, resendPin, restart, verifyPin } from './login-steps.ts';
 import { type LoginNow, loginJson } from './login-view.ts';
+import { chooseOrganization } from './organization-step.ts';
 import { verifyPasskey } from './passkey-steps.ts';
 import { takeRecoveryCode } from './recovery/recovery-step.ts';
 
@@ -50,6 +51,7 @@ export function registerLogin(app: FastifyInstance, services: Services): void {
       const step = (work: Step): { POST: Handler } => ({ POST: (request, reply) => answerStep(services, request, reply, work) });
       route('/:transaction', { GET: (request, reply) => show(services, request, reply) });
       route('/:transaction/account', step(chooseAccount));
+      route('/:transaction/organization', step(chooseOrganization));
       route('/:transaction/identify', step(identify));
       route('/:transaction/method', step(chooseMethod));
       route('/:transaction/pin', step(verifyPin));

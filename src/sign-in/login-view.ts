@@ -6,6 +6,7 @@ import type { Client } from '../domain/client/client.ts';
 import type { Resource } from '../domain/client/resource.ts';
 import { answerHost, factualName, hostOfStranger, isTrusted } from '../domain/client/stranger.ts';
 import { consentScope } from '../domain/oidc/requested-claims.ts';
+import { asksForOrganization } from '../domain/organizations/tenant-organizations.ts';
 import type { IdentityProvider, ProviderButton } from '../domain/sign-in/identity-provider.ts';
 import type { LoginMethod } from '../domain/sign-in/login-methods.ts';
 import { allowedMethods, offeredMethods } from '../domain/sign-in/sign-in-strength.ts';
@@ -13,6 +14,7 @@ import type { LiveSsoSession, SessionDecision } from '../domain/sign-in/sso-sess
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import { withoutDirectionControls } from '../platform/html.ts';
+import { type Belonging, listOrganizationsOfUser } from '../storage/people/organization-members.ts';
 import { findClientOrDocument } from '../storage/registry/clients/client-documents.ts';
 import { findCachedClient } from '../storage/registry/clients/clients.ts';
 import { findCachedResource } from '../storage/registry/clients/resources.ts';
@@ -21,7 +23,17 @@ import { findLoginTransaction, type LoginTransactionNow } from '../storage/sign-
 
 export type LoginDeps = Parts<'cache' | 'clock' | 'database'>;
 
-export type LoginState = 'account' | 'identify' | 'choose' | 'waiting' | 'pin' | 'approved' | 'denied' | 'expired' | 'finished';
+export type LoginState =
+  | 'account'
+  | 'identify'
+  | 'choose'
+  | 'waiting'
+  | 'pin'
+  | 'organization'
+  | 'approved'
+  | 'denied'
+  | 'expired'
+  | 'finished';
 
 export interface LoginNow {
   readonly tenant: Tenant;
@@ -34,6 +46,8 @@ export interface LoginNow {
   readonly decision: SessionDecision | undefined;
   /** The accounts to choose from, in state `account`. */
   readonly accounts: readonly LiveSsoSession[];
+  /** The organisations to choose from, in state `organization`. */
+  readonly organizations: readonly Belonging[];
   /** Other providers to sign in with, while nobody has said who they are. */
   readonly providers: readonly ProviderButton[];
   /** The one that answers for the address that was typed. */
@@ -73,7 +87,9 @@ export async function loadLogin(
   // A session that was to answer and has ended answers nothing: the person signs in.
   const isEnded = isBySession && !(found?.sessions ?? []).some(({ id: live }) => live === row.sso_session_id);
   const decision = isEnded ? ({ kind: 'sign_in', session: undefined } as const) : isUnasked ? found?.decision : undefined;
-  const state = decision?.kind === 'choose' ? 'account' : isEnded ? 'identify' : stored;
+  const proven = decision?.kind === 'choose' ? 'account' : isEnded ? 'identify' : stored;
+  const organizations = proven === 'approved' ? await choicesOf(services, tenant, row) : [];
+  const state = organizations.length > 1 ? 'organization' : proven;
   const providers = await providersOf(services, tenant, state === 'account' ? stored : state);
   return {
     tenant,
@@ -84,12 +100,21 @@ export async function loadLogin(
     // Chosen from the tenant's methods when the row was written; a JSON list of ours.
     decision,
     accounts: state === 'account' ? (found?.sessions ?? []) : [],
+    organizations: state === 'organization' ? organizations : [],
     providers,
     ownProvider: row.provider_id === null ? undefined : providers.find(({ id }) => id === row.provider_id),
     methods: stored === 'identify' || isEnded ? offeredMethods(allowedMethods(tenant, row), row) : JSON.parse(row.methods),
     consent: state === 'approved' && client !== undefined ? await consentOf(services, tenant, row, client) : undefined,
     stranger: client?.origin === undefined ? undefined : await strangerFacts(services, tenant, row, client),
   };
+}
+
+/** The organisations of the person who signs in, where they must say for which: nobody sees them before they have proven who they are. */
+async function choicesOf({ database }: LoginDeps, tenant: Tenant, row: LoginTransactionNow): Promise<readonly Belonging[]> {
+  const { user_id: userId } = row;
+  if (row.chosen_organization_id !== null || userId === null || !asksForOrganization(tenant.organizations, row)) return [];
+  const all = await database.read(tenant.id, (queries) => listOrganizationsOfUser(queries, tenant.id, userId));
+  return all.filter(({ isEnabled }) => isEnabled);
 }
 
 async function clientOf(services: LoginDeps, tenant: Tenant, row: LoginTransactionNow): Promise<Client | undefined> {
@@ -148,6 +173,9 @@ export function loginJson(login: LoginNow): Readonly<Record<string, unknown>> {
     ...(login.state === 'waiting' && login.row.approval_number !== null ? { number: login.row.approval_number } : {}),
     ...(login.state === 'account'
       ? { accounts: login.accounts.map(({ id, displayName, email }) => ({ id, name: displayName, email: email ?? null })) }
+      : {}),
+    ...(login.state === 'organization'
+      ? { organizations: login.organizations.map(({ id, name, displayName }) => ({ id, name, display_name: displayName ?? null })) }
       : {}),
     ...(login.providers.length === 0 ? {} : { providers: login.providers.map(({ alias, name }) => ({ alias, name })) }),
     ...(login.consent === undefined ? {} : { consent: { scopes: login.consent, ...strangerJson(login) } }),

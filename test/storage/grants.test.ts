@@ -44,6 +44,7 @@ for (const database of databases) {
       maxAgeSeconds: 60,
       dpopJkt: undefined,
       externalIdentityId: undefined,
+      organizationId: undefined,
       certificateThumbprint: undefined,
       claims: undefined,
       ssoSessionId: undefined,
@@ -163,6 +164,7 @@ for (const database of databases) {
         claims: undefined,
         amr: ['otp'],
         externalIdentityId: undefined,
+        organizationId: undefined,
       });
       assert.deepEqual(await stateOf('jti-1', undefined, 'client'), {
         isRevoked: false,
@@ -172,6 +174,7 @@ for (const database of databases) {
         claims: undefined,
         amr: [],
         externalIdentityId: undefined,
+        organizationId: undefined,
       });
       const denied = await services.database.write(tenant.id, async (queries) => [
         await insertRevokedToken(queries, tenant.id, 'jti-1', 2_000_000_000),
@@ -191,6 +194,7 @@ for (const database of databases) {
         claims: undefined,
         amr: [],
         externalIdentityId: undefined,
+        organizationId: undefined,
       });
     });
 

@@ -6,6 +6,7 @@ import type { Client } from '../../domain/client/client.ts';
 import { answerHost } from '../../domain/client/stranger.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { AuthorizationResponse } from '../../domain/oidc/authorization-response.ts';
+import { asksForOrganization } from '../../domain/organizations/tenant-organizations.ts';
 import type { AuthenticationMethod } from '../../domain/sign-in/login-methods.ts';
 import {
   decideSession,
@@ -28,6 +29,7 @@ import {
   authorizationResponse,
   consentedOf,
   findClientRefusal,
+  findOrganization,
   issueCode,
   refusalError,
 } from '../authorization-answer.ts';
@@ -92,6 +94,17 @@ export async function needsConsent(
   ));
 }
 
+/** True when the person must say for which organisation they sign in. */
+export async function hasToChoose(
+  database: Database,
+  tenant: Tenant,
+  asked: Parameters<typeof findOrganization>[2],
+  userId: LiveSsoSession['userId'],
+): Promise<boolean> {
+  if (asked.chosen_organization_id !== null || !asksForOrganization(tenant.organizations, asked)) return false;
+  return (await database.read(tenant.id, (queries) => findOrganization(queries, tenant, asked, userId))) === 'several';
+}
+
 interface SessionRequest {
   readonly client: Client;
   readonly asked: AuthorizationAsked;
@@ -129,9 +142,14 @@ export async function answerFromSession(
     const used = await useSsoSession(queries, tenant.id, session.id, browserHash);
     const user = used && (await findUser(queries, tenant.id, used.user_id));
     if (used === undefined || user === undefined || used.user_id !== session.userId) return undefined;
+    const organization = await findOrganization(queries, tenant, asked, user.id);
+    if (organization === 'several') return undefined; // the sign-in page asks
     await request.alongside(queries);
     const byHook = verdict?.ok === false ? (`hook_${verdict.reason}` as const) : undefined;
-    const refusal = (await findClientRefusal(queries, tenant, client, user, asked.resource)) ?? byHook;
+    const refusal =
+      (await findClientRefusal(queries, tenant, client, user, asked.resource)) ??
+      (organization === 'not_a_member' ? organization : undefined) ??
+      byHook;
     await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
       type: refusal === undefined ? 'login.finished' : 'login.refused',
       requestId: request.requestId,
@@ -140,7 +158,8 @@ export async function answerFromSession(
       reason: refusal,
       data: { session: used.id, method: 'session', ...refusalFacts(verdict) },
     });
-    if (refusal !== undefined) return authorizationResponse(tenant, asked, { error: refusalError(refusal) });
+    if (refusal !== undefined || organization === 'not_a_member')
+      return authorizationResponse(tenant, asked, { error: refusalError(refusal ?? 'not_a_member') });
     return issueCode({ queries, tenant, clock: deps.clock }, asked, client, user, {
       authTimeSeconds: Math.floor(used.auth_time / 1000),
       acr: used.acr ?? undefined,
@@ -150,6 +169,7 @@ export async function answerFromSession(
       externalIdentityId: used.external_identity_id ?? undefined,
       authorizedAtSeconds: nowSeconds(deps.clock),
       hookClaims: verdict?.ok === true ? verdict.claims : undefined,
+      organization,
     });
   });
 }

@@ -9,6 +9,7 @@ import { defaultsOf, type Json } from '../../domain/field.ts';
 import type { ClientId } from '../../domain/ids.ts';
 import { codeGrantType, refreshGrantType } from '../../domain/oidc/grant-types.ts';
 import { scopeMeanings, standardScopes } from '../../domain/oidc/standard-scopes.ts';
+import { organizationScopeMeanings } from '../../domain/organizations/tenant-organizations.ts';
 import { capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { type FormField, formOf, type OptionGroup } from '../../first-party/form-field.ts';
@@ -108,7 +109,13 @@ async function withChoices(visit: Visit, fields: readonly FormField[]): Promise<
   if (!fields.some(({ kind }) => kind === 'picker')) return fields;
   const apis = maySee(visit, '/resources') ? itemsOf(await manage(visit, 'GET', `/resources?limit=${scopesOfApisMax}`)) : [];
   const groups: readonly OptionGroup[] = [
-    { name: 'People', options: standardScopes.map((scope) => [scope, scopeMeanings[scope]]) },
+    {
+      name: 'People',
+      options: [
+        ...standardScopes.map((scope) => [scope, scopeMeanings[scope]] as const),
+        ...(visit.request.tenant.organizations.exist ? Object.entries(organizationScopeMeanings) : []),
+      ],
+    },
     ...apis.flatMap((api): readonly OptionGroup[] => {
       const scopes = api['scopes'] as readonly { readonly name: string; readonly description?: string | null }[]; // the API's shape
       return scopes.length === 0

@@ -5,6 +5,7 @@ import { field, list, text } from '../field.ts';
 import { defineKind, type KindFault } from '../kind.ts';
 import { standardScopes } from '../oidc/standard-scopes.ts';
 import { capabilitiesIn } from '../people/capabilities.ts';
+import { organizationScopes } from './tenant-organizations.ts';
 
 const roleName = {
   ...text(roleNameCharsMax),
@@ -64,6 +65,7 @@ export const heldByMemberFault = (name: string): KindFault => ({
 function scopesFault(scopes: readonly string[]): string | undefined {
   const [capability] = capabilitiesIn(scopes);
   if (capability !== undefined) return `must not name ${capability}, which is a capability of administrators`;
-  const standard = scopes.find((scope) => (standardScopes as readonly string[]).includes(scope));
+  const ofSignIn: readonly string[] = [...standardScopes, ...organizationScopes];
+  const standard = scopes.find((scope) => ofSignIn.includes(scope));
   return standard === undefined ? undefined : `must not name ${standard}, which is a scope of sign-in`;
 }

@@ -3,13 +3,13 @@ import { nameCharsMax, organizationMetadataBytesMax, organizationsMax } from '..
 import { count, field, flag, type Json, json, ownField, text } from '../field.ts';
 import { foldKey } from '../fold.ts';
 import { defineKind, type Thing } from '../kind.ts';
+import { readsAsId } from './tenant-organizations.ts';
 
 const nameCharsOfSlug = 63;
 const slug = {
   ...text(nameCharsOfSlug),
   shape: { type: 'string', pattern: `^[a-z0-9](?:[a-z0-9-]{0,${nameCharsOfSlug - 2}}[a-z0-9])?$` },
 };
-const uuidSyntax = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 // biome-ignore format: a field a line or two
 export const organizationFields = {
@@ -53,13 +53,12 @@ export const organizationKind = defineKind({
     about: 'A customer of yours: people who sign in for it, each with their roles there.',
     searchHint: 'A part of the name',
     title: 'name',
-    deletion:
-      'This cannot be undone. Memberships end with it, and so do the tokens that were issued for it; its members keep their accounts.',
+    deletion: 'This cannot be undone. Memberships end with it, tokens for it are not renewed, and its members keep their accounts.',
   },
 });
 
 function nameFault(name: string): string | undefined {
-  return uuidSyntax.test(name) ? 'must not read as a UUID, which would be an id' : undefined;
+  return readsAsId(name) ? 'must not read as a UUID, which would be an id' : undefined;
 }
 
 function metadataFault(metadata: Json): string | undefined {

@@ -29,6 +29,7 @@ export const tryChecks = [
   'provider_refused',
   'strength',
   'other_account',
+  'not_a_member',
   'hook_denied',
   'hook_failed',
   'denied',

@@ -6,6 +6,7 @@ import { type ChangeOf, field, flag, text, type ValuesOf } from '../field.ts';
 import type { TenantId } from '../ids.ts';
 import type { Language } from '../language.ts';
 import type { MappingTables } from '../mappings/rule.ts';
+import type { TenantOrganizations } from '../organizations/tenant-organizations.ts';
 import type { CustomAttribute } from '../people/custom-attributes.ts';
 import type { Settings } from './settings.ts';
 
@@ -45,6 +46,7 @@ export interface Tenant extends TenantValues {
   readonly customAttributes: readonly CustomAttribute[];
   /** What all its applications are told of people, beside what each lays over it. */
   readonly mappings: MappingTables;
+  readonly organizations: TenantOrganizations;
   /** Whom it asks before tokens are issued and sign-ins end. */
   readonly hooks: TenantHooks;
   /** What it words itself of the sign-in, by language. */

@@ -21,4 +21,5 @@ export const authorizationParameters = [
   'ui_locales',
   'claims',
   'dpop_jkt',
+  'organization',
 ] as const;

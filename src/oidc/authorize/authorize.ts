@@ -28,6 +28,7 @@ import { findAddressFault, findAuthorizationFault } from './authorization-checks
 import { meetableAcr, readClaims, refuseUnmeetableAcr } from './claims-parameter.ts';
 import { clientOfUrl, type FoundClient } from './client-document.ts';
 import { parseMaxAge } from './max-age.ts';
+import { askedOrganization } from './organization-parameter.ts';
 import { loadPushedRequest, type PushedRequest } from './pushed-request.ts';
 import { isRegisteredRedirectUri } from './redirect-uri.ts';
 import { type ReadRequest, type RequestObjectDeps, readSignedRequest } from './request-object.ts';
@@ -44,6 +45,8 @@ interface Authorization extends ReadRequest {
   /** See OidcLoginRequest. */
   readonly isNewClient: boolean;
   readonly pushed: PushedRequest | undefined;
+  /** As they came, beside a pushed or signed request. */
+  readonly sent: RequestParameters;
 }
 
 export function authorize(services: AuthorizeDeps): Handler {
@@ -60,7 +63,7 @@ export function authorize(services: AuthorizeDeps): Handler {
         : { parameters: pushed.parameters, isSigned: true };
     const { parameters } = read;
     try {
-      return await start(services, request, reply, { client, isNewClient, pushed, ...read });
+      return await start(services, request, reply, { client, isNewClient, pushed, sent, ...read });
     } catch (error) {
       if (!(error instanceof ContractError) || !isDeliveredByRedirect(error, client, parameters)) throw error;
       return redirectError(services, request, reply, { client, parameters, error });
@@ -109,20 +112,28 @@ async function start(
   services: AuthorizeDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  { client, isNewClient, parameters, pushed, isSigned, fault: objectFault }: Authorization,
+  { client, isNewClient, parameters, pushed, sent, isSigned, fault: objectFault }: Authorization,
 ): Promise<FastifyReply> {
   const { tenant } = request;
   const input = { client, parameters, isPushed: pushed !== undefined, isSigned };
   if (objectFault !== undefined) throw findAddressFault(input) ?? reject('authorize.invalid_request_object', objectFault);
   const fault = findAuthorizationFault('authorize', input);
   if (fault !== undefined) throw fault;
+  const organization = await askedOrganization(services, tenant, parameters, sent);
+  if (!organization.ok) throw reject('authorize.unauthorized', { reason: organization.reason, received: organization.received });
   const hasSessions = ssoPolicyOf(tenant.settings.sso_session) !== undefined;
   const hintedUser = await readIdTokenHint(services, tenant, client, parameters);
   const claims = readClaims(tenant, client, parameters);
   if (hintedUser !== undefined && claims.idTokenHintUser !== undefined && claims.idTokenHintUser !== hintedUser)
     throw reject('authorize.login_required', 'claims_sub_is_not_of_the_hint');
   const scopes = await wantedScopes(services, tenant, client, parameters);
-  const asked = { ...requestOf(client, parameters, hintedUser), scope: scopes.join(' '), isNewClient, ...claims };
+  const asked = {
+    ...requestOf(client, parameters, hintedUser),
+    scope: scopes.join(' '),
+    organizationId: organization.id,
+    isNewClient,
+    ...claims,
+  };
   if (asked.essentialAcr !== undefined) await refuseUnmeetableAcr(services, tenant, asked.essentialAcr);
   const login = asked.essentialAcr !== undefined ? asked : { ...asked, acrValues: await meetableAcr(services, tenant, asked.acrValues) };
   if (!hasSessions && login.prompt?.split(' ').includes('none') === true) throw reject('authorize.login_required', 'prompt_none');

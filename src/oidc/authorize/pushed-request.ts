@@ -24,6 +24,7 @@ import { requireProof } from '../dpop/dpop-refusal.ts';
 import { parametersFailureText, parseForm, parseParameters, type RequestParameters } from '../parameters.ts';
 import { findAuthorizationFault, noRequestUri } from './authorization-checks.ts';
 import { authorizationParameters } from './authorization-parameters.ts';
+import { askedOrganization } from './organization-parameter.ts';
 import { readSignedRequest } from './request-object.ts';
 
 const requestUriPrefix = 'urn:ietf:params:oauth:request_uri:';
@@ -47,6 +48,13 @@ export function pushRequest(services: ClientAuthDeps): Handler {
     if (objectFault !== undefined) throw reject('par.invalid_request_object', objectFault);
     const fault = findAuthorizationFault('par', { client, parameters, isPushed: true, isSigned });
     if (fault !== undefined) throw fault;
+    const organization = await askedOrganization(services, request.tenant, parameters);
+    if (!organization.ok)
+      throw reject(
+        'par.invalid_request',
+        { reason: organization.reason, received: organization.received },
+        { text: 'The organization is unknown.' },
+      );
     const proofKey = hasProof(request) ? await requireProof(services, request, reply, client, 'par') : undefined;
     const named = parameters.get('dpop_jkt');
     if (proofKey !== undefined && named !== undefined && named !== proofKey)

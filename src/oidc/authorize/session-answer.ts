@@ -2,7 +2,7 @@
 // sign-in that starts instead must know. Called by authorize.ts for tenants that have sessions.
 import type { FastifyRequest } from 'fastify';
 import { ssoBrowserHash } from '../../approvals/session/sso-cookie.ts';
-import { answerFromSession, considerSessions, knownSubject, needsConsent } from '../../approvals/session/sso-session.ts';
+import { answerFromSession, considerSessions, hasToChoose, knownSubject, needsConsent } from '../../approvals/session/sso-session.ts';
 import { columnsOf, type OidcLoginRequest } from '../../approvals/start-login.ts';
 import { reject } from '../../contract/contract-error.ts';
 import type { Client } from '../../domain/client/client.ts';
@@ -91,7 +91,9 @@ async function continueSession(
 ): Promise<SessionAnswer> {
   const { tenant } = request;
   const asked = columnsOf(login);
-  if (await needsConsent(services.database, tenant, client, session.userId, asked)) {
+  const mustChoose = await hasToChoose(services.database, tenant, asked, session.userId);
+  if (mustChoose && isSilent) throw reject('authorize.account_selection_required', 'organizations');
+  if (mustChoose || (await needsConsent(services.database, tenant, client, session.userId, asked))) {
     if (isSilent) throw reject('authorize.consent_required', 'prompt_none');
     return { prepare: async (queries, id) => void (await setLoginSession(queries, tenant.id, id, session)) };
   }

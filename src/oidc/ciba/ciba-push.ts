@@ -4,6 +4,7 @@ import type { Client } from '../../domain/client/client.ts';
 import { registeredSpelling } from '../../domain/client/resource.ts';
 import { type HookClaims, mergeClaims } from '../../domain/extending/hook.ts';
 import { cibaGrantType } from '../../domain/oidc/grant-types.ts';
+import { scopesWithin, withOrganization } from '../../domain/organizations/tenant-organizations.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { HookVerdict } from '../../hooks/hooks.ts';
 import type { Parts } from '../../http/services.ts';
@@ -49,7 +50,7 @@ export async function pushBody(
     grantType: cibaGrantType,
     client,
     grant,
-    scopes: grant.scope.split(' '),
+    scopes: scopesOf(tenant, grant),
     resource: grant.resource,
     requestId: undefined,
   } as const;
@@ -110,6 +111,9 @@ interface Minting {
   readonly added: HookClaims | undefined;
 }
 
+/** A request names no organisation, so that it has no scope of a role. */
+const scopesOf = (tenant: Tenant, { scope }: Grant): readonly string[] => scopesWithin(tenant.organizations, scope.split(' '), undefined);
+
 async function mintPayload(
   services: PushBodyDeps,
   tenant: Tenant,
@@ -120,19 +124,19 @@ async function mintPayload(
   const alg = client.idTokenSignedResponseAlg;
   const keys = await ringWith(services, tenant.id, [tenant.settings.access_token_alg, alg]);
   const { authTimeSeconds, acr, amr } = grant;
-  const scopes = grant.scope.split(' ');
+  const scopes = scopesOf(tenant, grant);
   const claims = await claimsForTokens(services, tenant, client, { grant, scopes, requestId: undefined });
   const { token: accessToken } = await mintAccessToken(tenant, keys, services.clock, {
     clientId: client.clientId,
     sub: grant.userId,
     audience: audienceOf(tenant, scopes, grant.resource),
-    scope: grant.scope,
+    scope: scopes.join(' '),
     lifetimeSeconds,
     sid: grant.id,
     authTime: authTimeSeconds,
     acr,
     amr,
-    mappedClaims: withAdded(claims.accessToken, added?.access_token),
+    mappedClaims: withOrganization(tenant.organizations, withAdded(claims.accessToken, added?.access_token), undefined),
   });
   const idToken = await mintIdToken(tenant, keys, services.clock, {
     alg,
@@ -144,7 +148,7 @@ async function mintPayload(
     amr,
     nonce: undefined,
     accessToken,
-    userClaims: withAdded(claims.idToken, added?.id_token),
+    userClaims: withOrganization(tenant.organizations, withAdded(claims.idToken, added?.id_token), undefined),
     extraClaims: {
       'urn:openid:params:jwt:claim:auth_req_id': authReqId,
       ...(refreshToken === undefined ? {} : { 'urn:openid:params:jwt:claim:rt_hash': halfHash(alg, refreshToken) }),

@@ -13,6 +13,7 @@ import { languages } from '../../domain/language.ts';
 import { responseModes } from '../../domain/oidc/authorization-response.ts';
 import { deviceCodeGrantType, exchangeGrantType, grantTypeNames, isOffered, registrationName } from '../../domain/oidc/grant-types.ts';
 import { standardScopes } from '../../domain/oidc/standard-scopes.ts';
+import { organizationClaims, organizationScopes } from '../../domain/organizations/tenant-organizations.ts';
 import { acrValuesSupported } from '../../domain/sign-in/login-methods.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { findTenant } from '../../http/request-tenant.ts';
@@ -134,7 +135,7 @@ function metadataOf(config: Parts<'config'>['config'], tenant: Tenant): Readonly
     backchannel_user_code_parameter_supported: false,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
-    scopes_supported: standardScopes,
+    scopes_supported: tenant.organizations.exist ? [...standardScopes, ...organizationScopes] : standardScopes,
     response_types_supported: ['code'],
     response_modes_supported: responseModes,
     ...(isOffered(exchangeGrantType, tenant.settings.extra_grants) && {
@@ -156,7 +157,10 @@ function metadataOf(config: Parts<'config'>['config'], tenant: Tenant): Readonly
     acr_values_supported: acrValuesSupported,
     prompt_values_supported: promptValues,
     claim_types_supported: ['normal'],
-    claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'acr', 'amr', 'nonce', 'sid', ...claimsSupported(tenant)],
+    claims_supported: [
+      ...['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'acr', 'amr', 'nonce', 'sid'],
+      ...new Set([...claimsSupported(tenant), ...(tenant.organizations.exist ? organizationClaims : [])]),
+    ],
     claims_parameter_supported: true,
     request_parameter_supported: true,
     request_object_signing_alg_values_supported: assertionPublicKeyAlgs,

@@ -37,6 +37,8 @@ export interface GrantColumns {
   authorized_at: number | null;
   /** The link to another provider that led to it. */
   external_identity_id: ExternalIdentityId | null;
+  /** The organisation the person signed in for. */
+  organization_id: string | null;
   /** JSON of domain/requested-claims. */
   claims: string | null;
   /** JSON of the claims a hook added at sign-in. */
@@ -73,6 +75,8 @@ export interface Grant {
   readonly authorizedAtSeconds?: number | undefined;
   /** The link to another provider the person came by. */
   readonly externalIdentityId?: ExternalIdentityId | undefined;
+  /** The organisation the person signed in for. */
+  readonly organizationId?: string | undefined;
   readonly claims?: RequestedClaims | undefined;
   /** Added to its tokens by the hook at sign-in. */
   readonly hookClaims?: HookClaims | undefined;
@@ -124,6 +128,7 @@ export const grantToColumns = (grant: Grant): GrantColumns => ({
   sso_session_id: grant.ssoSessionId ?? null,
   authorized_at: grant.authorizedAtSeconds ?? null,
   external_identity_id: grant.externalIdentityId ?? null,
+  organization_id: grant.organizationId ?? null,
   claims: storeRequestedClaims(grant.claims),
   hook_claims: storeHookClaims(grant.hookClaims),
 });
@@ -145,6 +150,7 @@ export const grantFromColumns = (id: GrantId, row: Readonly<GrantColumns>): Gran
   ssoSessionId: row.sso_session_id ?? undefined,
   authorizedAtSeconds: row.authorized_at ?? undefined,
   externalIdentityId: row.external_identity_id ?? undefined,
+  organizationId: row.organization_id ?? undefined,
   claims: loadRequestedClaims(row.claims),
   hookClaims: loadHookClaims(row.hook_claims),
 });

@@ -34,6 +34,8 @@ export interface TokenState {
   /** How the person signed in (RFC 8176), and the link to another provider they came by. */
   readonly amr: readonly string[];
   readonly externalIdentityId: ExternalIdentityId | undefined;
+  /** The organisation the person signed in for. */
+  readonly organizationId: string | undefined;
 }
 
 const selectDenied = statement((queries, values: { readonly tenant: TenantId; readonly jti: string }) =>
@@ -46,7 +48,17 @@ const selectGrantState = statement(
       .selectFrom('grants as g')
       .innerJoin('users as u', (join) => join.onRef('u.tenant_id', '=', 'g.tenant_id').onRef('u.id', '=', 'g.user_id'))
       .leftJoin('revoked_tokens as r', (join) => join.onRef('r.tenant_id', '=', 'g.tenant_id').on('r.jti', '=', values.jti))
-      .select(['g.revoked_at', 'u.state', 'u.role', 'g.client_id', 'r.jti', 'g.claims', 'g.amr', 'g.external_identity_id'])
+      .select([
+        'g.revoked_at',
+        'u.state',
+        'u.role',
+        'g.client_id',
+        'r.jti',
+        'g.claims',
+        'g.amr',
+        'g.external_identity_id',
+        'g.organization_id',
+      ])
       .where('g.tenant_id', '=', values.tenant)
       .where('g.id', '=', values.sid)
       .where('g.user_id', '=', values.sub),
@@ -62,7 +74,7 @@ export async function findTokenState(
     const { rows } = await selectDenied(queries, { tenant, jti: token.jti });
     return {
       ...{ isRevoked: rows.length > 0, userState: undefined, userRole: undefined, clientId: undefined },
-      ...{ claims: undefined, amr: [], externalIdentityId: undefined },
+      ...{ claims: undefined, amr: [], externalIdentityId: undefined, organizationId: undefined },
     };
   }
   // sid and sub of a token we signed are the ids we put there
@@ -77,5 +89,6 @@ export async function findTokenState(
     claims: loadRequestedClaims(row?.claims ?? null),
     amr: JSON.parse(row?.amr ?? '[]'),
     externalIdentityId: row?.external_identity_id ?? undefined,
+    organizationId: row?.organization_id ?? undefined,
   };
 }

@@ -4,9 +4,11 @@ import { sql } from 'kysely';
 import { membersPerOrganizationMax, organizationsPerPersonMax } from '../../contract/limits.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
+import type { HeldOrganization } from '../../domain/organizations/tenant-organizations.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { dialectOf, idAmong } from '../engine/rows/id-list.ts';
+import { statement } from '../engine/statement.ts';
 import { containsPattern } from '../engine/trigram-search.ts';
 
 export interface OrganizationMemberTable {
@@ -257,6 +259,28 @@ export async function listOrganizationsOfUser(queries: Queries, tenant: TenantId
       createdAtMs: Number(row.created_at),
     }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+const selectHeld = statement((queries, values: { readonly tenant: TenantId; readonly organization: string; readonly user: UserId }) =>
+  queries
+    .selectFrom('organization_members as m')
+    .innerJoin('organizations as o', (join) => join.onRef('o.tenant_id', '=', 'm.tenant_id').onRef('o.id', '=', 'm.organization_id'))
+    .select(['o.id', 'o.name', 'm.roles'])
+    .where('m.tenant_id', '=', values.tenant)
+    .where('m.organization_id', '=', values.organization)
+    .where('m.user_id', '=', values.user)
+    .where('o.enabled', '=', 1),
+);
+
+/** The organisation as a member of it has it now; undefined for who is none, and while it is disabled. */
+export async function findHeldOrganization(
+  queries: Queries,
+  tenant: TenantId,
+  organization: string,
+  user: UserId,
+): Promise<HeldOrganization | undefined> {
+  const row = (await selectHeld(queries, { tenant, organization, user })).rows[0];
+  return row && { id: row.id, name: row.name, roles: rolesOf(row.roles) };
 }
 
 /** The people in an organisation who hold roles of administrators. */

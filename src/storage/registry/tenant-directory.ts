@@ -5,6 +5,7 @@ import { unknownTenantNameBytesMax, unknownTenantNamesMax } from '../../contract
 import { readLoginTexts } from '../../domain/appearance/login-texts.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import { noMappings } from '../../domain/mappings/rule.ts';
+import { noOrganizations } from '../../domain/organizations/tenant-organizations.ts';
 import { mergeSettings, sendsMail } from '../../domain/tenant/settings.ts';
 import { baseUrlOf, type Tenant, tenantFields } from '../../domain/tenant/tenant.ts';
 import type { ConfigCache } from '../engine/config/config-cache.ts';
@@ -14,6 +15,7 @@ import { listCustomAttributes } from './custom-attributes.ts';
 import { listCustomizations } from './customizations.ts';
 import { findTenantHooks } from './extending/hooks.ts';
 import { readMappings } from './extending/mapping-tables.ts';
+import { readTenantOrganizations } from './organizations.ts';
 import { findTenantByDomain, findTenantById, findTenantBySlug, type StoredTenant } from './tenants.ts';
 import { createUnknownNames } from './unknown-names.ts';
 
@@ -105,12 +107,13 @@ export function createTenantDirectory(database: Database, cache: ConfigCache, at
   };
 }
 
-/** The tenant of a row, with its custom attributes, mappings, hooks and texts. */
+/** The tenant of a row, with its custom attributes, mappings, hooks and texts, and what it knows of its organisations. */
 export async function loadTenant(database: Database, row: StoredTenant, at: Deployment): Promise<Tenant> {
   const { tenant_id: id } = row;
   const { worded, ...own } = await database.read(id, async (queries) => ({
     customAttributes: await listCustomAttributes(queries, id),
     mappings: await readMappings(queries, id),
+    organizations: await readTenantOrganizations(queries, id),
     hooks: await findTenantHooks(queries, id),
     worded: await listCustomizations(queries, id, 'texts'),
   }));
@@ -133,6 +136,7 @@ export function tenantFromRow(row: StoredTenant, { publicUrl, canMail, areLimits
     isMoving: row.moving !== null,
     customAttributes: [],
     mappings: noMappings,
+    organizations: noOrganizations,
     hooks: {},
     texts: {},
   };

@@ -49,6 +49,10 @@ export interface LoginTransactionTable {
   claims: string | null;
   /** acr values, one of which the sign-in must meet; joined by spaces. */
   essential_acr: string | null;
+  /** The organisation the request names. */
+  organization_id: string | null;
+  /** The one a person chose where the request names none. */
+  chosen_organization_id: string | null;
   /** approvals/saml-sign-in: the session's id under the master key. */
   saml_session_sealed: string | null;
   /** As typed, for the page to show. */
@@ -238,6 +242,7 @@ const identifyStatement = statement((queries, values: Identified) =>
       provider_id: values.providerId,
       approval_id: null,
       sso_session_id: null,
+      chosen_organization_id: null,
     })
     .returning('id'),
 );
@@ -289,8 +294,27 @@ export async function setLoginSession(
   session: { readonly id: SsoSessionId; readonly userId: UserId } | undefined,
 ): Promise<boolean> {
   const rows = await updateOpen(queries, { tenant, id })
-    .set({ sso_session_id: session?.id ?? null, user_id: session?.userId ?? null, sso_declined: session === undefined ? 1 : 0 })
+    .set({
+      sso_session_id: session?.id ?? null,
+      user_id: session?.userId ?? null,
+      sso_declined: session === undefined ? 1 : 0,
+      chosen_organization_id: null,
+    })
     .where('step', '=', 'identify')
+    .returning('id')
+    .execute();
+  return rows.length === 1;
+}
+
+/** Notes the organisation that the person of a sign-in chose; false when it is over, or of somebody else by now. */
+export async function setLoginOrganization(
+  queries: Queries,
+  tenant: TenantId,
+  { id, userId, organizationId }: { readonly id: TransactionId; readonly userId: UserId; readonly organizationId: string },
+): Promise<boolean> {
+  const rows = await updateOpen(queries, { tenant, id })
+    .set({ chosen_organization_id: organizationId })
+    .where('user_id', '=', userId)
     .returning('id')
     .execute();
   return rows.length === 1;

@@ -15,6 +15,7 @@ export const de: PageTexts = {
   notYou: 'Ändern',
   accountTitle: 'Konto wählen',
   otherAccount: 'Anderes Konto verwenden',
+  organizationTitle: 'Organisation wählen',
   notMyComputer: 'Das ist nicht mein Computer: nicht angemeldet bleiben',
   signOutOfBrowser: 'In diesem Browser abmelden',
   signingInAs: 'Anmeldung als',
@@ -107,5 +108,7 @@ export const de: PageTexts = {
   scopePhone: 'Ihre Telefonnummer sehen',
   scopeAddress: 'Ihre Anschrift sehen',
   scopeGroups: 'Ihre Gruppen sehen',
+  scopeOrganization: 'sehen, für welche Organisation Sie sich anmelden',
+  scopeOrganizations: 'sehen, in welchen Organisationen Sie sind',
   scopeOfflineAccess: 'verbunden bleiben, wenn Sie nicht da sind',
 };

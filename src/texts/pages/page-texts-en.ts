@@ -13,6 +13,7 @@ export const en = {
   notYou: 'Change',
   accountTitle: 'Choose an account',
   otherAccount: 'Use another account',
+  organizationTitle: 'Choose an organisation',
   notMyComputer: 'This is not my computer: do not keep me signed in',
   signOutOfBrowser: 'Sign out of this browser',
   signingInAs: 'Signing in as',
@@ -103,5 +104,7 @@ export const en = {
   scopePhone: 'see your phone number',
   scopeAddress: 'see your address',
   scopeGroups: 'see the groups you are in',
+  scopeOrganization: 'know which organisation you sign in for',
+  scopeOrganizations: 'see the organisations you are in',
   scopeOfflineAccess: 'stay connected when you are away',
 } as const;

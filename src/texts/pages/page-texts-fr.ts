@@ -15,6 +15,7 @@ export const fr: PageTexts = {
   notYou: 'Changer',
   accountTitle: 'Choisissez un compte',
   otherAccount: 'Utiliser un autre compte',
+  organizationTitle: 'Choisissez une organisation',
   notMyComputer: 'Ce n’est pas mon ordinateur : ne pas rester connecté',
   signOutOfBrowser: 'Se déconnecter de ce navigateur',
   signingInAs: 'Connexion en tant que',
@@ -105,5 +106,7 @@ export const fr: PageTexts = {
   scopePhone: 'voir votre numéro de téléphone',
   scopeAddress: 'voir votre adresse',
   scopeGroups: 'voir vos groupes',
+  scopeOrganization: 'savoir pour quelle organisation vous vous connectez',
+  scopeOrganizations: 'voir les organisations dont vous faites partie',
   scopeOfflineAccess: 'rester connectée en votre absence',
 };

@@ -13,6 +13,7 @@ export const ja: PageTexts = {
   notYou: '変更',
   accountTitle: 'アカウントを選択',
   otherAccount: '別のアカウントを使う',
+  organizationTitle: '組織を選択',
   notMyComputer: '自分のコンピューターではないので、サインインしたままにしない',
   signOutOfBrowser: 'このブラウザーからサインアウト',
   signingInAs: 'サインインするアカウント',
@@ -102,5 +103,7 @@ export const ja: PageTexts = {
   scopePhone: '電話番号を見る',
   scopeAddress: '住所を見る',
   scopeGroups: '所属グループを見る',
+  scopeOrganization: 'どの組織としてサインインするかを知る',
+  scopeOrganizations: '所属組織を見る',
   scopeOfflineAccess: '不在のときも接続を保つ',
 };

@@ -21,6 +21,8 @@ export function scopeText(messages: PageTexts, scope: string): string {
     phone: messages.scopePhone,
     address: messages.scopeAddress,
     groups: messages.scopeGroups,
+    organization: messages.scopeOrganization,
+    organizations: messages.scopeOrganizations,
     offline_access: messages.scopeOfflineAccess,
   };
   return Object.hasOwn(texts, scope) ? texts[scope]! : scope;

@@ -27,6 +27,7 @@ import { scimTokens } from './release-2/0500/0564-scim-tokens.ts';
 import { crossAppAccess } from './release-2/0500/0570-cross-app-access.ts';
 import { organizations } from './release-2/0500/0580-organizations.ts';
 import { addOrganizationCapabilities } from './release-2/0500/0581-organization-capabilities.ts';
+import { organizationsOfGrants } from './release-2/0500/0582-organizations-of-grants.ts';
 import type { IndexDefinition, MigrationContext } from './table.ts';
 
 interface Numbered {
@@ -395,4 +396,5 @@ export const migrations: readonly Migration[] = [
   { number: 570, name: 'cross-app-access', apply: crossAppAccess },
   { number: 580, name: 'organizations', apply: organizations },
   { number: 581, name: 'organization-capabilities', backfill: addOrganizationCapabilities },
+  { number: 582, name: 'organizations-of-grants', apply: organizationsOfGrants },
 ];

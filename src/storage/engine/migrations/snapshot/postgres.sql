@@ -266,6 +266,7 @@ CREATE TABLE grants (
   certificate_thumbprint text COLLATE "C",
   hook_claims text COLLATE "C",
   external_identity_id text COLLATE "C",
+  organization_id text COLLATE "C",
   CONSTRAINT grants_pkey PRIMARY KEY (tenant_id, id)
 );
 
@@ -294,6 +295,7 @@ CREATE TABLE authorization_codes (
   certificate_thumbprint text COLLATE "C",
   hook_claims text COLLATE "C",
   external_identity_id text COLLATE "C",
+  organization_id text COLLATE "C",
   CONSTRAINT authorization_codes_pkey PRIMARY KEY (tenant_id, code_hash)
 );
 
@@ -413,6 +415,8 @@ CREATE TABLE login_transactions (
   essential_acr text COLLATE "C",
   provider_id text COLLATE "C",
   document_client_id text COLLATE "C",
+  organization_id text COLLATE "C",
+  chosen_organization_id text COLLATE "C",
   CONSTRAINT login_transactions_kind_check CHECK ((kind = ANY (ARRAY['oidc'::text, 'saml'::text]))),
   CONSTRAINT login_transactions_step_check CHECK ((step = ANY (ARRAY['identify'::text, 'choose'::text, 'waiting'::text, 'pin'::text, 'passkey'::text]))),
   CONSTRAINT login_transactions_pkey PRIMARY KEY (tenant_id, id)
@@ -2275,4 +2279,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (564, 'scim-tokens', gatehouse_now_ms()),
   (570, 'cross-app-access', gatehouse_now_ms()),
   (580, 'organizations', gatehouse_now_ms()),
-  (581, 'organization-capabilities', gatehouse_now_ms());
+  (581, 'organization-capabilities', gatehouse_now_ms()),
+  (582, 'organizations-of-grants', gatehouse_now_ms());
