@@ -1,6 +1,5 @@
 // The pages of organisations and of the roles in them.
 import { kinds } from '../../domain/kinds.ts';
-import { html } from '../../platform/html.ts';
 import { created, enabled, text } from '../cells.ts';
 import { pagesOfKind } from '../frame/kind-pages.ts';
 import type { ConsoleResource } from '../frame/resource.ts';
@@ -11,7 +10,7 @@ export const organizations: ConsoleResource = {
   columns: [['Name in requests', (json) => text(json['name'])], ['Members', (json) => text(json['members'])], ['State', enabled], created],
   links: [['/organization-roles', 'Roles']],
   tabs: [['/members', 'Members']],
-  facts: [['id', (json) => html`<code>${text(json['id'])}</code>`], ['Members', (json) => text(json['members'])], created],
+  facts: [['Members', (json) => text(json['members'])], created],
 };
 
 export const organizationRoles: ConsoleResource = {

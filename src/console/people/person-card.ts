@@ -136,11 +136,11 @@ function linksOf(visit: Visit, path: string, items: readonly Json[], none: strin
 
 /** The organisations of a person, with the roles there. */
 const belongingsOf = (visit: Visit, items: readonly Json[]): Html =>
-  html`<ul class="plain">${items.map((one) => {
+  html`<span>${items.map((one, index) => {
     const roles = (one['roles'] as readonly string[]).join(', '); // the API's shape
     const at = consolePath(visit.request.tenant, `/organizations/${encodeURIComponent(text(one['id']))}/members`);
-    return html`<li><a href="${at}">${text(one['display_name'] ?? one['name'])}</a>${roles !== '' && html` ${roles}`}</li>`;
-  })}</ul>`;
+    return html`${index > 0 && '; '}<a href="${at}">${text(one['display_name'] ?? one['name'])}</a>${roles !== '' && html` (${roles})`}`;
+  })}</span>`;
 
 /** What has tokens of the person, by name. */
 async function applicationsOf(visit: Visit, sessions: readonly Json[]): Promise<Html | string> {
