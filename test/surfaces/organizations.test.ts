@@ -296,4 +296,61 @@ for (const database of databases)
       assert.deepEqual({ ...rest, ...copy }, { ...copy });
       assert.deepEqual((await to.make('GET', '/organization-roles/approver'))['scopes'], ['orders:approve']);
     });
+
+    it('documents carry who is in which with which roles; an item that does not say it leaves it, and an empty list ends it', async () => {
+      const from = await createTestTenant(server);
+      const to = await createTestTenant(server);
+      const { services } = server.gatehouse;
+      await from.make('POST', '/organization-roles', { name: 'approver', scopes: ['orders:approve'] });
+      const acme = String((await make({ name: 'acme' }, from))['id']);
+      const globex = String((await make({ name: 'globex' }, from))['id']);
+      const { id: user } = await createTestUser(from, 'grace@x.example');
+      await from.make('PUT', `/organizations/${acme}/members/${user}`, { roles: ['approver'] });
+      await from.make('PUT', `/organizations/${globex}/members/${user}`, {});
+      const session = await openSession(services, (await services.tenants.bySlug(from.slug))!, { actor: 'operator' });
+      let text = '';
+      for await (const part of exportDocument(session, { withSecrets: false, asJson: false })) text += part;
+      const sectionOf = (name: string): string => new RegExp(`^${name}:\\n(?: .*\\n)*`, 'm').exec(text)?.[0] ?? '';
+      const whole = ['organization_roles', 'organizations', 'users'].map(sectionOf).join('');
+      const apply = (document: string) => applyDocument(services, to.slug, `gatehouse: 1\n${document}`.split('\n'));
+      const held = async (): Promise<unknown> => {
+        const { items } = await to.make<{ items: readonly Json[] }>('GET', `/users/${user}/organizations`);
+        return items.map(({ id, roles }) => [id, roles]);
+      };
+      await apply(whole);
+      const both = [
+        [acme, ['approver']],
+        [globex, []],
+      ];
+      assert.deepEqual(await held(), both);
+      assert.deepEqual((await to.make('GET', `/organizations/${acme}`))['members'], 1);
+      const before = await to.make('GET', '/events?limit=200');
+      await apply(whole);
+      assert.deepEqual(await to.make('GET', '/events?limit=200'), before); // nothing was changed
+      const grace = `users:\n  - id: ${user}\n    user_name: grace@x.example\n    emails:\n      - value: grace@x.example\n`;
+      await apply(grace);
+      assert.deepEqual(await held(), both);
+      await apply(`${grace}    organizations:\n      - organization: globex\n        roles:\n          - approver\n`);
+      assert.deepEqual(await held(), [[globex, ['approver']]]);
+      for (const wrong of ['no-such', acme])
+        await assert.rejects(
+          apply(`${grace}    organizations:\n      - organization: ${wrong}\n`),
+          /organizations\[0\]\.organization: expected the name/,
+        );
+      await assert.rejects(
+        apply(`${grace}    organizations:\n      - organization: acme\n        roles:\n          - nobody\n`),
+        /organizations\[0\]\.roles\[0\]: expected the name of an organisation role/,
+      );
+      await assert.rejects(
+        apply(`${grace}    organizations:\n      - organization: acme\n      - organization: acme\n`),
+        /each organisation once/,
+      );
+      await apply(`${grace}    organizations: []\n`);
+      assert.deepEqual(await held(), []);
+      const { items } = await to.make<{ items: readonly Json[] }>('GET', `/events?target=organization:${globex}`);
+      assert.deepEqual(
+        items.map(({ type }) => type),
+        ['organization.member_removed', 'organization.member_changed', 'organization.member_added', 'organization.created'],
+      );
+    });
   });

@@ -261,6 +261,22 @@ export async function listOrganizationsOfUser(queries: Queries, tenant: TenantId
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
+/** The memberships of these people, by the names of the organisations. */
+export async function listMembershipsByName(
+  queries: Queries,
+  tenant: TenantId,
+  ids: readonly string[],
+): Promise<readonly { readonly userId: UserId; readonly organization: string; readonly roles: readonly string[] }[]> {
+  const rows = await queries
+    .selectFrom('organization_members as m')
+    .innerJoin('organizations as o', (join) => join.onRef('o.tenant_id', '=', 'm.tenant_id').onRef('o.id', '=', 'm.organization_id'))
+    .select(['m.user_id', 'o.name', 'm.roles'])
+    .where('m.tenant_id', '=', tenant)
+    .where(idAmong(queries, 'm.user_id', ids))
+    .execute();
+  return rows.map((row) => ({ userId: row.user_id, organization: row.name, roles: rolesOf(row.roles) }));
+}
+
 const selectHeld = statement((queries, values: { readonly tenant: TenantId; readonly organization: string; readonly user: UserId }) =>
   queries
     .selectFrom('organization_members as m')

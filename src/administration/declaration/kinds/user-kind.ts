@@ -48,12 +48,20 @@ import {
   type Stored,
   type Update,
 } from '../document.ts';
+import {
+  type DeclaredMembership,
+  declaredMemberships,
+  loadMemberships,
+  membershipsSchema,
+  writeMemberships,
+} from './user-organizations.ts';
 import { uuid } from './uuid.ts';
 
 const schema = closed({
   id: Type.Optional(uuid),
   ...personProperties,
   groups: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: profileCharsMax }), { maxItems: listedNamesMax * 10 })),
+  organizations: Type.Optional(membershipsSchema),
   role: Type.Optional(oneOf(userRoles)),
   admin_roles: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: roleNameCharsMax }), { maxItems: rolesPerPersonMax })),
   state: Type.Optional(oneOf(liveUserStates)),
@@ -67,6 +75,7 @@ interface UserItem extends Json {
   readonly display_name?: string | null;
   readonly emails?: readonly { readonly value: string }[];
   readonly groups?: readonly string[];
+  readonly organizations?: readonly DeclaredMembership[];
   /** Beside `admin_roles`: what those say. Alone, `admin`: the role of this name for whoever holds none. */
   readonly role?: UserRole;
   readonly admin_roles?: readonly string[];
@@ -88,10 +97,12 @@ export const userKind: Kind = {
     if (custom?.ok === false) throw customFault(session, declared, custom);
     requireRoles(session, declared, item);
     const groups = groupIds(session, declared, item.groups ?? []);
+    const { organizations: given } = item;
+    const organizations = given === undefined ? {} : { organizations: declaredMemberships(session, declared, given) };
     const title = item.user_name ?? item.emails?.[0]?.value ?? item.display_name ?? id ?? '';
     if (id === undefined && (item.user_name ?? undefined) === undefined && (item.emails ?? []).length === 0)
       throw faultAt(declared, [], 'an id, a user_name or an email', declared.value);
-    return { id, title, fields: fieldsOfItem({ ...item, groups, custom: custom?.values }), declared };
+    return { id, title, fields: fieldsOfItem({ ...item, groups, ...organizations, custom: custom?.values }), declared };
   },
   newId: ({ administration }) => uuidV7(administration.clock.nowMs()),
   find,
@@ -199,23 +210,28 @@ async function find(queries: Queries, session: Session, items: readonly Desired[
   });
 }
 
-/** An item that names no roles leaves an administrator those they hold. */
-function comparable(stored: Stored, { fields }: Desired): Stored {
-  if (fields['admin_roles'] !== undefined) return stored;
-  const { admin_roles: _, ...rest } = stored.fields;
-  return { ...stored, fields: rest };
+/** An item that names no roles leaves an administrator those they hold; so one that names no organisations. */
+function comparable(stored: Stored, { fields, declared }: Desired): Stored {
+  const { admin_roles: roles, organizations, ...rest } = stored.fields;
+  const said = declared.value as UserItem; // checked by the schema
+  return {
+    ...stored,
+    fields: {
+      ...rest,
+      ...(fields['admin_roles'] === undefined || roles === undefined ? {} : { admin_roles: roles }),
+      ...(said.organizations === undefined || organizations === undefined ? {} : { organizations }),
+    },
+  };
 }
 
 /** Everything a document says of these users. */
-async function load(
-  queries: Queries,
-  { tenant, administration, attributes }: Session,
-  rows: readonly UserRow[],
-): Promise<readonly Stored[]> {
+async function load(queries: Queries, session: Session, rows: readonly UserRow[]): Promise<readonly Stored[]> {
+  const { tenant, administration, attributes } = session;
   const { dialect } = administration.database;
   const ids = rows.map((row) => row.id);
   const lists = await listUserLists(queries, dialect, tenant.id, ids);
   const held = await listHeldRoles(queries, tenant.id, ids);
+  const belonging = await loadMemberships(queries, session, ids);
   const memberships = Map.groupBy(await listMembershipsOfUsers(queries, dialect, tenant.id, ids), (member) => member.user_id);
   return rows.map((row) => {
     const groups = (memberships.get(row.id) ?? []).map((member) => String(member.group_id)).sort();
@@ -223,7 +239,7 @@ async function load(
     return {
       id: row.id,
       title: row.user_name ?? own.emails[0]?.value ?? row.id,
-      fields: { ...fieldsOfRow([...attributes.values()], row, own, groups), ...rolesField(held.get(row.id)) },
+      fields: { ...fieldsOfRow([...attributes.values()], row, own, groups), ...rolesField(held.get(row.id)), ...belonging.get(row.id) },
     };
   });
 }
@@ -235,6 +251,8 @@ async function create(queries: Queries, session: Session, items: readonly Creati
   await insertUsers(queries, tenant.id, users);
   const added = items.map(({ id, desired }) => ({ user: id as UserId, added: groupsOf(desired.fields), removed: [] }));
   await changeMemberships(queries, administration.database.dialect, tenant.id, added);
+  for (const { id, desired } of items)
+    await writeMemberships(queries, session, { user: id as UserId, before: {}, after: desired.fields, declared: desired.declared });
   const events = users.map(({ id, roles }) => ({ type: 'user.created' as const, target: `user:${id}`, data: createdData(roles), ...by }));
   await insertAuditEvents(queries, tenant.id, administration.clock.nowMs(), events);
 }
@@ -243,8 +261,11 @@ async function update(queries: Queries, session: Session, items: readonly Update
   const { tenant, administration, by } = session;
   for (const { stored, desired, changed } of items) {
     const { id, state, ...user } = userOf([...session.attributes.values()], stored.id, desired.fields, changed);
-    if ([...changed].some((field) => field !== 'groups' && field !== 'state')) await changeUser(queries, tenant.id, id, user);
+    if ([...changed].some((field) => field !== 'groups' && field !== 'organizations' && field !== 'state'))
+      await changeUser(queries, tenant.id, id, user);
     if (changed.has('state')) await setUserState(queries, tenant.id, id, state);
+    if (changed.has('organizations'))
+      await writeMemberships(queries, session, { user: id, before: stored.fields, after: desired.fields, declared: desired.declared });
     const data = { fields: [...changed] };
     await recordAct(queries, administration, tenant.id, by, { type: 'user.updated', target: `user:${id}`, data });
   }
