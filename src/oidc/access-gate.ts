@@ -2,7 +2,9 @@
 // Of clients nobody registered the resource has a gate of its own. Asked wherever a user meets a client; each endpoint refuses with its own opaque row.
 import type { Client } from '../domain/client/client.ts';
 import type { TenantId, UserId } from '../domain/ids.ts';
+import type { HeldOrganization } from '../domain/organizations/tenant-organizations.ts';
 import type { Database } from '../storage/engine/database.ts';
+import { findHeldOrganization } from '../storage/people/organization-members.ts';
 import { isAssigned, mayReach } from '../storage/registry/clients/access-assignments.ts';
 
 /** True when the user may use the client now. Asks the database only where a policy is set. */
@@ -19,4 +21,14 @@ export async function passesAccessGate(
       return false;
     return client.origin === undefined || mayReach(queries, tenant, resource, user);
   });
+}
+
+/** The organisation of a grant as its person has it now; `left`: they are in it no more, or it is disabled. */
+export async function organizationOfGrant(
+  database: Database,
+  tenant: TenantId,
+  { organizationId, userId }: { readonly organizationId?: string | undefined; readonly userId: UserId },
+): Promise<HeldOrganization | undefined | 'left'> {
+  if (organizationId === undefined) return undefined;
+  return (await database.read(tenant, (queries) => findHeldOrganization(queries, tenant, organizationId, userId))) ?? 'left';
 }

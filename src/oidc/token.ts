@@ -15,11 +15,10 @@ import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import type { Parts } from '../http/services.ts';
 import type { Handler } from '../http/surface.ts';
 import { nowSeconds } from '../platform/clock.ts';
-import { findHeldOrganization } from '../storage/people/organization-members.ts';
 import { mintAccessToken } from '../tokens/access-token.ts';
 import { mintIdToken } from '../tokens/id-token.ts';
 import { ringWith } from '../tokens/signing-key-supply.ts';
-import { passesAccessGate } from './access-gate.ts';
+import { organizationOfGrant, passesAccessGate } from './access-gate.ts';
 import { accessTokenLifetimeSeconds } from './access-token-lifetime.ts';
 import { noAuthorizationDetails } from './authorize/authorization-details.ts';
 import { boundCertificate, confirmationOf } from './client/certificate-authentication.ts';
@@ -129,12 +128,10 @@ async function refuseClosedGate(
     throw reject(refusal, { reason: 'access_gate', received: grant.userId });
 }
 
-/** The organisation of the grant as its person has it now: whoever left it, or while it is disabled, has an invalid grant. */
+/** Whoever left the organisation of the grant has an invalid one, and everybody while it is disabled. */
 async function organizationNow({ services, tenant }: TokenRequest, { grant, refusal }: Examined): Promise<HeldOrganization | undefined> {
-  if (grant?.organizationId === undefined) return undefined;
-  const { organizationId, userId } = grant;
-  const held = await services.database.read(tenant.id, (queries) => findHeldOrganization(queries, tenant.id, organizationId, userId));
-  if (held === undefined) throw reject(refusal, { reason: 'not_a_member', received: organizationId });
+  const held = grant && (await organizationOfGrant(services.database, tenant.id, grant));
+  if (held === 'left') throw reject(refusal, { reason: 'not_a_member', received: grant?.organizationId });
   return held;
 }
 

@@ -7,6 +7,9 @@ import type { RequestParameters } from '../parameters.ts';
 
 const parameter = 'organization';
 
+/** Where an answer has a text. */
+export const unknownOrganizationText = 'The organization is unknown.';
+
 type Asked =
   | { readonly ok: true; readonly id: string | undefined }
   | { readonly ok: false; readonly reason: string; readonly received: string };

@@ -24,7 +24,7 @@ import { requireProof } from '../dpop/dpop-refusal.ts';
 import { parametersFailureText, parseForm, parseParameters, type RequestParameters } from '../parameters.ts';
 import { findAuthorizationFault, noRequestUri } from './authorization-checks.ts';
 import { authorizationParameters } from './authorization-parameters.ts';
-import { askedOrganization } from './organization-parameter.ts';
+import { askedOrganization, unknownOrganizationText } from './organization-parameter.ts';
 import { readSignedRequest } from './request-object.ts';
 
 const requestUriPrefix = 'urn:ietf:params:oauth:request_uri:';
@@ -53,7 +53,7 @@ export function pushRequest(services: ClientAuthDeps): Handler {
       throw reject(
         'par.invalid_request',
         { reason: organization.reason, received: organization.received },
-        { text: 'The organization is unknown.' },
+        { text: unknownOrganizationText },
       );
     const proofKey = hasProof(request) ? await requireProof(services, request, reply, client, 'par') : undefined;
     const named = parameters.get('dpop_jkt');

@@ -10,6 +10,7 @@ import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { enforceRateLimit } from '../../http/budgets/rate-limits.ts';
 import type { Handler } from '../../http/surface.ts';
 import { findAuthorizationFault } from '../authorize/authorization-checks.ts';
+import { askedOrganization, unknownOrganizationText } from '../authorize/organization-parameter.ts';
 import { readSignedCibaRequest } from '../authorize/request-object.ts';
 import { authenticateClient, type ClientAuthDeps } from '../client/client-authentication.ts';
 import { parametersFailureText, parseForm, type RequestParameters } from '../parameters.ts';
@@ -29,7 +30,10 @@ export function authenticateBackchannel(services: ClientAuthDeps & CibaStartDeps
     const fault = findAuthorizationFault('bcAuthorize', { client, parameters, isPushed: false, isSigned });
     if (fault !== undefined) throw fault;
     const lifetimeSeconds = requestedLifetime(request.tenant, parameters);
-    const started = await startCibaRequest(services, request, client, parameters, lifetimeSeconds);
+    const organization = await askedOrganization(services, request.tenant, parameters, sent);
+    if (!organization.ok) throw invalid({ reason: organization.reason, received: organization.received }, unknownOrganizationText);
+    const asked = { parameters, lifetimeSeconds, organizationId: organization.id };
+    const started = await startCibaRequest(services, request, client, asked);
     return answer(reply, request.tenant, client, started, lifetimeSeconds);
   };
 }

@@ -4,7 +4,7 @@ import type { Client } from '../../domain/client/client.ts';
 import { registeredSpelling } from '../../domain/client/resource.ts';
 import { type HookClaims, mergeClaims } from '../../domain/extending/hook.ts';
 import { cibaGrantType } from '../../domain/oidc/grant-types.ts';
-import { scopesWithin, withOrganization } from '../../domain/organizations/tenant-organizations.ts';
+import { type HeldOrganization, scopesWithin, withOrganization } from '../../domain/organizations/tenant-organizations.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { HookVerdict } from '../../hooks/hooks.ts';
 import type { Parts } from '../../http/services.ts';
@@ -14,7 +14,7 @@ import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { mintAccessToken } from '../../tokens/access-token.ts';
 import { halfHash, mintIdToken } from '../../tokens/id-token.ts';
 import { type KeySupply, ringWith } from '../../tokens/signing-key-supply.ts';
-import { passesAccessGate } from '../access-gate.ts';
+import { organizationOfGrant, passesAccessGate } from '../access-gate.ts';
 import { accessTokenLifetimeSeconds } from '../access-token-lifetime.ts';
 import { refreshTokenFor } from '../grants/new-grant.ts';
 import { audienceOf, findUnboundScope } from '../scopes.ts';
@@ -45,12 +45,15 @@ export async function pushBody(
   if (stored.payloadEncrypted !== undefined) return openPayload(services.encryption, tenant.id, stored.id, stored.payloadEncrypted);
   if (stored.isExpired) return pushErrorBody(authReqId, 'expired_token');
   if (!(await isStillEligible(services, tenant, client, stored))) return pushErrorBody(authReqId, 'transaction_failed');
+  const organization = await organizationOfGrant(services.database, tenant.id, stored);
+  if (organization === 'left') return pushErrorBody(authReqId, 'transaction_failed');
   const grant = grantOfRequest(services, stored);
+  const scopes = scopesWithin(tenant.organizations, grant.scope.split(' '), organization);
   const asked = {
     grantType: cibaGrantType,
     client,
     grant,
-    scopes: scopesOf(tenant, grant),
+    scopes,
     resource: grant.resource,
     requestId: undefined,
   } as const;
@@ -66,6 +69,8 @@ export async function pushBody(
       : await accessTokenLifetimeSeconds(services, tenant, grant.resource);
   const payload = await mintPayload(services, tenant, client, grant, {
     authReqId,
+    scopes,
+    organization,
     refreshToken,
     lifetimeSeconds,
     added: mergeClaims(grant.hookClaims, verdict?.claims),
@@ -105,26 +110,24 @@ async function isStillEligible(services: Parts<'database'>, tenant: Tenant, clie
 
 interface Minting {
   readonly authReqId: string;
+  readonly scopes: readonly string[];
+  readonly organization: HeldOrganization | undefined;
   readonly refreshToken: string | undefined;
   readonly lifetimeSeconds: number;
   /** Claims of hooks. */
   readonly added: HookClaims | undefined;
 }
 
-/** A request names no organisation, so that it has no scope of a role. */
-const scopesOf = (tenant: Tenant, { scope }: Grant): readonly string[] => scopesWithin(tenant.organizations, scope.split(' '), undefined);
-
 async function mintPayload(
   services: PushBodyDeps,
   tenant: Tenant,
   client: Client,
   grant: Grant,
-  { authReqId, refreshToken, lifetimeSeconds, added }: Minting,
+  { authReqId, scopes, organization, refreshToken, lifetimeSeconds, added }: Minting,
 ): Promise<string> {
   const alg = client.idTokenSignedResponseAlg;
   const keys = await ringWith(services, tenant.id, [tenant.settings.access_token_alg, alg]);
   const { authTimeSeconds, acr, amr } = grant;
-  const scopes = scopesOf(tenant, grant);
   const claims = await claimsForTokens(services, tenant, client, { grant, scopes, requestId: undefined });
   const { token: accessToken } = await mintAccessToken(tenant, keys, services.clock, {
     clientId: client.clientId,
@@ -136,7 +139,7 @@ async function mintPayload(
     authTime: authTimeSeconds,
     acr,
     amr,
-    mappedClaims: withOrganization(tenant.organizations, withAdded(claims.accessToken, added?.access_token), undefined),
+    mappedClaims: withOrganization(tenant.organizations, withAdded(claims.accessToken, added?.access_token), organization),
   });
   const idToken = await mintIdToken(tenant, keys, services.clock, {
     alg,
@@ -148,7 +151,7 @@ async function mintPayload(
     amr,
     nonce: undefined,
     accessToken,
-    userClaims: withOrganization(tenant.organizations, withAdded(claims.idToken, added?.id_token), undefined),
+    userClaims: withOrganization(tenant.organizations, withAdded(claims.idToken, added?.id_token), organization),
     extraClaims: {
       'urn:openid:params:jwt:claim:auth_req_id': authReqId,
       ...(refreshToken === undefined ? {} : { 'urn:openid:params:jwt:claim:rt_hash': halfHash(alg, refreshToken) }),

@@ -17,6 +17,7 @@ export function grantOfRequest({ clock }: { readonly clock: Clock }, stored: Sto
     userId: stored.userId,
     scope: stored.scope,
     resource: stored.resource,
+    organizationId: stored.organizationId,
     authTimeSeconds: Math.floor(stored.decidedAtMs / 1000),
     acr: stored.acr,
     amr: stored.amr,

@@ -20,6 +20,7 @@ import { countActiveDevices } from '../../storage/device/devices.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { scheduleCibaExpiry } from '../../storage/oidc/ciba-deliveries.ts';
 import { insertCibaRequest } from '../../storage/oidc/ciba-requests.ts';
+import { findHeldOrganization } from '../../storage/people/organization-members.ts';
 import { listUserEmails } from '../../storage/people/user-lists.ts';
 import type { UserRow } from '../../storage/people/user-rows.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
@@ -31,6 +32,14 @@ import { sealNotification } from './ciba-notification.ts';
 
 export type CibaStartDeps = HintDeps & Parts<'mail' | 'rateLimiter'>;
 
+/** What a request asks for, found right in itself. */
+interface Asked {
+  readonly parameters: RequestParameters;
+  readonly lifetimeSeconds: number;
+  /** The organisation it names. */
+  readonly organizationId: string | undefined;
+}
+
 /** A user who may be asked, and the mailbox when a mail is the way to ask. */
 interface Eligible {
   readonly user: UserRow;
@@ -38,17 +47,11 @@ interface Eligible {
 }
 
 /** Starts the request and gives its auth_req_id. Throws `unknown_user_id`, or 429 when the user is asked too often. */
-export async function startCibaRequest(
-  services: CibaStartDeps,
-  request: FastifyRequest,
-  client: Client,
-  parameters: RequestParameters,
-  lifetimeSeconds: number,
-): Promise<string> {
+export async function startCibaRequest(services: CibaStartDeps, request: FastifyRequest, client: Client, asked: Asked): Promise<string> {
   const { tenant } = request;
-  const name = await readHint(services, tenant, client, parameters);
+  const name = await readHint(services, tenant, client, asked.parameters);
   if ('reason' in name) throw reject('ciba.unknown_user_id', name);
-  const found = await services.database.read(tenant.id, (queries) => findEligible(queries, request, client, name));
+  const found = await services.database.read(tenant.id, (queries) => findEligible(queries, request, client, { name, ...asked }));
   if (!found.ok) throw reject('ciba.unknown_user_id', found.cause);
   const subjectKey = subjectKeyOf(found.user.id, '');
   // A client showed who it is: it has a budget of its own, which neither strangers nor other clients spend.
@@ -57,7 +60,7 @@ export async function startCibaRequest(
   if (busy !== undefined) throw rateLimited('oauth', 'approvals_per_user', busy);
   const authReqId = randomSecret();
   const outcome = await services.database.write(tenant.id, (queries) =>
-    insertRequest(queries, services, request, { ...found, client, parameters, authReqId, lifetimeSeconds, subjectKey, asker }),
+    insertRequest(queries, services, request, { ...found, ...asked, client, authReqId, subjectKey, asker }),
   );
   if (!outcome.ok) {
     const waitSeconds = tenant.settings.rate_limits.approvals_pending_per_user.period_seconds;
@@ -74,7 +77,7 @@ async function findEligible(
   queries: Queries,
   { tenant }: FastifyRequest,
   client: Client,
-  name: UserName,
+  { name, organizationId }: Pick<Asked, 'organizationId'> & { readonly name: UserName },
 ): Promise<({ readonly ok: true } & Eligible) | { readonly ok: false; readonly cause: Cause }> {
   const user = await findNamedUser(queries, tenant, name);
   if (user === undefined) return { ok: false, cause: { reason: 'user_unknown' } };
@@ -83,17 +86,17 @@ async function findEligible(
   const target = { kind: 'client', id: client.clientId } as const;
   if (client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant.id, target, user.id)))
     return { ok: false, cause: { reason: 'access_gate', received } };
+  if (organizationId !== undefined && (await findHeldOrganization(queries, tenant.id, organizationId, user.id)) === undefined)
+    return { ok: false, cause: { reason: 'not_a_member', received } };
   if ((await countActiveDevices(queries, tenant.id, user.id)) > 0) return { ok: true, user, mailTo: undefined };
   const emails = tenant.settings.login_methods.includes(emailPinMethod) ? await listUserEmails(queries, tenant.id, user.id) : [];
   const mailTo = (emails.find((email) => email.is_primary === 1) ?? emails[0])?.value;
   return mailTo === undefined ? { ok: false, cause: { reason: 'no_way_to_decide', received } } : { ok: true, user, mailTo };
 }
 
-interface Start extends Eligible {
+interface Start extends Eligible, Asked {
   readonly client: Client;
-  readonly parameters: RequestParameters;
   readonly authReqId: string;
-  readonly lifetimeSeconds: number;
   readonly subjectKey: string;
   readonly asker: Asker;
 }
@@ -102,7 +105,7 @@ async function insertRequest(
   queries: Queries,
   services: Parts<'clock' | 'encryption' | 'mail'>,
   request: FastifyRequest,
-  { client, parameters, user, mailTo, authReqId, lifetimeSeconds, subjectKey, asker }: Start,
+  { client, parameters, organizationId, user, mailTo, authReqId, lifetimeSeconds, subjectKey, asker }: Start,
 ): Promise<Outcome<object, 'too_many_pending'>> {
   const { tenant } = request;
   const scope = (parseScopes(parameters.get('scope')) ?? []).join(' ');
@@ -133,6 +136,7 @@ async function insertRequest(
     approval_id: created.approvalId,
     scope,
     resource: requestedResource(client, parameters) ?? null,
+    organization_id: organizationId ?? null,
     delivery_mode: deliveryMode,
     notification_encrypted:
       deliveryMode === 'poll' || token === undefined ? null : sealNotification(services.encryption, tenant.id, id, { authReqId, token }),

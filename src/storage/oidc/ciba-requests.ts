@@ -19,6 +19,8 @@ export interface CibaRequestTable {
   approval_id: ApprovalId;
   scope: string;
   resource: string | null;
+  /** The organisation it is for. */
+  organization_id: string | null;
   /** poll | ping | push, as registered when it started. */
   delivery_mode: string;
   /** What ping and push need, under the master key: auth_req_id and client_notification_token. Gone after delivery. */
@@ -48,6 +50,7 @@ type NewCibaRequest = Pick<
   | 'approval_id'
   | 'scope'
   | 'resource'
+  | 'organization_id'
   | 'notification_encrypted'
   | 'interval_seconds'
   | 'mail_token_hash'
@@ -74,6 +77,7 @@ export interface StoredCibaRequest {
   readonly userId: UserId;
   readonly scope: string;
   readonly resource: string | undefined;
+  readonly organizationId: string | undefined;
   readonly deliveryMode: DeliveryMode;
   readonly notificationEncrypted: string | undefined;
   readonly payloadEncrypted: string | undefined;
@@ -133,6 +137,7 @@ async function findBy(
     userId: row.user_id,
     scope: row.scope,
     resource: row.resource ?? undefined,
+    organizationId: row.organization_id ?? undefined,
     deliveryMode: row.delivery_mode as DeliveryMode, // a constraint of the table
     notificationEncrypted: row.notification_encrypted ?? undefined,
     payloadEncrypted: row.payload_encrypted ?? undefined,

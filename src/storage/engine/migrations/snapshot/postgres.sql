@@ -791,6 +791,7 @@ CREATE TABLE ciba_requests (
   grant_id text COLLATE "C",
   mail_token_hash text COLLATE "C",
   hook_claims text COLLATE "C",
+  organization_id text COLLATE "C",
   CONSTRAINT ciba_requests_delivery_mode_check CHECK ((delivery_mode = ANY (ARRAY['poll'::text, 'ping'::text, 'push'::text]))),
   CONSTRAINT ciba_requests_pkey PRIMARY KEY (tenant_id, auth_req_id_hash),
   CONSTRAINT ciba_requests_tenant_id_id_key UNIQUE (tenant_id, id),
