@@ -3,7 +3,7 @@
 
 import { type Json, type Kind, leavesOf, mayBeAbsent, type Part, type Table } from '../domain/field.ts';
 import { rateLimitParts } from '../domain/tenant/settings.ts';
-import { type Html, html } from '../platform/html.ts';
+import { type Html, html, trusted } from '../platform/html.ts';
 import type { Typed } from './app-form.ts';
 import {
   isParted,
@@ -192,16 +192,19 @@ export function renderField(field: FormField, json: Json, typed: Typed | undefin
   return html`<div class="field">${label}<input type="${inputType}" name="${field.path}" id="${id}" value="${text}"${field.kind === 'password' && html` autocomplete="off"`}${bounds}${field.required === true && html` required`}${described}>${hint}</div>`;
 }
 
+/** The value of an attribute, without quotes where it needs none. */
+const bare = (value: string): Html => (/^[a-z_.*]+$/.test(value) ? trusted(value) : html`"${value}"`);
+
 /** Names of two parts, ticked one by one or all of a first part: `user.*`. Groups with a tick are open; what is ticked and not known stays. */
 function renderGrouped({ path, label, options = [], optionLabels }: FormField, chosen: ReadonlySet<string>, said: Said): Html {
   const check = (option: string, text: string, shown = option): Html =>
-    html`<label><input type=checkbox name="${path}" value="${option}"${chosen.has(option) && html` checked`}> <b>${shown}</b> ${text}</label>`; // hundreds on one page
+    html`<label><input type=checkbox name=${bare(path)} value=${bare(option)}${chosen.has(option) && html` checked`}> <b>${shown}</b> ${text}</label>`; // hundreds on one page
   const known = Map.groupBy(options, (option) => option.split('.', 1)[0]!);
   const groups = [...known].map(([name, own]) => {
     const every = `${name}.*`;
     const ticked = chosen.has(every) ? 'all' : String(own.filter((option) => chosen.has(option)).length);
     const names = own.length === 1 ? own : [every, ...own];
-    return html`<details${ticked !== '0' && html` open`}><summary>${name}${ticked !== '0' && html` (${ticked})`}</summary>${names.map((option) => check(option, optionLabels?.[option]?.label ?? 'All of these.', option.slice(name.length + 1)))}</details>`;
+    return html`<details${ticked !== '0' && html` open`}><summary>${name}${ticked !== '0' && html` (${ticked})`}</summary>${names.map((option) => check(option, optionLabels?.[option]?.label ?? 'All.', option.slice(name.length + 1)))}</details>`;
   });
   const others = [...chosen].filter((option) => !options.includes(option) && !known.has(option.replace(/\.\*$/, '')));
   return html`<fieldset class="grouped" id="${idOf(path)}"${said.described}><legend>${label}</legend>${said.hint}<div>${groups}${others.map((option) => check(option, ''))}</div></fieldset>`;
