@@ -1,11 +1,11 @@
 // The roles a member holds in an organisation, as a page and in the list of its members.
 import type { FastifyReply } from 'fastify';
 import type { Typed } from '../../first-party/app-form.ts';
-import { csrfField, type Notice } from '../../first-party/app-page.ts';
+import type { Notice } from '../../first-party/app-page.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { text } from '../cells.ts';
+import { postForm } from '../console-page.ts';
 import { finish, frameOf, itemsOf, manage, refusalText, showMissing, showPage, type Visit } from '../console-visit.ts';
-import { mayChange } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { roleChecks } from './administrator-pages.ts';
 import { organizations } from './organization-resource.ts';
@@ -44,9 +44,14 @@ export async function memberRolesPage(visit: Visit, params: Params, typed?: Type
   return showPage(
     visit,
     `${name} in ${organizations.titleOf(whole.body)}`,
-    html`<form class="card" method="post" action="${consolePath(visit.request.tenant, `${member}/roles`)}">${csrfField(frameOf(visit))}
-${itemsOf(roles).length === 0 ? html`<p class="muted">There are no <a href="${consolePath(visit.request.tenant, '/organization-roles')}">roles of organisations</a> yet.</p>` : roleChecks(itemsOf(roles), typed?.getAll('role') ?? held)}
-<div class="bar end">${mayChange(visit, organizations.path) && html`<button id="save">Save</button>`} <a class="button quiet" href="${back}">Back to the members</a></div></form>`,
+    postForm(
+      frameOf(visit),
+      { path: `${member}/roles` },
+      itemsOf(roles).length === 0
+        ? html`<p class="muted">There are no <a href="${consolePath(visit.request.tenant, '/organization-roles')}">roles of organisations</a> yet.</p>`
+        : roleChecks(itemsOf(roles), typed?.getAll('role') ?? held),
+      html`<button id="save">Save</button> <a class="button quiet" href="${back}">Back to the members</a>`,
+    ),
     notice,
   );
 }

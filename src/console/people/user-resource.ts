@@ -38,7 +38,9 @@ const origins: Readonly<Record<string, string>> = {
 };
 
 /** Where a person comes from, in words. */
-export const originOf = ({ origin }: Json): string => origins[text(origin)] ?? text(origin);
+export function originOf({ origin }: Json): string {
+  return origins[text(origin)] ?? text(origin);
+}
 
 const tabs = [
   ['/roles', 'Roles'],
