@@ -8,6 +8,7 @@ import { settings } from '../src/config.ts';
 import { eventSchema } from '../src/contract/event-schema.ts';
 import { type EventRow, eventTypes } from '../src/contract/events.ts';
 import type { Field, Table } from '../src/domain/field.ts';
+import { allKinds } from '../src/domain/kinds.ts';
 import { settingFields, settingGroups } from '../src/domain/tenant/settings.ts';
 
 const folder = 'docs/reference';
@@ -91,6 +92,26 @@ function tenantSettings(): readonly string[] {
 
 const serverFlags: ReadonlySet<string> = new Set(settings.map(({ name }) => `--${name.replaceAll('_', '-')}`));
 
+const nounsOfKinds: ReadonlySet<string> = new Set(allKinds.map(({ noun }) => noun.replaceAll('_', '-')));
+const argumentsOf = (command: Command): readonly string[] =>
+  command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`));
+
+/** The commands of a kind of registered thing, which all are alike, in one section. */
+function kindSection(group: Command): readonly string[] {
+  const name = group.name();
+  return [
+    `## gatehouse ${name}`,
+    '',
+    '```text',
+    ...group.commands.map((command) => ['gatehouse', name, command.name(), ...argumentsOf(command), '[flags]'].join(' ')),
+    '```',
+    '',
+    ...group.commands.map((command) => `- ${code(command.name())}: ${command.description()}.`),
+    `- ${code('--tenant <slug>')}: slug of the tenant`,
+    '',
+  ];
+}
+
 async function commands(): Promise<readonly string[]> {
   const program = new Command('gatehouse');
   await addCommands(program);
@@ -99,8 +120,9 @@ async function commands(): Promise<readonly string[]> {
   const without: string[] = [];
   const sections = (command: Command, words: readonly string[]): readonly string[] => {
     const path = [...words, command.name()];
+    if (nounsOfKinds.has(path.join(' '))) return kindSection(command);
     if (command.commands.length > 0) return command.commands.flatMap((child) => sections(child, path));
-    const arguments_ = command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`));
+    const arguments_ = argumentsOf(command);
     const all = command.options.filter((option) => isOwn(option) && !option.hidden);
     const flags = all.filter((option) => !isJson(option));
     if (flags.length === all.length) without.push(code(path.join(' ')));

@@ -54,3 +54,7 @@ export function powerOf(isTheirs: (needs: readonly Capability[]) => boolean): {
 /** What people are and how they get in, apart from what is configured. */
 export const isOfPeople = (capability: Capability): boolean =>
   /^(?:users|groups|administrators|invitations|devices|sign-in|roles|scim)\b/.test(capability);
+
+/** Applications and what is told elsewhere, apart from how a tenant itself is. */
+export const isOfApplications = (capability: Capability): boolean =>
+  /^(?:clients|resources|service-providers|webhooks|connectors|organizations|ssf)\b/.test(capability);
