@@ -6,9 +6,11 @@ import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
 import { databases } from '../support/databases.ts';
 import { athOf, createProofKey, type ProofChanges, type ProofKey } from '../support/dpop.ts';
+import { changeSettings } from '../support/enrolled-phone.ts';
 import { createClient, createOtherTenant, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { decodeJwt, issueCode, postAs, redirectUri, type Tokens, tokensOf, verifier } from '../support/oidc.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 for (const database of databases) {
@@ -24,6 +26,8 @@ for (const database of databases) {
     before(async () => {
       server = await startTestServer(database);
       services = server.gatehouse.services;
+      // Proofs that are refused count as failures of their address: a quick machine sends more than it may.
+      await changeSettings(server, { rate_limits: { client_auth_failures_per_ip: roomyRate } });
       tenant = await rootTenant(services);
       client = await createClient(services, tenant);
       spa = await createClient(services, tenant, { type: 'public' });
