@@ -5,7 +5,12 @@ import { after, before, describe, it } from 'node:test';
 import { applyDocument } from '../../src/administration/declaration/apply.ts';
 import { exportDocument } from '../../src/administration/declaration/export.ts';
 import { openSession } from '../../src/administration/declaration/reconcile.ts';
-import { membersPerOrganizationMax, organizationsMax, organizationsPerPersonMax } from '../../src/contract/limits.ts';
+import {
+  membersPerOrganizationMax,
+  organizationMetadataBytesMax,
+  organizationsMax,
+  organizationsPerPersonMax,
+} from '../../src/contract/limits.ts';
 import type { TenantId } from '../../src/domain/ids.ts';
 import { databases } from '../support/databases.ts';
 import { createTestTenant, createTestUser, type Json, jsonOf, type Managed } from '../support/management.ts';
@@ -52,8 +57,9 @@ for (const database of databases)
       for (const name of ['', 'A', 'a b', '-a', 'a-', 'ä', 'a'.repeat(64), randomUUID(), 1, null]) await refused({ name }, 'name');
       await refused({ name: 'x', members: 1 }, 'members');
       await refused({ name: 'x', search_key: 'y' }, 'search_key');
-      for (const metadata of [[], 'x', null, { a: 'x'.repeat(4089) }]) await refused({ name: 'x', metadata }, 'metadata');
-      assert.equal((await make({ metadata: { a: 'x'.repeat(4088) } }))['members'], 0);
+      const most = organizationMetadataBytesMax - '{"a":""}'.length;
+      for (const metadata of [[], 'x', null, { a: 'x'.repeat(most + 1) }]) await refused({ name: 'x', metadata }, 'metadata');
+      assert.equal((await make({ metadata: { a: 'x'.repeat(most) } }))['members'], 0);
       const { name } = await make();
       assert.equal((await tenant.call('POST', '/organizations', { name })).status, 409);
     });
