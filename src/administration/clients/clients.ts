@@ -102,32 +102,32 @@ export async function storeClient(
 }
 
 /**
- * Changes a client by the fields given. A new auth method may need a new secret, which is given then. Whoever could take over a client
+ * Changes a client by the fields given, which may hang on what it is. A new auth method may need a new secret, which is given then. Whoever could take over a client
  * must have its capabilities already, those it had and those it gets. @throws what `by` refuses
  */
 export async function changeClient(
   administration: Administration,
   { tenant, by }: Acting,
   clientId: string,
-  fields: ClientChange,
+  asked: ClientChange | ((before: Client) => ClientChange),
 ): Promise<Outcome<ClientWithSecret, NotToWrite> | Refused> {
   const { cache, clock, database } = administration;
-  const refused = (before: Client | undefined) => {
-    const whose = foreignTo(before, by, fields.scopes);
+  const examine = (client: Client | undefined) => {
+    if (client === undefined) return fail('unknown');
+    const fields = typeof asked === 'function' ? asked(client) : asked;
+    const whose = foreignTo(client, by, fields.scopes);
     if (!whose.ok) return whose;
     const fault = strangerFault(whose.client, fields) ?? mappingsFault(tenant, fields);
-    return fault === undefined ? whose : ({ ok: false, reason: 'invalid', fault } as const);
+    return fault === undefined ? ({ ...whose, fields } as const) : ({ ok: false, reason: 'invalid', fault } as const);
   };
-  const { id_token_signed_response_alg: alg } = fields;
-  if (alg !== undefined) {
-    const early = refused(await database.read(tenant.id, (queries) => findClient(queries, tenant.id, clientId)));
-    if (!early.ok) return early;
-    await requireSigningKeys(administration, tenant.id, alg); // in a transaction of its own
-  }
+  const early = examine(await database.read(tenant.id, (queries) => findClient(queries, tenant.id, clientId)));
+  if (!early.ok) return early;
+  const { id_token_signed_response_alg: alg } = early.fields;
+  if (alg !== undefined) await requireSigningKeys(administration, tenant.id, alg); // in a transaction of its own
   return cache.write(tenant.id, async (queries) => {
-    const held = refused(await holdClient(queries, tenant.id, clientId));
+    const held = examine(await holdClient(queries, tenant.id, clientId));
     if (!held.ok) return held;
-    const { client: before } = held;
+    const { client: before, fields } = held;
     const read = registrationOf(fields, before, before.clientId);
     const fault = read.ok ? newlyUnreachable(before, read.registration) : read.fault;
     if (!read.ok || fault !== undefined) return { ok: false, reason: 'invalid', fault: fault! } as const;

@@ -123,7 +123,9 @@ function replace(services: Administration): Handler {
       throw refusal({ field: 'client_secret', text: 'must be the one the client has' });
     // Nothing an administrator took away comes back by the client's own hand.
     const policy = { ...registration.policy, scopes: registration.policy.scopes.filter((scope) => client.scopes.includes(scope)) };
-    const change = keepNarrowed(client, await changeOf(metadata, policy));
+    const asked = await changeOf(metadata, policy);
+    const scopesOf = (before: Client) => asked.scopes && { scopes: asked.scopes.filter((scope) => before.scopes.includes(scope)) };
+    const change = (before: Client) => keepNarrowed(before, { ...asked, ...scopesOf(before) });
     const by = { actor: `client:${client.clientId}`, requestId: request.id };
     const changed = await changeClient(services, { tenant: request.tenant, by }, client.clientId, change);
     if (!changed.ok) throw changed.reason === 'invalid' ? refusal(changed.fault) : invalidToken('client_gone');
