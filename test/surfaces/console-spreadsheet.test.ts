@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { consoleUploadBytesMax, spreadsheetLinesMax } from '../../src/contract/limits.ts';
+import { tasksPerPersonMax } from '../../src/storage/records/console-tasks.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';
@@ -54,6 +55,17 @@ for (const database of databases)
       (await visitor.tenant.make<{ items: readonly Json[] }>('GET', `/users?search=${encodeURIComponent(email)}`)).items[0];
     const faultsIn = (page: string): readonly string[] =>
       [...page.matchAll(/class="wrong" id="line-\d+-wrong">([^<]*)</g)].map(([, text]) => text!);
+
+    it('tasksPerPersonMax are kept of a person; the oldest goes', async () => {
+      const begun: string[] = [];
+      for (let made = 0; made < tasksPerPersonMax; made += 1) begun.push((await finish(await upload('kept@sheet.example'))).at);
+      assert.equal((await visitor.page(begun[0]!)).status, 200);
+      begun.push((await finish(await upload('kept@sheet.example'))).at);
+      assert.deepEqual(
+        await Promise.all([0, 1, tasksPerPersonMax].map(async (at) => (await visitor.page(begun[at]!)).status)),
+        [404, 200, 200],
+      );
+    });
 
     it('three faults among many: told beside their lines, the others invited, the faults mended and invited after', async () => {
       const people = Array.from({ length: 30 }, (_one, index) => `p${index}@sheet.example,Given ${index},Family,Crew,${index}`);

@@ -36,6 +36,8 @@ export type TaskItem = Readonly<Pick<ConsoleTaskItemTable, 'position' | 'item' |
 const keptMs = 7 * 24 * 3600 * 1000;
 const takenMs = 60_000;
 const insertedAtOnce = 200;
+/** Tasks that are kept of a person; the oldest go first. */
+export const tasksPerPersonMax = 20;
 
 export async function insertTask(
   queries: Queries,
@@ -44,6 +46,7 @@ export async function insertTask(
   items: readonly TaskItem[],
 ): Promise<void> {
   const { id, madeBy, action, options } = task;
+  await forgetOldest(queries, tenant, madeBy);
   await queries
     .insertInto('console_tasks')
     .values({ tenant_id: tenant, id, made_by: madeBy, action, options, expires_at: sql<number>`${databaseNowMs} + ${keptMs}` })
@@ -53,6 +56,25 @@ export async function insertTask(
     const values = rows.map((item): Insertable<ConsoleTaskItemTable> => ({ ...item, tenant_id: tenant, task_id: id, taken_at: 0 }));
     await queries.insertInto('console_task_items').values(values).execute();
   }
+}
+
+/** Makes room for one more. */
+async function forgetOldest(queries: Queries, tenant: TenantId, madeBy: string): Promise<void> {
+  await queries
+    .deleteFrom('console_tasks')
+    .where('tenant_id', '=', tenant)
+    .where('made_by', '=', madeBy)
+    .where('id', 'not in', (eb) =>
+      eb
+        .selectFrom('console_tasks')
+        .select('id')
+        .where('tenant_id', '=', tenant)
+        .where('made_by', '=', madeBy)
+        .orderBy('expires_at', 'desc')
+        .orderBy('id')
+        .limit(tasksPerPersonMax - 1),
+    )
+    .execute();
 }
 
 /** A task of that person. */
