@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { join } from 'node:path';
-import type { FlowJob } from './flow-driver.ts';
+import { emailOf, type FlowJob } from './flow-job.ts';
 import { type GatehouseProcess, root, startGatehouse } from './process.ts';
 import { createParty, createUser } from './sign-in.ts';
 import { type Bench, interleave, ownCpuMs } from './table.ts';
@@ -12,7 +12,7 @@ import { createTenant } from './tenant.ts';
 const rounds = 5;
 const seconds = 4;
 const connections = 24;
-const people = 60 * connections;
+const people = 150 * connections;
 const signaturesMax = 5;
 
 export const codeFlow: Bench = async () => {
@@ -20,15 +20,14 @@ export const codeFlow: Bench = async () => {
   try {
     const tenant = await createTenant(gatehouse);
     const { clientId, clientSecret, redirectUri } = await createParty(tenant);
-    const emails = Array.from({ length: people }, (_item, index) => `person-${index}@bench.example`);
-    for (const email of emails) await createUser(tenant, email);
+    for (let index = 0; index < people; index += 1) await createUser(tenant, emailOf(index));
     const job: FlowJob = {
       authorizeUrl: `${tenant.baseUrl}/v1/idp/oidc/authorize`,
       tokenUrl: `${tenant.baseUrl}/v1/idp/oidc/token`,
       clientId,
       clientSecret,
       redirectUri,
-      emails,
+      people,
       connections,
       outboxUrl: `${gatehouse.url}/v1/system/outbox`,
       operatorToken: gatehouse.operatorToken,

@@ -2,19 +2,7 @@
 // Started by code-flow.ts with its job as JSON in argv; prints `{"flows": n, "seconds": s}`.
 import { createHash, randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
-
-export interface FlowJob {
-  readonly authorizeUrl: string;
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly redirectUri: string;
-  readonly emails: readonly string[];
-  readonly connections: number;
-  readonly outboxUrl: string;
-  readonly operatorToken: string;
-  readonly seconds: number;
-}
+import { emailOf, type FlowJob } from './flow-job.ts';
 
 const job: FlowJob = JSON.parse(process.argv[2]!);
 const agent = new Agent({ keepAlive: true, maxSockets: 128 });
@@ -117,9 +105,9 @@ let flows = 0;
 await Promise.all(
   Array.from({ length: job.connections }, async (_item, connection) => {
     // Each connection has people of its own and takes them in turn: a mailbox gets at most one PIN a second.
-    const people = job.emails.filter((_email, index) => index % job.connections === connection);
+    const own = Math.floor(job.people / job.connections);
     for (let turn = 0; Date.now() < until; turn += 1) {
-      await flow(people[turn % people.length]!);
+      await flow(emailOf(connection + (turn % own) * job.connections));
       flows += 1;
     }
   }),

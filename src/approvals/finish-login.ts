@@ -124,7 +124,7 @@ async function delivered<Reason extends string>(
 ): Promise<Outcome<FinishedLogin, Reason>> {
   if (!settled.ok) return settled;
   const { answer, grown, ...rest } = settled;
-  if (grown !== undefined) await deps.database.write(tenant.id, (queries) => trimTries(queries, tenant.id, grown));
+  await trimTries(deps.database, tenant.id, grown);
   return { ...rest, ...(typeof answer === 'string' ? { location: answer } : await destinationOf(deps, tenant, answer)) };
 }
 

@@ -25,6 +25,7 @@ import type { Queries } from '../storage/engine/database.ts';
 import { findUserByIdentifier } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { identifyLogin, setLoginStep } from '../storage/sign-in/login-transactions.ts';
+import { trimTries } from '../storage/sign-in/sign-in-tries.ts';
 import { findProviderOfAddress } from './external/address-provider.ts';
 import { leaveFor } from './external/external-steps.ts';
 import { tellWithheld } from './external/inbound.ts';
@@ -41,7 +42,7 @@ import {
   withdrawEarlier,
 } from './login-step.ts';
 import type { LoginNow } from './login-view.ts';
-import { keepBounds, note, noteAlone } from './noted-try.ts';
+import { note, noteAlone } from './noted-try.ts';
 import { choosePasskey } from './passkey-steps.ts';
 import { mailPin, pinAnswer, preparePin, primaryEmail, startPin } from './pin-mail.ts';
 import { takePush } from './push-budget.ts';
@@ -86,7 +87,7 @@ export async function identify(services: StepDeps, request: FastifyRequest, logi
     return { login: then, grown, sent: mailing === undefined ? undefined : await startPin(queries, services, request, then, mailing) };
   });
   if (outcome === undefined) throw conflict(login, 'identify');
-  await keepBounds(services, tenant.id, outcome.grown);
+  await trimTries(services.database, tenant.id, outcome.grown);
   if (provider !== undefined) {
     const { location } = await leaveFor(services, request, login, { provider, identifier });
     return { state: 'choose', methods, redirect_to: location };
@@ -257,7 +258,7 @@ async function recordFailure(
     if (reason === 'locked' && verdict.isTold === true) await mailBudgetSpent(queries, services, tenant, person);
     return note(queries, request, login, line);
   });
-  await keepBounds(services, tenant.id, grown);
+  await trimTries(services.database, tenant.id, grown);
 }
 
 /** A new transaction for the same request, for a browser whose first one expired. Only OIDC: a SAML session ends with its login. */

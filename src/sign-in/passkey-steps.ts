@@ -17,9 +17,10 @@ import type { Queries } from '../storage/engine/database.ts';
 import { findUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { setLoginStep } from '../storage/sign-in/login-transactions.ts';
+import { trimTries } from '../storage/sign-in/sign-in-tries.ts';
 import { approvalFacts, conflict, orRollBack, personKeyOf, rollback, type StepAnswer, withdrawEarlier } from './login-step.ts';
 import type { LoginNow } from './login-view.ts';
-import { keepBounds, note } from './noted-try.ts';
+import { note } from './noted-try.ts';
 
 const subjectOf = ({ row }: LoginNow): string => `login:${row.id}`;
 
@@ -101,6 +102,6 @@ async function refused(services: Parts<'clock' | 'database'>, request: FastifyRe
     });
     return note(queries, request, login, { type: 'login.refused', check: 'passkey_refused', detail: reason });
   });
-  await keepBounds(services, tenant.id, grown);
+  await trimTries(services.database, tenant.id, grown);
   return reject('login.passkey_refused', reason);
 }

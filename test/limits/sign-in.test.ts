@@ -70,7 +70,7 @@ for (const database of databases) {
       };
       const add = async (id: string, userId: UserId | undefined, addressBlock: string): Promise<void> => {
         const grown = await database.write(tenant.id, (queries) => note(queries, id, userId, addressBlock));
-        await database.write(tenant.id, (queries) => trimTries(queries, tenant.id, grown!));
+        await trimTries(database, tenant.id, grown);
       };
       const kept = async (of: Pick<TryFilter, 'userId' | 'typed'>): Promise<readonly string[]> => {
         const tries = await database.read(tenant.id, (queries) => listTries(queries, tenant.id, { ...of, limit: 2000 }));

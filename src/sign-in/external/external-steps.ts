@@ -19,12 +19,13 @@ import { randomSecret } from '../../platform/random.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { listCachedProviders } from '../../storage/registry/identity-providers.ts';
 import { insertExternalLogin } from '../../storage/sign-in/external-logins.ts';
+import { trimTries } from '../../storage/sign-in/sign-in-tries.ts';
 import { openSecret } from '../../tokens/kind-secret.ts';
 import { type SentWith, sealSentWith } from '../../tokens/provider-secret.ts';
 import { samlKeysOf } from '../../tokens/saml-keys.ts';
 import { conflict, isOpen } from '../login-step.ts';
 import type { LoginNow } from '../login-view.ts';
-import { keepBounds, note, noteAlone } from '../noted-try.ts';
+import { note, noteAlone } from '../noted-try.ts';
 
 export type ExternalDeps = PinDeps & Parts<'outbound' | 'rateLimiter'>;
 
@@ -152,7 +153,7 @@ export async function refuse(
     });
     return note(queries, request, login, { type: 'login.refused', check, detail: `${provider.alias}: ${detail}` });
   });
-  await keepBounds(services, tenant.id, grown);
+  await trimTries(services.database, tenant.id, grown);
   return reject(reason === 'refused' ? 'login.external_refused' : 'login.external_unavailable', {
     reason: detail,
     expected: provider.alias,

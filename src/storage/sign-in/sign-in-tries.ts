@@ -13,7 +13,7 @@ import {
 import { foldKey } from '../../domain/fold.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { TryCheck, TryType } from '../../domain/sign-in/sign-in-try.ts';
-import type { Queries } from '../engine/database.ts';
+import type { Database, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { compilable, statement } from '../engine/statement.ts';
 import type { LoginTransaction } from './login-transactions.ts';
@@ -125,7 +125,7 @@ export async function noteTry(
     requestId: line.requestId ?? null,
     keptMs: typedKey === null ? keptMs : unknownKeptMs,
   };
-  const isNew = (await insertTry(queries, values)).rows.length === 1;
+  const isNew = current?.id !== id && (await insertTry(queries, values)).rows.length === 1;
   const isThere = isNew || (await updateTry(queries, { ...values, isNamed: subject === undefined ? 0 : 1 })).rows.length === 1;
   if (isThere) await insertLine(queries, lineValues(tenant, id, line, values.failed));
   return isNew ? { userId, addressBlock } : undefined;
@@ -142,16 +142,27 @@ export async function noteOnTry(queries: Queries, tenant: TenantId, transaction:
 }
 
 /** Whose tries became one more. */
-export interface GrownTries {
-  readonly userId: UserId | '';
-  readonly addressBlock: string;
-}
+export type GrownTries = { readonly userId: UserId | ''; readonly addressBlock: string };
 
-/** Drops the oldest tries beyond what is kept of a person, or of all names that nobody has. A transaction of its own, which locks nothing else. */
-export async function trimTries(queries: Queries, tenant: TenantId, { userId, addressBlock }: GrownTries): Promise<void> {
-  const keep = userId === '' ? unknownSignInTriesMax : signInTriesPerPersonMax;
-  await trimStatement(queries, { tenant, userId, keep });
-  await trimBlockStatement(queries, { tenant, userId, addressBlock, keep: signInTriesPerAddressMax });
+/**
+ * Drops the oldest tries beyond what is kept of a person, or of all names that nobody has, after the transaction that added one.
+ * Nearly always there are none, so that it asks first; a transaction of its own locks nothing else.
+ */
+export async function trimTries(database: Database, tenant: TenantId, grown: GrownTries | undefined): Promise<void> {
+  if (grown === undefined) return;
+  const { userId } = grown;
+  const kept = {
+    ...grown,
+    tenant,
+    keep: userId === '' ? unknownSignInTriesMax : signInTriesPerPersonMax,
+    keepOfBlock: signInTriesPerAddressMax,
+  };
+  const { rows } = await database.read(tenant, (queries) => beyondStatement(queries, kept));
+  if (rows.length === 0) return;
+  await database.write(tenant, async (queries) => {
+    await trimStatement(queries, kept);
+    await trimBlockStatement(queries, kept);
+  });
 }
 
 /** What is told of a mail after somebody got in by another means changes nothing. */
@@ -282,9 +293,19 @@ const insertLine = statement((queries, { tenant, tryId, type, failed, detail, re
   ),
 );
 
-type Trimmed = { readonly tenant: TenantId; readonly userId: string; readonly keep: number };
+type Kept = GrownTries & { readonly tenant: TenantId; readonly keep: number; readonly keepOfBlock: number };
 
-const trimStatement = statement((queries, { tenant, userId, keep }: Trimmed) =>
+const beyondStatement = statement((queries, { tenant, userId, addressBlock, keep, keepOfBlock }: Kept) =>
+  compilable(
+    queries,
+    sql`
+    SELECT 1 WHERE EXISTS (SELECT 1 FROM sign_in_tries WHERE tenant_id = ${tenant} AND user_id = ${userId} LIMIT 1 OFFSET ${keep})
+      OR EXISTS (SELECT 1 FROM sign_in_tries WHERE tenant_id = ${tenant} AND address_block = ${addressBlock} AND user_id = ${userId}
+        LIMIT 1 OFFSET ${keepOfBlock})`,
+  ),
+);
+
+const trimStatement = statement((queries, { tenant, userId, keep }: Kept) =>
   compilable(
     queries,
     sql`
@@ -294,13 +315,13 @@ const trimStatement = statement((queries, { tenant, userId, keep }: Trimmed) =>
   ),
 );
 
-const trimBlockStatement = statement((queries, { tenant, userId, addressBlock, keep }: Trimmed & { readonly addressBlock: string }) =>
+const trimBlockStatement = statement((queries, { tenant, userId, addressBlock, keepOfBlock }: Kept) =>
   compilable(
     queries,
     sql`
     DELETE FROM sign_in_tries WHERE tenant_id = ${tenant} AND address_block = ${addressBlock} AND user_id = ${userId} AND (started_at, id) <= (
       SELECT started_at, id FROM sign_in_tries WHERE tenant_id = ${tenant} AND address_block = ${addressBlock} AND user_id = ${userId}
-      ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET ${keep})`,
+      ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET ${keepOfBlock})`,
   ),
 );
 

@@ -394,6 +394,18 @@ export const migrations: readonly Migration[] = [
   { number: 563, name: 'console-tasks', apply: consoleTasks },
   { number: 564, name: 'scim-tokens', apply: scimTokens },
   { number: 570, name: 'cross-app-access', apply: crossAppAccess },
+  {
+    number: 576,
+    name: 'tries-of-address',
+    table: 'sign_in_tries',
+    // As they are kept (storage/sign-in/sign-in-tries.ts): of an address, those of one person.
+    index: { columns: ['tenant_id', 'address_block', 'user_id', 'started_at', 'id'] },
+  },
+  {
+    number: 577,
+    name: 'tries-of-address-before',
+    apply: (context) => context.execute('DROP INDEX IF EXISTS "sign_in_tries_by_address_block_started_at_id"'),
+  },
   { number: 580, name: 'organizations', apply: organizations },
   { number: 581, name: 'organization-capabilities', backfill: addOrganizationCapabilities },
   { number: 582, name: 'organizations-of-grants', apply: organizationsOfGrants },

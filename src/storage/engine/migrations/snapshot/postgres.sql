@@ -2010,8 +2010,6 @@ CREATE INDEX sign_in_tries_by_started_at_id ON public.sign_in_tries USING btree 
 
 CREATE INDEX sign_in_tries_by_user_id_started_at_id ON public.sign_in_tries USING btree (tenant_id, user_id, started_at, id);
 
-CREATE INDEX sign_in_tries_by_address_block_started_at_id ON public.sign_in_tries USING btree (tenant_id, address_block, started_at, id);
-
 CREATE INDEX sign_in_tries_by_application_started_at_id ON public.sign_in_tries USING btree (tenant_id, application, started_at, id);
 
 CREATE INDEX sign_in_tries_by_expires_at ON public.sign_in_tries USING btree (tenant_id, expires_at);
@@ -2025,6 +2023,8 @@ CREATE INDEX console_tasks_by_expires_at ON public.console_tasks USING btree (te
 CREATE INDEX console_task_items_by_task_id_state_position ON public.console_task_items USING btree (tenant_id, task_id, state, "position");
 
 CREATE INDEX scim_tokens_by_expires_at ON public.scim_tokens USING btree (tenant_id, expires_at);
+
+CREATE INDEX sign_in_tries_by_address_block_user_id_started_at_id ON public.sign_in_tries USING btree (tenant_id, address_block, user_id, started_at, id);
 
 CREATE INDEX organization_members_by_user_id_organization_id ON public.organization_members USING btree (tenant_id, user_id, organization_id);
 
@@ -2279,6 +2279,8 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (563, 'console-tasks', gatehouse_now_ms()),
   (564, 'scim-tokens', gatehouse_now_ms()),
   (570, 'cross-app-access', gatehouse_now_ms()),
+  (576, 'tries-of-address', gatehouse_now_ms()),
+  (577, 'tries-of-address-before', gatehouse_now_ms()),
   (580, 'organizations', gatehouse_now_ms()),
   (581, 'organization-capabilities', gatehouse_now_ms()),
   (582, 'organizations-of-grants', gatehouse_now_ms());

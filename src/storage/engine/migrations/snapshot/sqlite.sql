@@ -584,8 +584,6 @@ CREATE INDEX "sign_in_tries_by_started_at_id" ON "sign_in_tries" ("tenant_id", "
 
 CREATE INDEX "sign_in_tries_by_user_id_started_at_id" ON "sign_in_tries" ("tenant_id", "user_id", "started_at", "id");
 
-CREATE INDEX "sign_in_tries_by_address_block_started_at_id" ON "sign_in_tries" ("tenant_id", "address_block", "started_at", "id");
-
 CREATE INDEX "sign_in_tries_by_application_started_at_id" ON "sign_in_tries" ("tenant_id", "application", "started_at", "id");
 
 CREATE INDEX "sign_in_tries_by_expires_at" ON "sign_in_tries" ("tenant_id", "expires_at");
@@ -611,6 +609,8 @@ CREATE INDEX "console_task_items_by_task_id_state_position" ON "console_task_ite
 CREATE TABLE "scim_tokens" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name" TEXT NOT NULL, "token_hash" TEXT NOT NULL, "created_by" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "expires_at" INTEGER, "last_used_at" INTEGER, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "token_hash")) STRICT, WITHOUT ROWID;
 
 CREATE INDEX "scim_tokens_by_expires_at" ON "scim_tokens" ("tenant_id", "expires_at");
+
+CREATE INDEX "sign_in_tries_by_address_block_user_id_started_at_id" ON "sign_in_tries" ("tenant_id", "address_block", "user_id", "started_at", "id");
 
 CREATE TABLE "organization_roles" ("tenant_id" TEXT NOT NULL, "name" TEXT NOT NULL, "description" TEXT, "scopes" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "name")) STRICT, WITHOUT ROWID;
 
@@ -843,7 +843,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('sign_in_openings', 'sign_in_openings', '1000000 500000 1'),
   ('sign_in_openings', 'sign_in_openings_by_expires_at', '1000000 500000 10'),
   ('sign_in_tries', 'sign_in_tries', '1000000 500000 1'),
-  ('sign_in_tries', 'sign_in_tries_by_address_block_started_at_id', '1000000 500000 10 5 2'),
+  ('sign_in_tries', 'sign_in_tries_by_address_block_user_id_started_at_id', '1000000 500000 10 5 2 1'),
   ('sign_in_tries', 'sign_in_tries_by_application_started_at_id', '1000000 500000 10 5 2'),
   ('sign_in_tries', 'sign_in_tries_by_expires_at', '1000000 500000 10'),
   ('sign_in_tries', 'sign_in_tries_by_started_at_id', '1000000 500000 10 5'),
@@ -1057,6 +1057,8 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (563, 'console-tasks', gatehouse_now_ms()),
   (564, 'scim-tokens', gatehouse_now_ms()),
   (570, 'cross-app-access', gatehouse_now_ms()),
+  (576, 'tries-of-address', gatehouse_now_ms()),
+  (577, 'tries-of-address-before', gatehouse_now_ms()),
   (580, 'organizations', gatehouse_now_ms()),
   (581, 'organization-capabilities', gatehouse_now_ms()),
   (582, 'organizations-of-grants', gatehouse_now_ms());
