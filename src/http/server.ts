@@ -126,10 +126,9 @@ function malformedAt(prefixes: readonly SurfacePrefix[], { url }: FastifyRequest
 }
 
 function surfaceAt(prefixes: readonly SurfacePrefix[], url: string): SurfacePrefix | undefined {
-  const [path = ''] = url.split('?', 1);
-  return prefixes
-    .toSorted((left, right) => right.prefix.length - left.prefix.length)
-    .find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+  const query = url.indexOf('?');
+  const path = query < 0 ? url : url.slice(0, query);
+  return prefixes.find(({ prefix }) => path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/'));
 }
 
 const quietCheckMs = 50;

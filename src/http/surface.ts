@@ -77,6 +77,7 @@ export function registerSurface(
   define: (route: Route) => void,
 ): void {
   app.surfacePrefixes.push(definition);
+  app.surfacePrefixes.sort((left, right) => right.prefix.length - left.prefix.length);
   app.register(
     async (scope) => {
       readBodies(scope, definition);
