@@ -5,7 +5,7 @@ import type { IdentityProvider, ProviderValues } from '../domain/sign-in/identit
 import { metadataOf, readUpstreamMetadata } from '../federation/saml/idp-metadata.ts';
 import { randomId } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
-import { deleteProvenDomain, dropUnnamedDomains } from '../storage/registry/provider-domains.ts';
+import { deleteProvenDomain, dropUnnamedDomains } from '../storage/registry/proven-domains.ts';
 import { recordAct } from './administration.ts';
 import type { Writing } from './kinds.ts';
 
@@ -32,11 +32,12 @@ export async function judgeDomains(
   after: IdentityProvider,
 ): Promise<void> {
   const { tenant, by } = acting;
-  await dropUnnamedDomains(queries, tenant.id, after);
+  const owner = { kind: 'identity_provider', id: after.id } as const;
+  await dropUnnamedDomains(queries, tenant.id, owner, after.domains);
   if (isSameAuthority(before, after)) return;
   const target = `identity_provider:${after.id}` as const;
   for (const domain of after.domains)
-    if (await deleteProvenDomain(queries, tenant.id, domain, after.id))
+    if (await deleteProvenDomain(queries, tenant.id, domain, owner))
       await recordAct(queries, store, tenant.id, by, { type: 'identity_provider.domain_lapsed', target, data: { domain } });
 }
 

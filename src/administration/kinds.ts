@@ -101,16 +101,20 @@ export async function createThing<T extends Fields>(
   const without = typeof read.clear === 'string' ? undefined : kind.secret?.missing?.(read.values);
   if (without !== undefined) return faulty(without);
   requirePower(kind, acting, read.values);
+  requireForChange(kind, acting, undefined, read.values);
   await registered.effects.prepare?.(store, acting.tenant.id);
-  return store.cache.write(acting.tenant.id, async (queries): Promise<KindDone<T>> => {
-    const fault =
-      (await fullnessOf(registered, queries, store.database, acting.tenant.id)) ??
-      (await registered.effects.fault?.(queries, acting.tenant.id, read.values, undefined));
-    if (fault !== undefined) return faulty(fault);
-    await requireReach(registered, queries, acting, [read.values]);
-    const added = await addThing(registered, queries, { store, acting }, { id: uuidV7(store.clock.nowMs()), ...read });
-    return added.ok ? added : faulty(added.fault);
-  });
+  const done = await unlessTaken(kind.unique[0]?.[0] ?? '', () =>
+    store.cache.write(acting.tenant.id, async (queries): Promise<KindDone<T>> => {
+      const fault =
+        (await fullnessOf(registered, queries, store.database, acting.tenant.id)) ??
+        (await registered.effects.fault?.(queries, acting.tenant.id, read.values, undefined));
+      if (fault !== undefined) return faulty(fault);
+      await requireReach(registered, queries, acting, [read.values]);
+      const added = await addThing(registered, queries, { store, acting }, { id: uuidV7(store.clock.nowMs()), ...read });
+      return added.ok ? added : faulty(added.fault);
+    }),
+  );
+  return done.ok ? done.value : faulty(firstTaken(kind, done.field));
 }
 
 /** Who makes one more, where there may be so many, waits for others who do, and is told when there are. */
@@ -179,6 +183,7 @@ export async function changeThing<T extends Fields>(
       if (fault !== undefined) return faulty(fault);
       requirePower(kind, acting, before);
       requirePower(kind, acting, values);
+      requireForChange(kind, acting, before, values);
       await requireReach(registered, queries, acting, [before, values]);
       const besides = await registered.effects.fault?.(queries, tenant.id, values, before);
       if (besides !== undefined) return faulty(besides);
@@ -283,6 +288,7 @@ export async function removeThing<T extends Fields>(
       requirePower(kind, acting, before);
       await requireReach(registered, queries, acting, [before]);
     }
+    requireForChange(kind, acting, before, undefined);
     const done = await dropThing(registered, queries, { store, acting }, before);
     if (done === false) return fail('unknown');
     return done === true ? { ok: true, thing: before } : faulty(done);
@@ -360,13 +366,26 @@ async function spelledTaken<T extends Fields>(
 
 /** For whoever lost a race: nobody knows which value, so the first one is told. */
 function firstTaken(kind: Pick<Kind, 'unique' | 'fields'>, field?: string): KindFault {
-  const [key, text] = kind.unique.find(([name]) => name === field) ?? kind.unique[0] ?? ['', 'The name is in use.'];
+  const isOther = field !== undefined && Object.values(kind.fields).some(({ name }) => name === field);
+  const named = kind.unique.find(([name]) => name === field);
+  if (named === undefined && isOther) return { field, text: 'It is in use.', is: 'taken' };
+  const [key, text] = named ?? kind.unique[0] ?? ['', 'The name is in use.'];
   return { field: kind.fields[key]?.name ?? key, text, is: 'taken' };
 }
 
 /** Whoever has a hand in a thing holds what it hands out. @throws the caller's own refusal, before anything is written */
 function requirePower<T extends Fields>({ power }: Kind<T>, { by, tenant }: Acting, values: ValuesOf<T>): void {
   if (power.needs !== undefined) by.require?.(power.needs(values, tenant));
+}
+
+/** The same for what is other by it. */
+function requireForChange<T extends Fields>(
+  { power }: Kind<T>,
+  { by, tenant }: Acting,
+  before: ValuesOf<T> | undefined,
+  after: ValuesOf<T> | undefined,
+): void {
+  if (power.toChange !== undefined) by.require?.(power.toChange(before, after, tenant));
 }
 
 /** The same of what names it. */

@@ -18,6 +18,7 @@ import { deleteRole } from '../storage/registry/roles.ts';
 import { deleteServiceProvider } from '../storage/registry/service-providers.ts';
 import { judgeDomains, metadataFault, renewProofs } from './identity-providers.ts';
 import { type Effects, type Registered, register } from './kinds.ts';
+import { addedOrganization, changedOrganization, namedFault } from './organizations.ts';
 
 type Kinds = typeof kinds;
 /** Kinds whose ids are of a type of their own. */
@@ -82,6 +83,7 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
       return done === 'held' ? heldByMemberFault(name) : done === 'deleted';
     },
   },
+  organization: { fault: namedFault, added: addedOrganization, changed: changedOrganization },
   identity_provider: { reading: metadataFault, settle: renewProofs, changed: judgeDomains },
 };
 

@@ -41,8 +41,10 @@ function sampleLogin(tenant: Tenant, step: LoginStep): LoginNow {
     decision: undefined,
     accounts: step === 'account' ? [sampleAccount] : [],
     organizations: [],
+    organization: undefined,
+    strength: { kind: 'oidc', acr_values: null },
     providers: [],
-    ownProvider: undefined,
+    ownProviders: [],
     consent: step === 'consent' ? ['openid', 'profile', 'email'] : undefined,
   };
 }

@@ -18,6 +18,7 @@ import { deleteExternalIdentity, insertExternalIdentity, listExternalIdentities 
 import { listPasskeysOfUser } from '../storage/sign-in/passkeys.ts';
 import type { MailDeps } from './mailed/mail-delivery.ts';
 import { mailUser } from './mailed/user-mail.ts';
+import { countsForAddress } from './organizations/customer-providers.ts';
 import { setProviderGroups } from './provider-groups.ts';
 
 /** What of a person's proves their account beyond a mailbox, as far as the tenant takes it for signing in; of administrators always. */
@@ -32,13 +33,20 @@ export async function strongMethodsOf(queries: Queries, { id, settings }: Tenant
   return ([phoneMethod, passkeyMethod] as const).filter((method) => has[method] && counts(method));
 }
 
+/** Whether an account that was proven so may be linked: a mailbox is the proof of who has nothing stronger. */
+export const mayLinkBy = async (queries: Queries, tenant: Tenant, userId: UserId, method: string | null): Promise<boolean> =>
+  method !== emailPinMethod || (await strongMethodsOf(queries, tenant, userId)).length === 0;
+
 export interface Linking {
   readonly identity: ExternalIdentity;
   readonly userId: UserId;
   readonly requestId: string;
 }
 
-/** Links in the caller's transaction. Undefined when the identity is somebody's already, or its provider is gone. */
+/**
+ * Links in the caller's transaction. Undefined when the identity is somebody's already, its provider is gone, or that is an organisation's and
+ * does not count for the address.
+ */
 export async function linkIdentity(
   queries: Queries,
   deps: MailDeps,
@@ -47,6 +55,7 @@ export async function linkIdentity(
 ): Promise<ExternalIdentityId | undefined> {
   const provider = await findIdentityProvider(queries, tenant.id, identity.providerId);
   if (provider === undefined || !provider.enabled) return undefined;
+  if (!(await countsForAddress(queries, tenant, identity))) return undefined;
   const { providerId, issuer, subject, email } = identity;
   const id = uuidV7(deps.clock.nowMs()) as ExternalIdentityId; // made here
   if (!(await insertExternalIdentity(queries, tenant.id, { id, providerId, issuer, subject, userId, email }))) return undefined;

@@ -127,6 +127,8 @@ export const eventTypes = defineEvents({
   'operator.left': { since: '0.2.0', about: ['tenant'], data: { entry: 'text' }, when: 'An operator of the deployment left the console of a tenant.' },
   'organization.created': { since: '0.2.0', about: ['organization'], data: { name: 'text' }, when: 'An organisation was made.' },
   'organization.deleted': { since: '0.2.0', about: ['organization'], data: { name: 'text' }, when: 'An organisation was removed, with its memberships.' },
+  'organization.domain_lapsed': { since: '0.2.0', about: ['organization'], data: { domain: 'text' }, when: 'A domain of an organisation is no longer proven.' },
+  'organization.domain_proven': { since: '0.2.0', about: ['organization'], data: { domain: 'text' }, when: 'A domain was shown to be of its organisation.' },
   'organization.member_added': { since: '0.2.0', about: ['organization'], data: { user: 'text', roles: 'list' }, when: 'A person is in an organisation.' },
   'organization.member_changed': { since: '0.2.0', about: ['organization'], data: { user: 'text', roles: 'list' }, when: 'A member of an organisation has other roles there.' },
   'organization.member_removed': { since: '0.2.0', about: ['organization'], data: { user: 'text' }, when: 'A person is no longer in an organisation.' },

@@ -141,7 +141,7 @@ export const externalLoginSeconds = 600;
 export const externalAnswerBytesMax = 192 * 1024;
 /** XML that an administrator pastes; see samlMetadataXmlLimits. */
 export const providerMetadataCharsMax = 128 * 1024;
-export const providerDomainsMax = 20; // domains one provider answers for
+export const providerDomainsMax = 20; // domains of one provider, or one organisation
 export const domainCharsMax = 253; // RFC 1035 2.3.4
 /** Between the clock of another provider and ours, either way. */
 export const samlClockToleranceSeconds = 60;

@@ -134,6 +134,8 @@ export interface Kind<T extends Fields = Fields> {
     readonly write: Capability;
     /** What a thing hands out: whoever makes, changes or deletes one, holds it, before and after. */
     needs?(values: ValuesOf<T>, tenant: Context['tenant']): readonly Capability[];
+    /** What a change, a new thing (without before) or a deletion (without after) wants for what is other by it. */
+    toChange?(before: ValuesOf<T> | undefined, after: ValuesOf<T> | undefined, tenant: Context['tenant']): readonly Capability[];
     /** A deletion hands out nothing, and wants none of it. */
     readonly isFreelyDeleted?: true;
   };

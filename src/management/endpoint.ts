@@ -3,7 +3,7 @@
 
 import type { Static, TSchema } from 'typebox';
 import type { Administration, By } from '../administration/administration.ts';
-import type { DomainDeps } from '../administration/provider-domains.ts';
+import type { DomainDeps } from '../administration/domain-proofs.ts';
 import type { RefreshDeps } from '../administration/saml/sp-refresh.ts';
 import type { PushParts } from '../approvals/pushed/push-sending.ts';
 import type { ConnectorCalls } from '../connectors/engine.ts';

@@ -31,7 +31,8 @@ import { externalIdentityEndpoints } from './people/external-identities.ts';
 import { groupEndpoints } from './people/groups.ts';
 import { invitationEndpoints } from './people/invitations.ts';
 import { knownSecretEndpoints } from './people/known-secrets.ts';
-import { besideOrganization, organizationMemberEndpoints } from './people/organization-members.ts';
+import { organizationMemberEndpoints } from './people/organization-members.ts';
+import { besideOrganization, organizationEndpoints } from './people/organizations.ts';
 import { passkeyEndpoints } from './people/passkeys.ts';
 import { recoveryEndpoints } from './people/recoveries.ts';
 import { recoveryCodeEndpoints } from './people/recovery-codes.ts';
@@ -52,7 +53,7 @@ export const systemEndpoints: readonly Endpoint[] = [...tenantEndpoints, ...outb
 
 /** What answers of kinds hold beside their fields. */
 const besides: Readonly<Record<string, Besides>> = {
-  organization: besideOrganization,
+  organization: besideOrganization as unknown as Besides,
   service_provider: besideServiceProvider,
   identity_provider: besideProvider as unknown as Besides,
 };
@@ -77,6 +78,7 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...administratorEndpoints,
   ...browserSessionEndpoints,
   ...groupEndpoints,
+  ...organizationEndpoints,
   ...organizationMemberEndpoints,
   ...deviceEndpoints,
   ...pushEndpoints,

@@ -29,7 +29,7 @@ type AnyCall = Call<unknown, unknown>;
 export interface Besides<T extends Fields = Fields, Id extends string = string> {
   readonly properties?: TProperties;
   /** Reads what they are made of, once for all things of an answer. */
-  readonly load?: (queries: Queries, tenant: Tenant) => Promise<{ json(thing: Thing<T, Id>): Json }>;
+  readonly load?: (queries: Queries, tenant: Tenant, things: readonly Thing<T, Id>[]) => Promise<{ json(thing: Thing<T, Id>): Json }>;
   /** People sign in to it: a reader is told when somebody did. */
   readonly signsIn?: SignedInKind;
   readonly actsOn?: NonNullable<Endpoint['actsOn']>;
@@ -46,20 +46,22 @@ export function kindEndpoints<T extends Fields, Id extends string>(of: Registere
   const one = `${path}/:${kind.key}`;
   const answer = answerOf(registered, besides);
   const signedInTo = besides?.signsIn && { kind: besides.signsIn, idName: nameOfField(kind, kind.key) };
+  const answered = async (done: KindDone<T>, call: AnyCall): Promise<Json> =>
+    shown(kind, done, await jsonOf(registered, besides, call, done.ok ? [done.thing] : []));
   return [
     endpoint({
       ...{ method: 'POST', path, capability: power.write, summary: summaries.create, status: 201, answer: withSecret(kind, answer) },
       body: creationOf(takenAt(fields, 'create')),
       handle: async (call) => {
         const given = call.body as Json; // checked by the schema of the same fields
-        return shown(kind, await createThing(registered, call.services, actingOf(call), given), await jsonOf(registered, besides, call));
+        return answered(await createThing(registered, call.services, actingOf(call), given), call);
       },
     }),
     endpoint({
       ...{ method: 'GET', path, capability: power.read, summary: summaries.list, status: 200, answer: listAnswer(answer) },
       query: searchQuery,
       handle: async (call) => {
-        const list = withAlways(kind, call, await listed(registered, call, await jsonOf(registered, besides, call)));
+        const list = withAlways(kind, call, await listed(registered, call, (things) => jsonOf(registered, besides, call, things)));
         return signedInTo === undefined ? list : withLastSignIns(call, signedInTo, list);
       },
     }),
@@ -69,7 +71,8 @@ export function kindEndpoints<T extends Fields, Id extends string>(of: Registere
         const id = idOf(kind, call);
         const always = alwaysOf(kind, call.tenant).find((json) => json[kind.key] === id);
         if (always !== undefined) return always;
-        const json = (await jsonOf(registered, besides, call))(await loadThing(registered, call));
+        const thing = await loadThing(registered, call);
+        const json = (await jsonOf(registered, besides, call, [thing]))(thing);
         return signedInTo === undefined ? json : withLastSignIn(call, signedInTo, json);
       },
     }),
@@ -79,7 +82,7 @@ export function kindEndpoints<T extends Fields, Id extends string>(of: Registere
       handle: async (call) => {
         const given = call.body as Json; // checked by the schema of the same fields
         const done = await changeThing(registered, call.services, actingOf(call), idOf(kind, call), given);
-        return shown(kind, done, await jsonOf(registered, besides, call));
+        return answered(done, call);
       },
     }),
     ...secretEndpoints(registered, answer),
@@ -95,13 +98,14 @@ export function kindEndpoints<T extends Fields, Id extends string>(of: Registere
 
 type ToJson<T extends Fields> = (thing: Thing<T>) => Json;
 
-/** How things are shown in an answer. */
+/** How these things are shown in an answer. */
 export async function jsonOf<T extends Fields, Id extends string>(
   { kind }: Registered<T, Id>,
   besides: Besides<T, Id> | undefined,
   { services, tenant }: Pick<AnyCall, 'services' | 'tenant'>,
+  things: readonly Thing<T, Id>[],
 ): Promise<(thing: Thing<T, Id>) => Json> {
-  const more = besides?.load && (await services.database.read(tenant.id, (queries) => besides.load!(queries, tenant)));
+  const more = besides?.load && (await services.database.read(tenant.id, (queries) => besides.load!(queries, tenant, things)));
   return (thing) => thingToJson(kind, thing, more?.json(thing));
 }
 
@@ -160,34 +164,39 @@ export function answerOf<T extends Fields, Id extends string>({ kind }: Register
   return Type.Object(properties);
 }
 
-function listed<T extends Fields>(
+async function listed<T extends Fields>(
   { kind, rows }: Registered<T>,
   call: Parameters<typeof answerSearched>[0],
-  json: ToJson<T>,
+  shownAs: (things: readonly Thing<T>[]) => Promise<ToJson<T>>,
 ): Promise<Json> {
-  return kind.searchedIn === undefined ? listedFew({ kind, rows }, call, json) : listedMany({ rows }, call, json);
+  const list = await (kind.searchedIn === undefined ? listedFew({ kind, rows }, call) : listedMany({ rows }, call));
+  const things = list['items'] as readonly Thing<T>[]; // as they were found
+  return { ...list, items: things.map(await shownAs(things)) };
 }
 
 async function listedMany<T extends Fields>(
   { rows }: Pick<Registered<T>, 'rows'>,
   { services, tenant, query }: Parameters<typeof answerSearched>[0],
-  json: ToJson<T>,
 ): Promise<Json> {
   const page = pageOf(query);
   const wanted = { ...page, limit: page.limit + 1, search: query.search };
   const found = await services.database.read(tenant.id, (queries) => rows.page(queries, tenant.id, wanted));
-  return listOf(page, found, ({ id }) => id, json);
+  return listOf(
+    page,
+    found,
+    ({ id }) => id,
+    (thing) => thing,
+  );
 }
 
 function listedFew<T extends Fields>(
   { kind, rows }: Pick<Registered<T>, 'kind' | 'rows'>,
   call: Parameters<typeof answerSearched>[0],
-  json: ToJson<T>,
 ): Promise<Json> {
   return answerSearched(call, rows.page, {
     key: (thing) => (kind.listedBy === undefined ? thing.id : String((thing as Json)[kind.listedBy])),
     texts: (thing) => kind.searched(thing).map((text) => text ?? ''),
-    json,
+    json: (thing) => thing,
   });
 }
 

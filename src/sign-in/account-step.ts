@@ -57,7 +57,7 @@ export async function chooseAccount(services: Parts<'clock' | 'database'>, reque
   const account = readOptionalField(request, 'account', identifierCharsMax);
   const session = login.accounts.find(({ id }) => id === account);
   if (session === undefined) throw badField('account', 'unknown', 'one of the accounts shown');
-  const decision = judgeSession(session, wishOf(login.row), services.clock.nowMs());
+  const decision = judgeSession(session, wishOf(login.row, login.organization), services.clock.nowMs());
   await apply(services, login, decision);
   return { state: decision.kind === 'continue' ? 'approved' : 'choose' };
 }

@@ -155,8 +155,8 @@ function chooseBody(context: LoginView): LoginContent {
 ${whoLine(context)}
 ${alertBox(context)}
 ${withPasskey && passkeyParts(context)}
-${login.methods.length === 0 && login.ownProvider === undefined && html`<div class="alert" role="alert">${messages.noMethod}</div>`}
-<div class="stack">${login.ownProvider !== undefined && html`<form method="post" action="${path}/external"><input type="hidden" name="alias" value="${login.ownProvider.alias}"><input type="hidden" name="identifier" value="${login.row.identifier ?? ''}"><button id="idp-${login.ownProvider.alias}">${messages.continueWith(login.ownProvider.name)}</button></form>`}${login.methods.map(choice)}</div>
+${login.methods.length === 0 && login.ownProviders.length === 0 && html`<div class="alert" role="alert">${messages.noMethod}</div>`}
+<div class="stack">${login.ownProviders.map(({ alias, name }) => html`<form method="post" action="${path}/external"><input type="hidden" name="alias" value="${alias}"><input type="hidden" name="identifier" value="${login.row.identifier ?? ''}"><button id="idp-${alias}">${messages.continueWith(name)}</button></form>`)}${login.methods.map(choice)}</div>
 <div class="foot">${lostPhone(context)}${cancelForm(context)}</div>`,
   };
 }

@@ -16,7 +16,7 @@ import type { ApprovalId } from '../domain/ids.ts';
 import { loadRequestedClaims } from '../domain/oidc/requested-claims.ts';
 import type { ExternalIdentity } from '../domain/sign-in/external-identity.ts';
 import { emailPinMethod, type LoginMethod, loginMethodNames, passkeyMethod, phoneMethod } from '../domain/sign-in/login-methods.ts';
-import { allowedMethods, offeredMethods } from '../domain/sign-in/sign-in-strength.ts';
+import { offeredMethods } from '../domain/sign-in/sign-in-strength.ts';
 import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import { addressBlock } from '../http/client-address.ts';
 import { badField, isTicked, readField } from '../http/page-request.ts';
@@ -41,7 +41,7 @@ import {
   type StepAnswer,
   withdrawEarlier,
 } from './login-step.ts';
-import type { LoginNow } from './login-view.ts';
+import { type LoginNow, waysInto } from './login-view.ts';
 import { note, noteAlone } from './noted-try.ts';
 import { choosePasskey } from './passkey-steps.ts';
 import { mailPin, pinAnswer, preparePin, primaryEmail, startPin } from './pin-mail.ts';
@@ -62,19 +62,29 @@ export async function identify(services: StepDeps, request: FastifyRequest, logi
     'login_starts_per_ip',
     `identify:${addressBlock(request.clientAddress)}`,
   );
-  const provider = await findProviderOfAddress(services, tenant, identifier);
-  const allowed = allowedMethods(tenant, row);
+  const { organization, strength } = login;
+  const answers = await findProviderOfAddress(services, tenant, identifier, organization);
+  const provider = answers?.provider;
+  const allowed = waysInto(tenant, row, organization);
   // Administrators may use a passkey beside the provider; whether somebody is one is not told, so it is offered to all.
-  const methods = offeredMethods(provider === undefined ? allowed : allowed.filter((method) => method === passkeyMethod), row);
+  const methods = offeredMethods(answers?.isOnly === true ? allowed.filter((method) => method === passkeyMethod) : allowed, strength);
   // The tenant's one way is taken at once; what administrators have beside it is offered there.
-  const ways = offeredMethods(tenant.settings.login_methods, row);
+  const ways = offeredMethods(organization?.signIn === 'own_providers' ? [] : tenant.settings.login_methods, strength);
   const only = provider === undefined && ways.length === 1 ? ways[0] : undefined;
   const mailing = only === emailPinMethod ? await preparePin(services, request) : undefined;
   const keepsSession = !isTicked(request, 'not_my_computer');
   const outcome = await orRollBack(services, login, async (queries) => {
     const subject = await findSubject(queries, login, identifier);
     if (!(await withdrawEarlier(queries, login))) throw rollback;
-    if (!(await identifyLogin(queries, tenant.id, row.id, { ...subject, methods, keepsSession, providerId: provider?.id }))) throw rollback;
+    if (
+      !(await identifyLogin(queries, tenant.id, row.id, {
+        ...subject,
+        methods,
+        keepsSession,
+        providerId: answers?.isOnly ? provider?.id : undefined,
+      }))
+    )
+      throw rollback;
     const identified = {
       ...row,
       user_id: subject.userId ?? null,

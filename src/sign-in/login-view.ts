@@ -6,10 +6,11 @@ import type { Client } from '../domain/client/client.ts';
 import type { Resource } from '../domain/client/resource.ts';
 import { answerHost, factualName, hostOfStranger, isTrusted } from '../domain/client/stranger.ts';
 import { consentScope } from '../domain/oidc/requested-claims.ts';
+import type { Organization } from '../domain/organizations/organization.ts';
 import { asksForOrganization } from '../domain/organizations/tenant-organizations.ts';
 import type { IdentityProvider, ProviderButton } from '../domain/sign-in/identity-provider.ts';
 import type { LoginMethod } from '../domain/sign-in/login-methods.ts';
-import { allowedMethods, offeredMethods } from '../domain/sign-in/sign-in-strength.ts';
+import { allowedMethods, offeredMethods, type StrengthAsked } from '../domain/sign-in/sign-in-strength.ts';
 import type { LiveSsoSession, SessionDecision } from '../domain/sign-in/sso-session.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
@@ -19,7 +20,11 @@ import { findClientOrDocument } from '../storage/registry/clients/client-documen
 import { findCachedClient } from '../storage/registry/clients/clients.ts';
 import { findCachedResource } from '../storage/registry/clients/resources.ts';
 import { listCachedProviders } from '../storage/registry/identity-providers.ts';
+import { cachedProviderOwners } from '../storage/registry/organization-providers.ts';
+import { findSignInOrganization } from '../storage/registry/organizations.ts';
 import { findLoginTransaction, type LoginTransactionNow } from '../storage/sign-in/login-transactions.ts';
+
+import { findProviderOfAddress } from './external/address-provider.ts';
 
 export type LoginDeps = Parts<'cache' | 'clock' | 'database'>;
 
@@ -48,10 +53,13 @@ export interface LoginNow {
   readonly accounts: readonly LiveSsoSession[];
   /** The organisations to choose from, in state `organization`. */
   readonly organizations: readonly Belonging[];
+  /** The one the sign-in is for, where that is known. */
+  readonly organization: Organization | undefined;
+  readonly strength: StrengthAsked;
   /** Other providers to sign in with, while nobody has said who they are. */
   readonly providers: readonly ProviderButton[];
-  /** The one that answers for the address that was typed. */
-  readonly ownProvider: ProviderButton | undefined;
+  /** Those that answer for the address that was typed, and those the organisation has its people come by. */
+  readonly ownProviders: readonly ProviderButton[];
   /** Scopes to be consented to before the finish; undefined when none need be. */
   readonly consent: readonly string[] | undefined;
   /** What is known of a client that nobody registered; undefined for others. */
@@ -80,17 +88,23 @@ export async function loadLogin(
   if (row === undefined) return undefined;
   // What is shown may be half a second old; the finish reads the client's row again.
   const client = await clientOf(services, tenant, row);
+  const organization = await organizationOf(services, tenant, row);
+  const strength = { kind: row.kind, acr_values: row.acr_values, acr_min: organization?.acrMin };
   const stored = stateOf(row);
   const isUnasked = stored === 'identify' && row.user_id === null && row.sso_declined === 0;
   const isBySession = stored === 'approved' && row.approval_state !== 'approved';
-  const found = isUnasked || isBySession ? await considerSessions(services, tenant, cookies, row) : undefined;
+  const found = isUnasked || isBySession ? await considerSessions(services, tenant, cookies, row, organization) : undefined;
   // A session that was to answer and has ended answers nothing: the person signs in.
   const isEnded = isBySession && !(found?.sessions ?? []).some(({ id: live }) => live === row.sso_session_id);
   const decision = isEnded ? ({ kind: 'sign_in', session: undefined } as const) : isUnasked ? found?.decision : undefined;
   const proven = decision?.kind === 'choose' ? 'account' : isEnded ? 'identify' : stored;
   const organizations = proven === 'approved' ? await choicesOf(services, tenant, row) : [];
   const state = organizations.length > 1 ? 'organization' : proven;
-  const providers = await providersOf(services, tenant, state === 'account' ? stored : state);
+  const { providers, ownProviders } = await providersOf(services, tenant, {
+    row,
+    state: state === 'account' ? stored : state,
+    organization,
+  });
   return {
     tenant,
     row,
@@ -101,9 +115,11 @@ export async function loadLogin(
     decision,
     accounts: state === 'account' ? (found?.sessions ?? []) : [],
     organizations: state === 'organization' ? organizations : [],
+    organization,
+    strength,
     providers,
-    ownProvider: row.provider_id === null ? undefined : providers.find(({ id }) => id === row.provider_id),
-    methods: stored === 'identify' || isEnded ? offeredMethods(allowedMethods(tenant, row), row) : JSON.parse(row.methods),
+    ownProviders,
+    methods: stored === 'identify' || isEnded ? offeredMethods(waysInto(tenant, row, organization), strength) : JSON.parse(row.methods),
     consent: state === 'approved' && client !== undefined ? await consentOf(services, tenant, row, client) : undefined,
     stranger: client?.origin === undefined ? undefined : await strangerFacts(services, tenant, row, client),
   };
@@ -137,9 +153,48 @@ async function strangerFacts({ cache }: LoginDeps, tenant: Tenant, row: LoginTra
   };
 }
 
-async function providersOf({ cache }: Parts<'cache'>, { id }: Tenant, state: LoginState): Promise<readonly IdentityProvider[]> {
+/** The methods a sign-in may go by, for an organisation whose people come by its own providers by none. */
+export const waysInto = (tenant: Tenant, row: LoginTransactionNow, organization: Organization | undefined): readonly LoginMethod[] =>
+  organization?.signIn === 'own_providers' ? [] : allowedMethods(tenant, row);
+
+async function organizationOf(
+  { database }: Parts<'database'>,
+  { id: tenant }: Tenant,
+  { organization_id: named, chosen_organization_id: chosen }: LoginTransactionNow,
+): Promise<Organization | undefined> {
+  const id = named ?? chosen;
+  return id === null ? undefined : database.read(tenant, (queries) => findSignInOrganization(queries, tenant, id));
+}
+
+interface Shown {
+  readonly row: LoginTransactionNow;
+  readonly state: LoginState;
+  readonly organization: Organization | undefined;
+}
+
+/** The tenant's, and those of the organisation alone; of others the one that answers for the address that was typed. */
+async function providersOf(
+  services: Parts<'cache' | 'database'>,
+  tenant: Tenant,
+  { row, state, organization }: Shown,
+): Promise<{ readonly providers: readonly IdentityProvider[]; readonly ownProviders: readonly IdentityProvider[] }> {
   const isAsked = state === 'identify' || state === 'choose' || state === 'pin' || state === 'waiting';
-  return isAsked ? (await listCachedProviders(cache, id)).filter(({ enabled }) => enabled) : [];
+  if (!isAsked) return { providers: [], ownProviders: [] };
+  const { identifier, provider_id: only, external_identity: came } = row;
+  const enabled = (await listCachedProviders(services.cache, tenant.id)).filter((one) => one.enabled);
+  if (!tenant.organizations.exist) return { providers: enabled, ownProviders: enabled.filter(({ id }) => id === only) };
+  const owners = await cachedProviderOwners(services.cache, tenant.id);
+  if (organization?.signIn === 'own_providers') {
+    const providers = enabled.filter(({ alias }) => owners.get(alias) === organization.id);
+    return { providers, ownProviders: came === null ? providers : [] };
+  }
+  const answers = identifier === null ? undefined : await findProviderOfAddress(services, tenant, identifier, organization);
+  const answering = enabled.filter(({ id }) => id === (only ?? answers?.provider.id));
+  const isShown = ({ alias }: IdentityProvider): boolean => !owners.has(alias) || owners.get(alias) === organization?.id;
+  return {
+    providers: enabled.filter((one) => isShown(one) || answering.includes(one)),
+    ownProviders: came === null ? answering : [],
+  };
 }
 
 export function stateOf(row: LoginTransactionNow): LoginState {

@@ -49,6 +49,8 @@ export const movedTables: readonly MovedRows[] = [
   { table: 'organization_roles', key: ['name'] },
   { table: 'organizations', key: ['id'] },
   { table: 'organization_members', key: ['organization_id', 'user_id'] },
+  { table: 'organization_domains', key: ['domain'] },
+  { table: 'organization_providers', key: ['alias'] },
   { table: 'access_assignments', key: ['id'] },
   { table: 'passkeys', key: ['id'] },
   { table: 'recovery_codes', key: ['user_id', 'code_hmac'] },

@@ -65,7 +65,8 @@ import type { ImageTable } from './registry/images.ts';
 import type { KindTable } from './registry/kind-rows.ts';
 import type { LastSignInTable } from './registry/last-sign-ins.ts';
 import type { MetadataRefreshTable } from './registry/metadata-refreshes.ts';
-import type { ProviderDomainTable } from './registry/provider-domains.ts';
+import type { OrganizationProviderTable } from './registry/organization-providers.ts';
+import type { OrganizationDomainTable, ProviderDomainTable } from './registry/proven-domains.ts';
 import type { RoleTable } from './registry/roles.ts';
 import type { ScimTokenTable } from './registry/scim-tokens.ts';
 import type { ServiceProviderTable } from './registry/service-providers.ts';
@@ -106,6 +107,8 @@ export interface Schema {
   organization_roles: Omit<KindTable<typeof organizationRoleFields>, 'id'>;
   organizations: KindTable<typeof organizationFields>;
   organization_members: OrganizationMemberTable;
+  organization_domains: OrganizationDomainTable;
+  organization_providers: OrganizationProviderTable;
   custom_attributes: CustomAttributeTable;
   mapping_tables: MappingTableTable;
   hooks: KindTable<typeof hookFields>;

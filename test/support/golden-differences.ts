@@ -129,7 +129,7 @@ const differences: readonly Difference[] = [
     inJson: (body) =>
       withoutMembers(body, [
         ...['sign-in:read', 'sign-in:write', 'organizations:read', 'organizations:write', '/organizations', '/organizations/{id}'],
-        ...['/organization-roles', '/organization-roles/{name}', '/organizations/{id}/members'],
+        ...['/organization-roles', '/organization-roles/{name}', '/organizations/{id}/members', '/organizations/{id}/check-domains'],
         ...['/organizations/{id}/members/{user_id}', '/users/{id}/organizations'],
       ]),
   },

@@ -5,8 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import type pg from 'pg';
 import { openPostgres } from '../../src/storage/engine/dialects/postgres.ts';
 import { openSqlite } from '../../src/storage/engine/dialects/sqlite.ts';
+import type { Migration } from '../../src/storage/engine/migrations/migration.ts';
 import { migrate } from '../../src/storage/engine/migrations/migrator.ts';
-import { type Migration, migrations } from '../../src/storage/engine/migrations/registry.ts';
+import { migrations } from '../../src/storage/engine/migrations/registry.ts';
 import { statementEnd } from '../../src/storage/engine/migrations/snapshot.ts';
 import { createTestDatabase, type DatabaseName, onServer, type TestPlace } from './databases.ts';
 

@@ -107,8 +107,9 @@ export const judged: Readonly<Record<string, Judged>> = {
   'PATCH /organization-roles/{name}': organizations('nothing'),
   'DELETE /organization-roles/{name}': organizations('nothing'),
   'POST /organizations': organizations('nothing'),
-  'PATCH /organizations/{id}': organizations('switch', { bodies: () => [{ enabled: true }] }),
+  'PATCH /organizations/{id}': organizations('switch', { bodies: () => [{ enabled: true }, { join: ['domain', 'provider'], domains: ['evil.example'], default_roles: ['mark-organizations'] }] }),
   'DELETE /organizations/{id}': organizations('nothing'),
+  'POST /organizations/{id}/check-domains': organizations('nothing'),
   'PUT /organizations/{id}/members/{user_id}': organizations('person', { bodies: () => [{}, { roles: ['mark-organizations'] }] }),
   'DELETE /organizations/{id}/members/{user_id}': organizations('nothing'),
 

@@ -271,8 +271,8 @@ for (const database of databases)
       const id = full.id as TenantId;
       await cache.write(id, async (queries) => {
         const row = await queries.selectFrom('organizations').selectAll().where('tenant_id', '=', id).executeTakeFirstOrThrow();
-        for (let from = 1; from < organizationsMax - 1; from += 2000) {
-          const size = Math.min(2000, organizationsMax - 1 - from);
+        for (let from = 1; from < organizationsMax - 1; from += 1000) {
+          const size = Math.min(1000, organizationsMax - 1 - from);
           const rows = Array.from({ length: size }, (_, at) => ({ ...row, id: `${from + at}`, name: `n${from + at}` }));
           await queries.insertInto('organizations').values(rows).execute();
         }

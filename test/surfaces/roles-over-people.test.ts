@@ -69,8 +69,14 @@ const ofNoPerson: ReadonlySet<string> = new Set([
     'mappings',
   ],
 ]);
-/** Routes beside those that make something new, or a group or organisation without anybody in it. */
-const ofNobodyYet: ReadonlySet<string> = new Set(['POST /users', 'POST /groups', 'PATCH /groups/:id', 'POST /organizations']);
+/** Routes beside those that make something new, or a group or organisation without anybody in it, or look up what name servers say. */
+const ofNobodyYet: ReadonlySet<string> = new Set([
+  'POST /users',
+  'POST /groups',
+  'PATCH /groups/:id',
+  'POST /organizations',
+  'POST /organizations/:id/check-domains',
+]);
 
 /** For whoever holds every capability alone (management-document.test.ts): nobody holds more. */
 const ofOwners: ReadonlySet<string> = new Set(['POST /document']);

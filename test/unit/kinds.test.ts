@@ -51,7 +51,11 @@ const besides: Readonly<Record<string, readonly string[]>> = {
     'src/storage/registry/extending/connectors.ts',
   ],
   organization_role: ['src/console/people/organization-resource.ts', 'src/storage/registry/organization-roles.ts'],
-  organization: ['src/console/people/organization-resource.ts', 'src/management/people/organization-members.ts'],
+  organization: [
+    'src/console/people/organization-resource.ts',
+    'src/management/people/organizations.ts',
+    'src/storage/registry/organizations.ts',
+  ],
   workload_issuer: ['src/cli/registry/workload.ts', 'src/storage/registry/clients/workloads.ts'],
 };
 

@@ -6,7 +6,8 @@ import type { Client } from '../../domain/client/client.ts';
 import { answerHost } from '../../domain/client/stranger.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { AuthorizationResponse } from '../../domain/oidc/authorization-response.ts';
-import { asksForOrganization } from '../../domain/organizations/tenant-organizations.ts';
+import { acrFor, type SignInRule, unmetOf } from '../../domain/organizations/sign-in-rule.ts';
+import { asksForOrganization, type HeldOrganization } from '../../domain/organizations/tenant-organizations.ts';
 import type { AuthenticationMethod } from '../../domain/sign-in/login-methods.ts';
 import {
   decideSession,
@@ -33,6 +34,7 @@ import {
   issueCode,
   refusalError,
 } from '../authorization-answer.ts';
+import { signInDoneBy, withProvidersOf } from '../organizations/sign-in-done.ts';
 import { askSignInHook, howOfSession, refusalFacts, type SignInHookDeps } from '../sign-in-hook.ts';
 import { ssoBrowserHash } from './sso-cookie.ts';
 
@@ -44,7 +46,7 @@ interface SsoDeps {
 /** The parts of a request that decide about sessions, as its login transaction stores them. */
 type WishColumns = Pick<LoginTransaction, 'kind' | 'prompt' | 'max_age' | 'id_token_hint_user' | 'login_hint' | 'acr_values'>;
 
-export function wishOf(asked: WishColumns): SessionWish {
+export function wishOf(asked: WishColumns, organization: SignInRule | undefined): SessionWish {
   const prompts = asked.prompt?.split(' ') ?? [];
   return {
     signInAgain: prompts.includes('login'),
@@ -52,7 +54,8 @@ export function wishOf(asked: WishColumns): SessionWish {
     maxAgeSeconds: asked.max_age ?? undefined,
     hintedUserId: asked.id_token_hint_user ?? undefined,
     loginHintKey: asked.login_hint === null ? undefined : foldKey(asked.login_hint.trim()),
-    strength: asked,
+    strength: { kind: asked.kind, acr_values: asked.acr_values, acr_min: organization?.acrMin },
+    organization,
   };
 }
 
@@ -62,12 +65,17 @@ export async function considerSessions(
   tenant: Tenant,
   cookies: string | undefined,
   asked: WishColumns,
+  organization?: SignInRule,
 ): Promise<{ readonly decision: SessionDecision; readonly sessions: readonly LiveSsoSession[] } | undefined> {
   if (ssoPolicyOf(tenant.settings.sso_session) === undefined) return undefined;
   const browserHash = ssoBrowserHash(cookies, tenant);
   const sessions =
-    browserHash === undefined ? [] : await database.read(tenant.id, (queries) => listBrowserSessions(queries, tenant.id, browserHash));
-  return { decision: decideSession(sessions, wishOf(asked), clock.nowMs()), sessions };
+    browserHash === undefined
+      ? []
+      : await database.read(tenant.id, async (queries) =>
+          withProvidersOf(queries, tenant, await listBrowserSessions(queries, tenant.id, browserHash)),
+        );
+  return { decision: decideSession(sessions, wishOf(asked, organization), clock.nowMs()), sessions };
 }
 
 /** The person of a session, as somebody who typed their address into the sign-in page. */
@@ -94,15 +102,16 @@ export async function needsConsent(
   ));
 }
 
-/** True when the person must say for which organisation they sign in. */
-export async function hasToChoose(
+/** The only organisation the person of a session is in, where the request asks for theirs; `several`: they must say for which they sign in. */
+export async function meantOrganization(
   database: Database,
   tenant: Tenant,
   asked: Parameters<typeof findOrganization>[2],
   userId: LiveSsoSession['userId'],
-): Promise<boolean> {
-  if (asked.chosen_organization_id !== null || !asksForOrganization(tenant.organizations, asked)) return false;
-  return (await database.read(tenant.id, (queries) => findOrganization(queries, tenant, asked, userId))) === 'several';
+): Promise<HeldOrganization | 'several' | undefined> {
+  if (asked.chosen_organization_id !== null || !asksForOrganization(tenant.organizations, asked)) return undefined;
+  const found = await database.read(tenant.id, (queries) => findOrganization(queries, tenant, asked, userId));
+  return found === 'not_a_member' ? undefined : found;
 }
 
 interface SessionRequest {
@@ -144,6 +153,9 @@ export async function answerFromSession(
     if (used === undefined || user === undefined || used.user_id !== session.userId) return undefined;
     const organization = await findOrganization(queries, tenant, asked, user.id);
     if (organization === 'several') return undefined; // the sign-in page asks
+    const held = organization === 'not_a_member' ? undefined : organization;
+    const done = await signInDoneBy(queries, tenant, { session: used }, undefined);
+    if (held !== undefined && unmetOf(held, done) !== undefined) return undefined; // as it is now, and the sign-in page has it met
     await request.alongside(queries);
     const byHook = verdict?.ok === false ? (`hook_${verdict.reason}` as const) : undefined;
     const refusal =
@@ -162,7 +174,7 @@ export async function answerFromSession(
       return authorizationResponse(tenant, asked, { error: refusalError(refusal ?? 'not_a_member') });
     return issueCode({ queries, tenant, clock: deps.clock }, asked, client, user, {
       authTimeSeconds: Math.floor(used.auth_time / 1000),
-      acr: used.acr ?? undefined,
+      acr: acrFor(done, held?.id),
       method: used.method as AuthenticationMethod, // written from one
       amr: JSON.parse(used.amr),
       ssoSessionId: used.id,

@@ -7,7 +7,8 @@ import { standardScopes } from '../oidc/standard-scopes.ts';
 import { capabilitiesIn } from '../people/capabilities.ts';
 import { organizationScopes } from './tenant-organizations.ts';
 
-const roleName = {
+/** How a role is called. */
+export const organizationRoleName = {
   ...text(roleNameCharsMax),
   shape: { type: 'string', pattern: `^[a-z](?:[a-z0-9-]{0,${roleNameCharsMax - 2}}[a-z0-9])?$` },
 };
@@ -18,7 +19,7 @@ const scopeName = {
 
 // biome-ignore format: a field a line or two
 export const organizationRoleFields = {
-  name: field('name', roleName, { required: true, write: 'create', label: 'Name',
+  name: field('name', organizationRoleName, { required: true, write: 'create', label: 'Name',
     help: 'Lower-case letters, digits and hyphens; it never changes. Applications read it in org_roles.' }),
   description: field('description', text(textCharsMax), { label: 'Description' }),
   scopes: field('scopes', list(scopeName, scopesPerListMax), { default: [], label: 'Scopes it gives', check: scopesFault,
@@ -57,7 +58,7 @@ export const organizationRoleKind = defineKind({
 /** Why a role that a member holds is not deleted. */
 export const heldByMemberFault = (name: string): KindFault => ({
   field: 'name',
-  text: 'A member of an organisation holds this role: take it from them first.',
+  text: 'A member of an organisation holds this role, or whoever joins one gets it: take it from them first.',
   is: 'taken',
   inDocument: { path: [], expected: 'every organisation role that a member holds', found: `none named ${name}` },
 });

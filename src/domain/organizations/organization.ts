@@ -1,14 +1,56 @@
 // Organisations (design 19): the customers of a tenant, whose people sign in to its applications. The table of their fields. Pure.
-import { nameCharsMax, organizationMetadataBytesMax, organizationsMax } from '../../contract/limits.ts';
-import { count, field, flag, type Json, json, ownField, text } from '../field.ts';
+import {
+  domainCharsMax,
+  nameCharsMax,
+  organizationMetadataBytesMax,
+  organizationRolesMax,
+  organizationsMax,
+  providerAliasCharsMax,
+  providerDomainsMax,
+  providersPerTenantMax,
+} from '../../contract/limits.ts';
+import { brandingFields } from '../appearance/branding.ts';
+import { choice, count, field, flag, type Json, json, type Kind, list, ownField, text, type ValuesOf, valueFault } from '../field.ts';
 import { foldKey } from '../fold.ts';
-import { defineKind, type Thing } from '../kind.ts';
+import { type Context, defineKind, type Thing } from '../kind.ts';
+import { type Capability, capabilitiesOfTenant } from '../people/capabilities.ts';
+import { domainsFault } from '../sign-in/domain-proof.ts';
+import { acrValuesSupported } from '../sign-in/login-methods.ts';
+import { organizationRoleName } from './organization-role.ts';
 import { readsAsId } from './tenant-organizations.ts';
 
 const nameCharsOfSlug = 63;
 const slug = {
   ...text(nameCharsOfSlug),
   shape: { type: 'string', pattern: `^[a-z0-9](?:[a-z0-9-]{0,${nameCharsOfSlug - 2}}[a-z0-9])?$` },
+};
+
+const waysToJoin = {
+  invitation: { label: 'By invitation' },
+  domain: { label: 'Whoever proves an address of its domains' },
+  provider: { label: 'Whoever signs in by its providers' },
+} as const;
+const signInRules = { any: { label: 'Any way of the tenant' }, own_providers: { label: 'Its providers alone' } } as const;
+
+/** What its sign-in pages show in place of the tenant's. */
+export interface OrganizationBranding {
+  readonly name?: string;
+  readonly logo?: string;
+  readonly accent?: string;
+}
+const { logo, accent } = brandingFields;
+const branding: Kind<OrganizationBranding, string> = {
+  ...json<OrganizationBranding>({
+    type: 'object',
+    properties: { name: text(nameCharsMax).shape, logo: logo.kind.shape, accent: accent.kind.shape },
+    additionalProperties: false,
+  }),
+  input: 'parts',
+  parts: [
+    { name: 'name', label: 'Name', input: 'text' },
+    { name: 'logo', label: 'Logo, the SHA-256 of an uploaded image', input: 'text' },
+    { name: 'accent', label: 'Colour, #rrggbb', input: 'text' },
+  ],
 };
 
 // biome-ignore format: a field a line or two
@@ -18,6 +60,16 @@ export const organizationFields = {
   displayName: field('display_name', text(nameCharsMax), { label: 'Shown as', help: 'Empty: its name.' }),
   metadata: field('metadata', json<Json>({ type: 'object' }), { default: {}, label: 'Metadata', check: metadataFault,
     help: 'A JSON object of yours, such as {"plan": "gold"}. No token has it.' }),
+  join: field('join', list(choice(Object.keys(waysToJoin) as readonly (keyof typeof waysToJoin)[], waysToJoin)), { default: ['invitation'], label: 'Who becomes a member' }),
+  defaultRoles: field('default_roles', list(organizationRoleName, organizationRolesMax), { default: [], label: 'Roles of who joins',
+    help: 'One a line: what whoever joins by a domain or a provider holds.' }),
+  domains: field('domains', list(text(domainCharsMax), providerDomainsMax), { default: [], label: 'Domains', tab: 'Sign-in', check: domainsFault,
+    help: 'One a line. Once a TXT record proves a domain, whoever types an address of it is sent to the provider of the organisation.' }),
+  identityProviders: field('identity_providers', list(text(providerAliasCharsMax), providersPerTenantMax), { default: [], label: 'Its providers', tab: 'Sign-in',
+    help: 'One alias a line. They are this organisation’s alone: no other page shows them, and they count for addresses of its proven domains.' }),
+  signIn: field('sign_in', choice(Object.keys(signInRules) as readonly (keyof typeof signInRules)[], signInRules), { default: 'any', label: 'Sign-in by', tab: 'Sign-in' }),
+  acrMin: field('acr_min', choice(acrValuesSupported), { label: 'At least as strong as', tab: 'Sign-in', help: 'Empty: what applications ask for.' }),
+  branding: field('branding', branding, { default: {} as OrganizationBranding, label: 'Its sign-in pages', tab: 'Sign-in', check: brandingFault }),
   enabled: field('enabled', flag, { default: true, label: 'Enabled',
     help: 'While it is not, nobody signs in for it, and no token of it is renewed.' }),
   members: field('members', { ...count(0, Number.MAX_SAFE_INTEGER), input: 'none' }, { default: 0, write: 'never', own: true, label: 'Members' }),
@@ -35,7 +87,7 @@ export const organizationKind = defineKind({
   unique: [['name', 'The name is in use.']],
   atMost: { count: organizationsMax, field: 'name', of: 'organisations' },
   complete: (values) => ({ ...values, searchKey: foldKey(`${values.name}\n${values.displayName ?? ''}`) }),
-  power: { read: 'organizations:read', write: 'organizations:write' },
+  power: { read: 'organizations:read', write: 'organizations:write', toChange: capabilitiesToChange },
   searched: ({ name, displayName }) => [name, displayName],
   searchedIn: 'searchKey',
   told: { created: ({ name }) => ({ name }), deleted: ({ name }) => ({ name }) },
@@ -59,6 +111,23 @@ export const organizationKind = defineKind({
 
 function nameFault(name: string): string | undefined {
   return readsAsId(name) ? 'must not read as a UUID, which would be an id' : undefined;
+}
+
+type Values = ValuesOf<typeof organizationFields>;
+
+/** How people sign in for it is of those who say how people sign in; what administrators may come by, of those who have all of it. */
+function capabilitiesToChange(before: Values | undefined, after: Values | undefined, tenant: Context['tenant']): readonly Capability[] {
+  const [were, are] = [before?.identityProviders ?? [], after?.identityProviders ?? []];
+  const others = [...were.filter((alias) => !are.includes(alias)), ...are.filter((alias) => !were.includes(alias))];
+  if (others.some((alias) => tenant.settings.administrator_providers.includes(alias))) return capabilitiesOfTenant(tenant);
+  const isOther =
+    others.length > 0 || (after !== undefined && (after.signIn !== (before?.signIn ?? 'any') || after.acrMin !== before?.acrMin));
+  return isOther ? ['sign-in:write'] : [];
+}
+
+function brandingFault(given: OrganizationBranding): string | undefined {
+  const fault = valueFault({ logo, accent }, { logo: given.logo, accent: given.accent });
+  return fault && `has a mistake in ${fault.field}: it ${fault.text}`;
 }
 
 function metadataFault(metadata: Json): string | undefined {

@@ -1,5 +1,6 @@
 // What sign-ins and tokens know of the organisations of a tenant without reading them (design 19): whether there are any, and which scopes
 // roles give; and what tokens say of the one somebody signed in for. Pure.
+import type { SignInRule } from './sign-in-rule.ts';
 
 const organizationScope = 'organization';
 export const organizationsScope = 'organizations';
@@ -20,8 +21,7 @@ export interface TenantOrganizations {
 export const noOrganizations: TenantOrganizations = { exist: false, scopesOfRoles: new Map() };
 
 /** An organisation that somebody is in and that is enabled, with the roles they hold there now. */
-export interface HeldOrganization {
-  readonly id: string;
+export interface HeldOrganization extends SignInRule {
   readonly name: string;
   readonly roles: readonly string[];
 }

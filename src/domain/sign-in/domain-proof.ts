@@ -1,9 +1,9 @@
-// How the owner of a domain shows that a provider may answer for its addresses: a TXT record beside the domain that names tenant and
-// provider, so that it proves nothing to another tenant and for another provider. Pure.
+// How the owner of a domain shows that a provider may answer for its addresses, or that it is an organisation's: a TXT record beside the
+// domain that names tenant and provider or organisation, so that it proves nothing to another tenant and for another of them. Pure.
 import { hash } from 'node:crypto';
 import { domainCharsMax } from '../../contract/limits.ts';
 import { foldKey } from '../fold.ts';
-import type { IdentityProviderId, TenantId } from '../ids.ts';
+import type { TenantId } from '../ids.ts';
 
 export interface DomainRecord {
   /** Where the TXT record stands. */
@@ -12,9 +12,9 @@ export interface DomainRecord {
   readonly value: string;
 }
 
-/** Whose record it is: another one once the provider has become somebody else. */
+/** Whose record it is: another one once a provider has become somebody else. */
 interface Proving {
-  readonly id: IdentityProviderId;
+  readonly id: string;
   readonly domainProofSalt?: string | undefined;
 }
 

@@ -20,6 +20,8 @@ import {
 export interface StrengthAsked {
   readonly kind: string;
   readonly acr_values: string | null;
+  /** What the organisation asks for besides. */
+  readonly acr_min?: string | undefined;
 }
 
 /** What says where a sign-in leads, as a login transaction stores it. */
@@ -45,9 +47,13 @@ export function allowedMethods(
 export const isByKey = (amr: readonly string[]): boolean => amr.includes('hwk') || amr.includes('swk');
 
 /** What a sign-in offers: the same for everybody, so that nobody learns who exists or what they have. */
-export function offeredMethods(allowed: readonly string[], { kind, acr_values: asked }: StrengthAsked): readonly LoginMethod[] {
+export function offeredMethods(
+  allowed: readonly string[],
+  { kind, acr_values: asked, acr_min: least }: StrengthAsked,
+): readonly LoginMethod[] {
   const meets = (method: LoginMethod): boolean =>
-    kind === 'saml' && asked !== null ? meetsOneOf(asked.split(' '), method) : satisfiesAcrValues(method, asked ?? undefined);
+    satisfiesAcrValues(method, least) &&
+    (kind === 'saml' && asked !== null ? meetsOneOf(asked.split(' '), method) : satisfiesAcrValues(method, asked ?? undefined));
   return loginMethodNames.filter((method) => allowed.includes(method) && meets(method));
 }
 
@@ -66,9 +72,10 @@ export function offersRecovery(
 
 /** Whether a sign-in that was done is strong enough. */
 export function isStrongEnough(
-  { kind, acr_values: asked }: StrengthAsked,
+  { kind, acr_values: asked, acr_min: least }: StrengthAsked,
   done: { readonly acr: string | undefined; readonly method: AuthenticationMethod },
 ): boolean {
+  if (!meetsAcrValues(done.acr, least)) return false;
   if (kind === 'saml') return asked === null || statedClass(asked.split(' '), done.method) !== undefined;
   return meetsAcrValues(done.acr, asked ?? undefined);
 }

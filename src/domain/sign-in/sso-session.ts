@@ -1,6 +1,7 @@
 // Single sign-on sessions of browsers (design 14, 1): how long a tenant lets them live, and what a request may take from the
 // sessions a browser has. Decides only; rows, cookies and answers are others' affair.
-import type { SsoSessionId, UserId } from '../ids.ts';
+import type { ExternalIdentityId, SsoSessionId, UserId } from '../ids.ts';
+import { acrFor, type SignInRule } from '../organizations/sign-in-rule.ts';
 import type { AuthenticationMethod } from './login-methods.ts';
 import { isStrongEnough, type StrengthAsked } from './sign-in-strength.ts';
 
@@ -34,6 +35,10 @@ export interface LiveSsoSession {
   readonly authTimeMs: number;
   readonly acr: string | undefined;
   readonly method: AuthenticationMethod;
+  /** The link to another provider that opened it. */
+  readonly externalIdentityId: ExternalIdentityId | undefined;
+  /** The organisation whose own provider that is. */
+  readonly providerOf: string | undefined;
   readonly displayName: string;
   readonly email: string | undefined;
   /** Folded user name and addresses, as a login_hint is compared. */
@@ -51,6 +56,8 @@ export interface SessionWish {
   /** Folded. */
   readonly loginHintKey: string | undefined;
   readonly strength: StrengthAsked;
+  /** The organisation that is asked for. */
+  readonly organization: SignInRule | undefined;
 }
 
 export type SessionDecision =
@@ -77,9 +84,14 @@ export function decideSession(sessions: readonly LiveSsoSession[], wish: Session
   return judgeSession(session, wish, nowMs);
 }
 
-/** Whether one session, picked by hint or person, is young and strong enough. */
+/** Whether one session, picked by hint or person, is young and strong enough; where an organisation has its people come by its own provider, they come anew. */
 export function judgeSession(session: LiveSsoSession, wish: SessionWish, nowMs: number): SessionDecision {
   const ageSeconds = Math.floor(nowMs / 1000) - Math.floor(session.authTimeMs / 1000);
   if (wish.maxAgeSeconds !== undefined && ageSeconds > wish.maxAgeSeconds) return { kind: 'sign_in', session };
-  return isStrongEnough(wish.strength, session) ? { kind: 'continue', session } : { kind: 'step_up', session };
+  const { organization } = wish;
+  const isByOwn = organization?.signIn === 'own_providers';
+  if (isByOwn && session.providerOf !== organization.id) return { kind: 'sign_in', session };
+  const acr = acrFor(session, organization?.id);
+  if (isStrongEnough(wish.strength, { ...session, acr })) return { kind: 'continue', session };
+  return { kind: isByOwn ? 'sign_in' : 'step_up', session };
 }

@@ -1,16 +1,11 @@
 // `/organizations/{id}/members` and `/users/{id}/organizations`: who is in which organisation, and with which roles there.
 import Type from 'typebox';
-import { registered } from '../../administration/registered.ts';
 import { membersPerOrganizationMax, organizationRolesMax, organizationsPerPersonMax, roleNameCharsMax } from '../../contract/limits.ts';
-import type { TenantId } from '../../domain/ids.ts';
-import type { Organization } from '../../domain/organizations/organization.ts';
-import type { Queries } from '../../storage/engine/database.ts';
 import {
   type Belonging,
   countMembers,
   deleteMember,
   type ListedMember,
-  listHoldersInOrganization,
   listMembers,
   listOrganizationsOfUser,
   putMember,
@@ -29,15 +24,10 @@ import {
   requireCapabilities,
   withStatus,
 } from '../endpoint.ts';
-import type { Besides } from '../kind-endpoints.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, searchQuery } from '../schemas.ts';
+import { requireOrganization, unknownOrganization } from './organizations.ts';
 import { loadUser, unknownUser } from './user-of-path.ts';
-
-/** Whoever deletes or disables an organisation acts on its members. */
-export const besideOrganization: Besides = {
-  actsOn: (queries, { tenant, params }) => listHoldersInOrganization(queries, tenant.id, params['id']!),
-};
 
 const roleNames = Type.Array(Type.String({ minLength: 1, maxLength: roleNameCharsMax }), { maxItems: organizationRolesMax });
 const membership = { user_id: Type.String(), roles: Type.Array(Type.String()), created_at: dateTime };
@@ -147,14 +137,6 @@ async function put(call: Call<undefined, { readonly roles?: readonly string[] | 
     const json = { user_id: user.id, roles, created_at: isoTime(joined.createdAt) };
     return joined.was === 'none' ? withStatus(201, json) : json;
   });
-}
-
-const unknownOrganization = (): Error => notFound('unknown_organization');
-
-async function requireOrganization(queries: Queries, tenant: TenantId, id: string): Promise<Organization> {
-  const organization = await registered.organization.rows.find(queries, tenant, id);
-  if (organization === undefined) throw unknownOrganization();
-  return organization;
 }
 
 function placeOf(text: string): readonly [name: string, id: string] {

@@ -1,17 +1,18 @@
 // What `/identity-providers` shows beside the fields of another provider (design 14, 2): what to register there, and how its domains are
 // proven, which may be looked up.
 import Type from 'typebox';
-import { checkDomains, proofsOf } from '../../administration/provider-domains.ts';
+import { checkDomains } from '../../administration/domain-proofs.ts';
 import { registered } from '../../administration/registered.ts';
 import type { IdentityProviderId } from '../../domain/ids.ts';
 import type { identityProviderFields } from '../../domain/sign-in/identity-provider.ts';
 import { spEntityId } from '../../federation/saml/sp-metadata.ts';
 import { withoutOwnKey } from '../../storage/people/own-keys.ts';
-import { listProvenDomains } from '../../storage/registry/provider-domains.ts';
+import { listProvenDomains } from '../../storage/registry/proven-domains.ts';
 import { listLinkedAdministrators } from '../../storage/sign-in/external-identities.ts';
-import { byOf, type Endpoint, endpoint, isoTime, notFound } from '../endpoint.ts';
+import { domainProofs, proofsToJson } from '../domain-proofs.ts';
+import { byOf, type Endpoint, endpoint, notFound } from '../endpoint.ts';
 import { answerOf, type Besides, jsonOf, loadThing } from '../kind-endpoints.ts';
-import { dateTime, nullable } from '../schemas.ts';
+import { nullable } from '../schemas.ts';
 
 export const besideProvider: Besides<typeof identityProviderFields, IdentityProviderId> = {
   properties: {
@@ -20,17 +21,10 @@ export const besideProvider: Besides<typeof identityProviderFields, IdentityProv
     sp_metadata_uri: nullable(
       Type.String({ description: 'our SAML metadata, to upload at the provider; its address is our entityID there' }),
     ),
-    domain_proofs: Type.Array(
-      Type.Object({
-        domain: Type.String(),
-        name: Type.String({ description: 'where the TXT record stands' }),
-        value: Type.String({ description: 'its text' }),
-        proven_at: nullable(dateTime),
-      }),
-    ),
+    domain_proofs: domainProofs,
   },
   load: async (queries, tenant) => {
-    const proven = await listProvenDomains(queries, tenant.id);
+    const proven = await listProvenDomains(queries, tenant.id, 'identity_provider');
     return {
       json: (provider) => {
         const callback = `${tenant.baseUrl}/login/callback/${provider.alias}`;
@@ -38,10 +32,7 @@ export const besideProvider: Besides<typeof identityProviderFields, IdentityProv
           callback_uri: callback,
           backchannel_logout_uri: `${callback}/logout`,
           sp_metadata_uri: provider.kind === 'saml' ? spEntityId(callback) : null,
-          domain_proofs: proofsOf(tenant.id, provider, proven).map(({ provenAtMs, ...record }) => ({
-            ...record,
-            proven_at: provenAtMs === undefined ? null : isoTime(provenAtMs),
-          })),
+          domain_proofs: proofsToJson(tenant.id, provider, proven),
         };
       },
     };
@@ -62,9 +53,10 @@ export const identityProviderEndpoints: readonly Endpoint[] = [
     handle: async (call) => {
       const { services, tenant } = call;
       const provider = await loadThing(registered.identity_provider, call);
-      if (!(await checkDomains(services, tenant.id, provider, byOf(call)))) throw notFound('unknown_identity_provider');
-      const json = await jsonOf(registered.identity_provider, besideProvider, call);
-      return json(await loadThing(registered.identity_provider, call)); // as it is now
+      const checking = { kind: 'identity_provider', owner: provider, find: registered.identity_provider.rows.find } as const;
+      if (!(await checkDomains(services, tenant.id, checking, byOf(call)))) throw notFound('unknown_identity_provider');
+      const now = await loadThing(registered.identity_provider, call);
+      return (await jsonOf(registered.identity_provider, besideProvider, call, [now]))(now);
     },
   }),
 ];

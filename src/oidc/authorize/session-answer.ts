@@ -2,17 +2,19 @@
 // sign-in that starts instead must know. Called by authorize.ts for tenants that have sessions.
 import type { FastifyRequest } from 'fastify';
 import { ssoBrowserHash } from '../../approvals/session/sso-cookie.ts';
-import { answerFromSession, considerSessions, hasToChoose, knownSubject, needsConsent } from '../../approvals/session/sso-session.ts';
+import { answerFromSession, considerSessions, knownSubject, meantOrganization, needsConsent } from '../../approvals/session/sso-session.ts';
 import { columnsOf, type OidcLoginRequest } from '../../approvals/start-login.ts';
 import { reject } from '../../contract/contract-error.ts';
 import type { Client } from '../../domain/client/client.ts';
 import type { TransactionId } from '../../domain/ids.ts';
 import type { AuthorizationResponse } from '../../domain/oidc/authorization-response.ts';
+import { type SignInRule, unmetOf } from '../../domain/organizations/sign-in-rule.ts';
 import { allowedMethods, offeredMethods } from '../../domain/sign-in/sign-in-strength.ts';
 import type { LiveSsoSession } from '../../domain/sign-in/sso-session.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import type { Queries } from '../../storage/engine/database.ts';
+import { findSignInOrganization } from '../../storage/registry/organizations.ts';
 import { identifyLogin, setLoginSession } from '../../storage/sign-in/login-transactions.ts';
 import { verifyIdTokenHint } from '../../tokens/id-token.ts';
 import type { RequestParameters } from '../parameters.ts';
@@ -57,7 +59,12 @@ export async function answerBySession(
   // A post from another site carries no Lax cookie: the sign-in page, which the browser opens next, sees the sessions.
   if (request.method === 'POST' && ssoBrowserHash(cookies, tenant) === undefined) return {};
   const asked = columnsOf(login);
-  const considered = await considerSessions(services, tenant, cookies, asked);
+  const { organizationId } = login;
+  const organization =
+    organizationId === undefined
+      ? undefined
+      : await services.database.read(tenant.id, (queries) => findSignInOrganization(queries, tenant.id, organizationId));
+  const considered = await considerSessions(services, tenant, cookies, asked, organization);
   const isSilent = login.prompt?.split(' ').includes('none') === true;
   switch (considered?.decision.kind) {
     case 'choose':
@@ -65,7 +72,7 @@ export async function answerBySession(
       return {};
     case 'step_up':
       if (isSilent) throw reject('authorize.interaction_required', 'prompt_none');
-      return raise(tenant, login, considered.decision.session);
+      return raise(tenant, login, considered.decision.session, organization);
     case 'continue':
       return continueSession(services, request, client, login, { session: considered.decision.session, alongside, isSilent });
     default: {
@@ -91,7 +98,16 @@ async function continueSession(
 ): Promise<SessionAnswer> {
   const { tenant } = request;
   const asked = columnsOf(login);
-  const mustChoose = await hasToChoose(services.database, tenant, asked, session.userId);
+  const meant = await meantOrganization(services.database, tenant, asked, session.userId);
+  const mustChoose = meant === 'several';
+  const unmet = meant === undefined || mustChoose ? undefined : unmetOf(meant, session);
+  if (meant !== undefined && !mustChoose && unmet !== undefined) {
+    if (isSilent)
+      throw reject(unmet === 'strength' ? 'authorize.interaction_required' : 'authorize.login_required', `organization_${unmet}`);
+    const pinned = { ...login, organizationId: meant.id };
+    if (unmet === 'strength' && meant.signIn === 'any') return raise(tenant, pinned, session, meant);
+    return { start: { organizationId: meant.id, idTokenHintUser: session.userId, loginHint: session.email } };
+  }
   if (mustChoose && isSilent) throw reject('authorize.account_selection_required', 'organizations');
   if (mustChoose || (await needsConsent(services.database, tenant, client, session.userId, asked))) {
     if (isSilent) throw reject('authorize.consent_required', 'prompt_none');
@@ -113,11 +129,12 @@ async function continueSession(
 }
 
 /** A step-up: the person is known, and only the methods strong enough are offered. */
-function raise(tenant: Tenant, login: OidcLoginRequest, session: LiveSsoSession): SessionAnswer {
+function raise(tenant: Tenant, login: OidcLoginRequest, session: LiveSsoSession, organization: SignInRule | undefined): SessionAnswer {
   const columns = columnsOf(login);
-  const subject = { ...knownSubject(session), methods: offeredMethods(allowedMethods(tenant, columns), columns) };
+  const strength = { ...columns, acr_min: organization?.acrMin };
+  const subject = { ...knownSubject(session), methods: offeredMethods(allowedMethods(tenant, columns), strength) };
   return {
-    start: { idTokenHintUser: session.userId },
+    start: { idTokenHintUser: session.userId, organizationId: login.organizationId },
     prepare: async (queries, id) => void (await identifyLogin(queries, tenant.id, id, subject)),
   };
 }

@@ -41,7 +41,8 @@ export async function startExternal(
   const alias = readField(request, 'alias', providerAliasCharsMax);
   const typed = readOptionalField(request, 'identifier', identifierCharsMax);
   if (!isOpen(login)) throw conflict(login, 'identify');
-  const provider = await findProvider(services, tenant, alias);
+  const isShown = login.providers.some((one) => one.alias === alias);
+  const provider = isShown ? await findProvider(services, tenant, alias) : undefined;
   if (provider === undefined) throw badField('alias', 'unknown', 'one of the providers shown');
   await enforceRateLimit(
     services.rateLimiter,

@@ -5,11 +5,13 @@ import type { FastifyRequest } from 'fastify';
 import { createApproval, subjectKeyOf } from '../../approvals/approval.ts';
 import { linkIdentity, strongMethodsOf } from '../../approvals/link-identity.ts';
 import type { MailDeps } from '../../approvals/mailed/mail-delivery.ts';
+import { countsForAddress, ownerOfProvider, speaksForDomain } from '../../approvals/organizations/customer-providers.ts';
 import type { WithheldGroup } from '../../approvals/provider-groups.ts';
 import { resolveApproval } from '../../approvals/resolve-approval.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { ApprovalId, ExternalIdentityId, UserId } from '../../domain/ids.ts';
 import { type InboundValues, inboundGroups } from '../../domain/mappings/inbound.ts';
+import { acrFor } from '../../domain/organizations/sign-in-rule.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
 import type { ExternalIdentity } from '../../domain/sign-in/external-identity.ts';
 import { emailPinMethod, externalMethod, type LoginMethod } from '../../domain/sign-in/login-methods.ts';
@@ -21,7 +23,6 @@ import { holdActiveUser, insertUser } from '../../storage/people/user-writer.ts'
 import { findUser, findUserOfEmail } from '../../storage/people/users.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { findIdentityProvider } from '../../storage/registry/identity-providers.ts';
-import { isProvenDomain } from '../../storage/registry/provider-domains.ts';
 import { touchExternalIdentity } from '../../storage/sign-in/external-identities.ts';
 import { identifyLogin, setLoginStep } from '../../storage/sign-in/login-transactions.ts';
 import { listPasskeysOfUser } from '../../storage/sign-in/passkeys.ts';
@@ -40,7 +41,7 @@ export interface Arrival {
 
 export type Settled = Outcome<
   { readonly answer: StepAnswer; readonly sent?: PinSent; readonly withheld?: readonly WithheldGroup[] },
-  'provider_gone' | 'inactive' | 'unknown_person' | 'no_mail' | 'value_taken'
+  'provider_gone' | 'inactive' | 'unknown_person' | 'address_of_others' | 'no_mail' | 'value_taken'
 >;
 
 interface Settling extends Arrival {
@@ -77,6 +78,7 @@ async function decide(settling: Settling): Promise<Settled> {
   const link = await touchExternalIdentity(queries, tenant, identity);
   if (link !== undefined) return admit(settling, link.user_id, link.id);
   if (identity.email === undefined) return fail('unknown_person');
+  if (!(await countsForAddress(queries, login.tenant, identity))) return fail('address_of_others');
   if (!identity.emailCounts) return askForPin(settling, identity.email);
   if (owner !== undefined) {
     if (owner.state !== 'active') return fail('inactive');
@@ -100,7 +102,7 @@ async function decide(settling: Settling): Promise<Settled> {
 async function speaksForOwner({ queries, login, identity }: Settling, userId: UserId): Promise<boolean> {
   const { id: tenant } = login.tenant;
   const { providerId, ownDomain } = identity;
-  if (ownDomain === undefined || !(await isProvenDomain(queries, tenant, ownDomain, providerId))) return false;
+  if (ownDomain === undefined || !(await speaksForDomain(queries, login.tenant, ownDomain, providerId))) return false;
   // Held, so that no phone is added meanwhile.
   if (!(await holdActiveUser(queries, tenant, userId))) return false;
   const isPlain = (await findUser(queries, tenant, userId))?.role === 'user';
@@ -115,8 +117,11 @@ async function admit(settling: Settling, userId: UserId, link: ExternalIdentityI
   if ((await findUser(queries, tenant.id, userId))?.state !== 'active') return fail('inactive');
   await writeAlways(queries, deps, tenant, identity, { userId, requestId: request.id });
   await joinGroups(settling, userId, identity.always);
-  if (!isStrongEnough(row, { acr: identity.acr, method: externalMethod }))
-    return identified(settling, userId, offeredMethods(allowedMethods(tenant, row), row));
+  const { organization, strength } = login;
+  const providerOf = await ownerOfProvider(queries, tenant, identity.providerId);
+  const acr = acrFor({ method: externalMethod, acr: identity.acr, providerOf }, organization?.id);
+  if (!isStrongEnough(strength, { acr, method: externalMethod }))
+    return identified(settling, userId, offeredMethods(allowedMethods(tenant, row), strength));
   const { approvalId } = await identifiedWithApproval(settling, userId, 'choose');
   const context = { nowMs: deps.clock.nowMs(), requestId: request.id };
   const decision = { verdict: 'approve', method: externalMethod, acr: identity.acr, externalIdentityId: link } as const;
@@ -135,11 +140,11 @@ async function joinGroups(
 /** Somebody has the email: they prove their account by the strongest they have, here and now; a mailbox is the last resort. */
 async function askForProof(settling: Settling, userId: UserId): Promise<Settled> {
   const { queries, login, byPin, request, deps } = settling;
-  const { tenant, row } = login;
+  const { tenant } = login;
   const strong = await strongMethodsOf(queries, tenant, userId);
   if (strong.length === 0 && !tenant.canMail) return fail('no_mail');
   const proofs: readonly LoginMethod[] = strong.length > 0 ? strong : [emailPinMethod];
-  const offered = offeredMethods(proofs, row);
+  const offered = offeredMethods(proofs, login.strength);
   if (!byPin || !offered.includes(emailPinMethod)) return identified(settling, userId, offered);
   const { approvalId } = await identifiedWithApproval(settling, userId, 'pin');
   const context = { nowMs: deps.clock.nowMs(), requestId: request.id };

@@ -23,8 +23,11 @@ import { approvalFacts, askerOf, conflict, orRollBack, personKeyOf, rollback, ty
 import type { LoginNow } from '../login-view.ts';
 
 /** Whether this sign-in takes a recovery code now: somebody was named, and nothing stronger is asked for. The same for everybody. */
-export const takesRecoveryCode = ({ tenant, row, state }: LoginNow): boolean =>
-  (state === 'choose' || state === 'waiting' || state === 'pin') && row.provider_id === null && offersRecovery(tenant.settings, row);
+export const takesRecoveryCode = ({ tenant, row, state, organization, strength }: LoginNow): boolean =>
+  organization?.signIn !== 'own_providers' &&
+  (state === 'choose' || state === 'waiting' || state === 'pin') &&
+  row.provider_id === null &&
+  offersRecovery(tenant.settings, { ...strength, external_identity: row.external_identity });
 
 /** A recovery code. Right: it is used up and the sign-in is approved. */
 export async function takeRecoveryCode(

@@ -44,7 +44,7 @@ export async function putMember(
   tenant: TenantId,
   { organizationId, userId, roles: wanted }: Omit<Membership, 'roles'> & { readonly roles: Membership['roles'] | undefined },
 ): Promise<Joined> {
-  const unknown = await holdRoles(queries, tenant, wanted ?? []);
+  const unknown = await findUnknownRole(queries, tenant, wanted ?? []);
   if (unknown !== undefined) return { ok: false, reason: 'unknown_role', role: unknown };
   // The row of the organisation is written first: whoever adds somebody to it or deletes it is waited for.
   if (!(await holdOrganization(queries, tenant, organizationId))) return { ok: false, reason: 'unknown' };
@@ -89,7 +89,7 @@ const countOf = (queries: Queries, tenant: TenantId, step: 1 | -1) =>
     .where('tenant_id', '=', tenant);
 
 /** Makes whoever deletes one of these roles wait until the transaction ends; gives the first that is none. */
-async function holdRoles(queries: Queries, tenant: TenantId, names: readonly string[]): Promise<string | undefined> {
+export async function findUnknownRole(queries: Queries, tenant: TenantId, names: readonly string[]): Promise<string | undefined> {
   if (names.length === 0) return undefined;
   const query = queries.selectFrom('organization_roles').select('name').where('tenant_id', '=', tenant).where('name', 'in', names);
   const rows = await (dialectOf(queries) === 'postgres' ? query.forShare() : query).execute();
@@ -115,6 +115,9 @@ const findRow = (queries: Queries, tenant: TenantId, organization: string, user:
     .where('organization_id', '=', organization)
     .where('user_id', '=', user as UserId) // a look-up key, not yet known to be an id
     .executeTakeFirst();
+
+export const isMember = async (queries: Queries, tenant: TenantId, organization: string, user: UserId): Promise<boolean> =>
+  (await findRow(queries, tenant, organization, user)) !== undefined;
 
 /** Ends a membership; false when there was none. */
 export async function deleteMember(queries: Queries, tenant: TenantId, organization: string, user: string): Promise<boolean> {
@@ -231,31 +234,42 @@ export async function countMembers(queries: Queries, tenant: TenantId, organizat
 }
 
 /** An organisation somebody is in. */
-export interface Belonging {
-  readonly id: string;
-  readonly name: string;
+export interface Belonging extends HeldOrganization {
   readonly displayName: string | undefined;
   readonly isEnabled: boolean;
-  readonly roles: readonly string[];
   readonly createdAtMs: number;
 }
+
+interface HeldRow {
+  readonly id: string;
+  readonly name: string;
+  readonly sign_in: string;
+  readonly acr_min: string | null;
+  readonly roles: string;
+}
+
+const heldOf = ({ id, name, sign_in, acr_min, roles }: HeldRow): HeldOrganization => ({
+  id,
+  name,
+  signIn: sign_in as HeldOrganization['signIn'], // values of its field
+  acrMin: (acr_min ?? undefined) as HeldOrganization['acrMin'],
+  roles: rolesOf(roles),
+});
 
 /** The organisations a person is in, by name, the disabled ones too; at most as many as one may be in. */
 export async function listOrganizationsOfUser(queries: Queries, tenant: TenantId, user: UserId): Promise<readonly Belonging[]> {
   const rows = await queries
     .selectFrom('organization_members as m')
     .innerJoin('organizations as o', (join) => join.onRef('o.tenant_id', '=', 'm.tenant_id').onRef('o.id', '=', 'm.organization_id'))
-    .select(['o.id', 'o.name', 'o.display_name', 'o.enabled', 'm.roles', 'm.created_at'])
+    .select(['o.id', 'o.name', 'o.display_name', 'o.enabled', 'o.sign_in', 'o.acr_min', 'm.roles', 'm.created_at'])
     .where('m.tenant_id', '=', tenant)
     .where('m.user_id', '=', user)
     .execute();
   return rows
     .map((row) => ({
-      id: row.id,
-      name: row.name,
       displayName: row.display_name ?? undefined,
       isEnabled: row.enabled === 1,
-      roles: rolesOf(row.roles),
+      ...heldOf(row),
       createdAtMs: Number(row.created_at),
     }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
@@ -281,7 +295,7 @@ const selectHeld = statement((queries, values: { readonly tenant: TenantId; read
   queries
     .selectFrom('organization_members as m')
     .innerJoin('organizations as o', (join) => join.onRef('o.tenant_id', '=', 'm.tenant_id').onRef('o.id', '=', 'm.organization_id'))
-    .select(['o.id', 'o.name', 'm.roles'])
+    .select(['o.id', 'o.name', 'o.sign_in', 'o.acr_min', 'm.roles'])
     .where('m.tenant_id', '=', values.tenant)
     .where('m.organization_id', '=', values.organization)
     .where('m.user_id', '=', values.user)
@@ -296,7 +310,7 @@ export async function findHeldOrganization(
   user: UserId,
 ): Promise<HeldOrganization | undefined> {
   const row = (await selectHeld(queries, { tenant, organization, user })).rows[0];
-  return row && { id: row.id, name: row.name, roles: rolesOf(row.roles) };
+  return row && heldOf(row);
 }
 
 /** The people in an organisation who hold roles of administrators. */

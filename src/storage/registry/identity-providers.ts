@@ -2,6 +2,7 @@
 import type { IdentityProviderId, TenantId } from '../../domain/ids.ts';
 import { type IdentityProvider, identityProviderKind } from '../../domain/sign-in/identity-provider.ts';
 import type { ConfigCache } from '../engine/config/config-cache.ts';
+import type { Queries } from '../engine/database.ts';
 import { rowsOf } from './kind-rows.ts';
 
 const rows = rowsOf<(typeof identityProviderKind)['fields'], IdentityProviderId>(identityProviderKind);
@@ -11,6 +12,13 @@ const allRows = 1000;
 /** Every provider of a tenant, from memory where nothing changed. */
 export const listCachedProviders = (cache: ConfigCache, tenant: TenantId): Promise<readonly IdentityProvider[]> =>
   cache.get(tenant, 'identity-providers', (queries) => rows.page(queries, tenant, { after: '', limit: allRows }));
+
+/** The first of these aliases that no provider has. */
+export async function findUnknownAlias(queries: Queries, tenant: TenantId, aliases: readonly string[]): Promise<string | undefined> {
+  const found = await rows.findAny(queries, tenant, { ids: [], key: 'alias', values: aliases });
+  const known = new Set(found.map(({ alias }) => alias));
+  return aliases.find((alias) => !known.has(alias));
+}
 
 export const findIdentityProvider = rows.find;
 

@@ -2,8 +2,12 @@
 import { sql } from 'kysely';
 import { organizationRolesMax } from '../../contract/limits.ts';
 import type { TenantId } from '../../domain/ids.ts';
+import { type Organization, organizationKind } from '../../domain/organizations/organization.ts';
 import { organizationReference, type TenantOrganizations } from '../../domain/organizations/tenant-organizations.ts';
 import type { Queries } from '../engine/database.ts';
+import { rowsOf } from './kind-rows.ts';
+
+const rows = rowsOf(organizationKind);
 
 /** The id of an enabled organisation that a request names by its id or name. */
 export async function findOrganizationId(queries: Queries, tenant: TenantId, asked: string): Promise<string | undefined> {
@@ -18,6 +22,12 @@ export async function findOrganizationId(queries: Queries, tenant: TenantId, ask
     .where('enabled', '=', 1)
     .executeTakeFirst();
   return row?.id;
+}
+
+/** An enabled organisation, as sign-ins for it know it. */
+export async function findSignInOrganization(queries: Queries, tenant: TenantId, id: string): Promise<Organization | undefined> {
+  const found = await rows.find(queries, tenant, id);
+  return found?.enabled === true ? found : undefined;
 }
 
 /** In one statement, for whoever loads a tenant. */

@@ -40,6 +40,17 @@ export async function touchExternalIdentity(queries: Queries, tenant: TenantId, 
     .executeTakeFirst();
 }
 
+/** Whose an identity is. */
+export async function findLinkedUser(queries: Queries, tenant: TenantId, key: IdentityKey): Promise<UserId | undefined> {
+  const row = await queries
+    .selectFrom('external_identities')
+    .select('user_id')
+    .where('tenant_id', '=', tenant)
+    .where('identity_hash', '=', identityHash(key))
+    .executeTakeFirst();
+  return row?.user_id;
+}
+
 /** Whether a link is a person's yet, to an enabled provider with one of these aliases. */
 export async function isLinkOf(
   queries: Queries,

@@ -110,7 +110,7 @@ export async function listBrowserSessions(queries: Queries, tenant: TenantId, br
     .selectFrom('sso_sessions')
     .innerJoin('users as u', (join) => join.onRef('u.tenant_id', '=', 'sso_sessions.tenant_id').onRef('u.id', '=', 'sso_sessions.user_id'))
     .select(['sso_sessions.id', 'sso_sessions.user_id', 'sso_sessions.auth_time', 'sso_sessions.acr', 'sso_sessions.method'])
-    .select(['u.user_name', 'u.user_name_key', 'u.display_name'])
+    .select(['sso_sessions.external_identity_id', 'u.user_name', 'u.user_name_key', 'u.display_name'])
     .where('sso_sessions.tenant_id', '=', tenant)
     .where('sso_sessions.browser_hash', '=', browserHash)
     .where(isLive)
@@ -137,6 +137,8 @@ export async function listBrowserSessions(queries: Queries, tenant: TenantId, br
       authTimeMs: row.auth_time,
       acr: row.acr ?? undefined,
       method: row.method as AuthenticationMethod, // written from one
+      externalIdentityId: row.external_identity_id ?? undefined,
+      providerOf: undefined,
       displayName: row.display_name ?? row.user_name ?? email ?? '',
       email,
       keys: [...(row.user_name_key === null ? [] : [row.user_name_key]), ...own.map(({ value_key }) => value_key)],

@@ -4,7 +4,7 @@ import { overlay } from '../../../domain/field.ts';
 import { customAttributeFields } from '../../../domain/people/custom-attributes.ts';
 import { allRegistered, registered } from '../../registered.ts';
 import { faultAt, type Json, type Kind, type Session, sections } from '../document.ts';
-import { type Judge, sectionOf } from '../kind-section.ts';
+import { type Judge, knownOf, sectionOf } from '../kind-section.ts';
 import { assignmentKind } from './assignment-kind.ts';
 import { clientKind } from './client-kind.ts';
 import { groupKind } from './group-kind.ts';
@@ -34,6 +34,25 @@ function withoutGone(session: Session, item: Json): Json {
   return clients.length === 0 ? item : { ...item, clients };
 }
 
+const aliasesOf = (fields: Json): readonly string[] => (fields['identity_providers'] ?? []) as readonly string[]; // of the table
+
+/** Roles and providers that an organisation names newly are of the document or the tenant. @throws DeclarationFault */
+const requireNamed: Judge<(typeof registered.organization)['kind']['fields']> = (session, { declared, fields }, before) => {
+  const roles = (fields['default_roles'] ?? []) as readonly string[]; // of the table
+  const role = roles.findIndex((one) => !knownOf(session, 'organization_roles').has(one) && before?.defaultRoles.includes(one) !== true);
+  if (role >= 0)
+    throw faultAt(declared, ['default_roles', role], 'the name of an organisation role of this document or tenant', roles[role]);
+  const aliases = aliasesOf(fields);
+  const at = aliases.findIndex((one) => !session.identityProviders.has(one) && before?.identityProviders.includes(one) !== true);
+  if (at >= 0) throw faultAt(declared, ['identity_providers', at], 'the alias of a provider of this document or tenant', aliases[at]);
+};
+
+/** Elsewhere nobody knows providers that have gone. */
+function withoutGoneProviders(session: Session, item: Json): Json {
+  if (item['identity_providers'] === undefined) return item;
+  return { ...item, identity_providers: aliasesOf(item).filter((alias) => session.identityProviders.has(alias)) };
+}
+
 const placed: readonly Kind[] = [
   imageKind,
   settingsKind,
@@ -53,6 +72,7 @@ const placed: readonly Kind[] = [
     remember: ({ identityProviders }, id, { title }) => void identityProviders.set(id, id).set(title, id),
   }),
   sectionOf(registered.hook, { judge: requireApplications, written: withoutGone }),
+  sectionOf(registered.organization, { judge: requireNamed, written: withoutGoneProviders }),
   sectionOf(registered.webhook),
   sectionOf(registered.connector),
   groupKind,

@@ -3,7 +3,8 @@
 import { sql } from 'kysely';
 import type { Database, Dialect, Queries } from '../database.ts';
 import { findInstanceValue, replaceInstanceValue } from '../instance.ts';
-import { type Migration, migrations } from './registry.ts';
+import type { Migration } from './migration.ts';
+import { migrations } from './registry.ts';
 import { findLevelFault, schemaLevel, schemaLevelKey } from './schema-level.ts';
 
 const firstLedger = 'schema_migrations';

@@ -9,7 +9,8 @@ import { isTrigramSearchPrepared, prepareTrigramSearch } from '../trigram-search
 import { endFirstReleaseSessions, firstReleaseLevel } from './first-release.ts';
 import { compareHistory, createLedgers, type Ledger, raiseLevel, readLedger } from './ledger.ts';
 import { retryOnLockTimeout, stepRetryMs } from './lock-timeout.ts';
-import { type Migration, migrations } from './registry.ts';
+import type { Migration } from './migration.ts';
+import { migrations } from './registry.ts';
 import { areRightsInPlace, findOwnerFault, prepareServiceRole, repairTables } from './rights.ts';
 import { schemaLevel } from './schema-level.ts';
 import { applySnapshot } from './snapshot.ts';

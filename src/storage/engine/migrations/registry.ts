@@ -1,7 +1,6 @@
 // The one migration history of both databases: numbered, additive, forward-only (R9). A released entry never changes. What it does is
 // loaded when it is applied: a start needs the numbers alone.
-import type { TenantId } from '../../../domain/ids.ts';
-import type { Queries } from '../database.ts';
+import type { Migration } from './migration.ts';
 import { sharpSBackfills } from './release-2/0100/0122-sharp-s.ts';
 import { mailLanes } from './release-2/0300/0390-mail-lanes.ts';
 import { pendingDomains } from './release-2/0300/0392-pending-domains.ts';
@@ -28,30 +27,7 @@ import { crossAppAccess } from './release-2/0500/0570-cross-app-access.ts';
 import { organizations } from './release-2/0500/0580-organizations.ts';
 import { addOrganizationCapabilities } from './release-2/0500/0581-organization-capabilities.ts';
 import { organizationsOfGrants } from './release-2/0500/0582-organizations-of-grants.ts';
-import type { IndexDefinition, MigrationContext } from './table.ts';
-
-interface Numbered {
-  readonly number: number;
-  readonly name: string;
-}
-
-/** Tables and columns, in one transaction; an index here only with a table that is new. */
-export interface TableMigration extends Numbered {
-  readonly apply: (context: MigrationContext) => Promise<void>;
-}
-
-/** An index on a table that may have rows: nobody waits for it. */
-export interface IndexMigration extends Numbered {
-  readonly table: string;
-  readonly index: IndexDefinition;
-}
-
-/** Values of a new column, a few rows a transaction: changes at most `rows` that lack theirs and gives how many. */
-export interface BackfillMigration extends Numbered {
-  readonly backfill: (queries: Queries, tenant: TenantId, rows: number) => Promise<number>;
-}
-
-export type Migration = TableMigration | IndexMigration | BackfillMigration;
+import { organizationSignIn } from './release-2/0580/0583-organization-sign-in.ts';
 
 /** Refusals, whole and summed up: bounded in number. */
 const refusalTypes = "type IN ('refusal', 'refusal_summary')";
@@ -409,4 +385,5 @@ export const migrations: readonly Migration[] = [
   { number: 580, name: 'organizations', apply: organizations },
   { number: 581, name: 'organization-capabilities', backfill: addOrganizationCapabilities },
   { number: 582, name: 'organizations-of-grants', apply: organizationsOfGrants },
+  { number: 583, name: 'organization-sign-in', apply: organizationSignIn },
 ];

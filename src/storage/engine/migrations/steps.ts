@@ -6,7 +6,7 @@ import type { TenantId } from '../../../domain/ids.ts';
 import type { Database, Queries } from '../database.ts';
 import { isApplied, recordMigration } from './ledger.ts';
 import { isContended, isLockFault, retryOnLockTimeout } from './lock-timeout.ts';
-import type { BackfillMigration, IndexMigration, Migration, TableMigration } from './registry.ts';
+import type { BackfillMigration, IndexMigration, Migration, TableMigration } from './migration.ts';
 import { repairTables } from './rights.ts';
 import { createIndex, indexName, indexSql, migrationContext } from './table.ts';
 

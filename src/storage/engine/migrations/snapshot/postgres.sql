@@ -1535,6 +1535,13 @@ CREATE TABLE organizations (
   search_key text COLLATE "C" NOT NULL,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
+  "join" text COLLATE "C" NOT NULL DEFAULT '["invitation"]'::text,
+  default_roles text COLLATE "C" NOT NULL DEFAULT '[]'::text,
+  domains text COLLATE "C" NOT NULL DEFAULT '[]'::text,
+  identity_providers text COLLATE "C" NOT NULL DEFAULT '[]'::text,
+  sign_in text COLLATE "C" NOT NULL DEFAULT 'any'::text,
+  acr_min text COLLATE "C",
+  branding text COLLATE "C" NOT NULL DEFAULT '{}'::text,
   CONSTRAINT organizations_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT organizations_tenant_id_name_key UNIQUE (tenant_id, name)
 );
@@ -1546,6 +1553,21 @@ CREATE TABLE organization_members (
   roles text COLLATE "C" NOT NULL,
   created_at bigint NOT NULL,
   CONSTRAINT organization_members_pkey PRIMARY KEY (tenant_id, organization_id, user_id)
+);
+
+CREATE TABLE organization_domains (
+  tenant_id text COLLATE "C" NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  proven_at bigint NOT NULL,
+  CONSTRAINT organization_domains_pkey PRIMARY KEY (tenant_id, domain)
+);
+
+CREATE TABLE organization_providers (
+  tenant_id text COLLATE "C" NOT NULL,
+  alias text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  CONSTRAINT organization_providers_pkey PRIMARY KEY (tenant_id, alias)
 );
 
 ALTER TABLE user_emails ADD CONSTRAINT user_emails_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
@@ -1671,6 +1693,10 @@ ALTER TABLE console_task_items ADD CONSTRAINT console_task_items_tenant_id_task_
 ALTER TABLE organization_members ADD CONSTRAINT organization_members_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE organization_members ADD CONSTRAINT organization_members_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE organization_domains ADD CONSTRAINT organization_domains_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE organization_providers ADD CONSTRAINT organization_providers_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
 CREATE INDEX config_epochs_by_changed_at ON public.config_epochs USING btree (changed_at);
 
@@ -2028,6 +2054,10 @@ CREATE INDEX sign_in_tries_by_address_block_user_id_started_at_id ON public.sign
 
 CREATE INDEX organization_members_by_user_id_organization_id ON public.organization_members USING btree (tenant_id, user_id, organization_id);
 
+CREATE INDEX organization_domains_by_organization_id ON public.organization_domains USING btree (tenant_id, organization_id);
+
+CREATE INDEX organization_providers_by_organization_id ON public.organization_providers USING btree (tenant_id, organization_id);
+
 CREATE OR REPLACE FUNCTION public.users_counted_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2283,4 +2313,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (577, 'tries-of-address-before', gatehouse_now_ms()),
   (580, 'organizations', gatehouse_now_ms()),
   (581, 'organization-capabilities', gatehouse_now_ms()),
-  (582, 'organizations-of-grants', gatehouse_now_ms());
+  (582, 'organizations-of-grants', gatehouse_now_ms()),
+  (583, 'organization-sign-in', gatehouse_now_ms());

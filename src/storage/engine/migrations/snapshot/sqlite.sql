@@ -614,11 +614,19 @@ CREATE INDEX "sign_in_tries_by_address_block_user_id_started_at_id" ON "sign_in_
 
 CREATE TABLE "organization_roles" ("tenant_id" TEXT NOT NULL, "name" TEXT NOT NULL, "description" TEXT, "scopes" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "name")) STRICT, WITHOUT ROWID;
 
-CREATE TABLE "organizations" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name" TEXT NOT NULL, "display_name" TEXT, "metadata" TEXT NOT NULL, "enabled" INTEGER NOT NULL, "members" INTEGER NOT NULL, "search_key" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "name")) STRICT, WITHOUT ROWID;
+CREATE TABLE "organizations" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name" TEXT NOT NULL, "display_name" TEXT, "metadata" TEXT NOT NULL, "enabled" INTEGER NOT NULL, "members" INTEGER NOT NULL, "search_key" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "join" TEXT NOT NULL DEFAULT '["invitation"]', "default_roles" TEXT NOT NULL DEFAULT '[]', "domains" TEXT NOT NULL DEFAULT '[]', "identity_providers" TEXT NOT NULL DEFAULT '[]', "sign_in" TEXT NOT NULL DEFAULT 'any', "acr_min" TEXT, "branding" TEXT NOT NULL DEFAULT '{}', PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "name")) STRICT, WITHOUT ROWID;
 
 CREATE TABLE "organization_members" ("tenant_id" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "user_id" TEXT NOT NULL, "roles" TEXT NOT NULL, "created_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "organization_id", "user_id"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE, FOREIGN KEY ("tenant_id", "user_id") REFERENCES "users" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
 
 CREATE INDEX "organization_members_by_user_id_organization_id" ON "organization_members" ("tenant_id", "user_id", "organization_id");
+
+CREATE TABLE "organization_domains" ("tenant_id" TEXT NOT NULL, "domain" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "proven_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "domain"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "organization_domains_by_organization_id" ON "organization_domains" ("tenant_id", "organization_id");
+
+CREATE TABLE "organization_providers" ("tenant_id" TEXT NOT NULL, "alias" TEXT NOT NULL, "organization_id" TEXT NOT NULL, PRIMARY KEY ("tenant_id", "alias"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "organization_providers_by_organization_id" ON "organization_providers" ("tenant_id", "organization_id");
 
 ANALYZE sqlite_schema;
 
@@ -777,8 +785,12 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('mapping_tables', 'mapping_tables', '1000000 500000 1'),
   ('operator_entries', 'operator_entries', '1000000 500000 1'),
   ('operator_entries', 'operator_entries_by_expires_at', '1000000 500000 10'),
+  ('organization_domains', 'organization_domains', '1000000 500000 1'),
+  ('organization_domains', 'organization_domains_by_organization_id', '1000000 500000 10'),
   ('organization_members', 'organization_members', '1000000 500000 10 1'),
   ('organization_members', 'organization_members_by_user_id_organization_id', '1000000 500000 10 5'),
+  ('organization_providers', 'organization_providers', '1000000 500000 1'),
+  ('organization_providers', 'organization_providers_by_organization_id', '1000000 500000 10'),
   ('organization_roles', 'organization_roles', '1000000 500000 1'),
   ('organizations', 'organizations', '1000000 500000 1'),
   ('organizations', 'sqlite_autoindex_organizations_2', '1000000 500000 1'),
@@ -1061,4 +1073,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (577, 'tries-of-address-before', gatehouse_now_ms()),
   (580, 'organizations', gatehouse_now_ms()),
   (581, 'organization-capabilities', gatehouse_now_ms()),
-  (582, 'organizations-of-grants', gatehouse_now_ms());
+  (582, 'organizations-of-grants', gatehouse_now_ms()),
+  (583, 'organization-sign-in', gatehouse_now_ms());

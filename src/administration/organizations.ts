@@ -1,0 +1,48 @@
+// What an organisation names beside its fields: roles and providers that are there, each provider being one organisation's; and what follows
+// from a change: whose its providers are, and that proofs of domains it no longer names are forgotten.
+import type { TenantId } from '../domain/ids.ts';
+import type { KindFault } from '../domain/kind.ts';
+import type { Organization } from '../domain/organizations/organization.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { findUnknownRole } from '../storage/people/organization-members.ts';
+import { findUnknownAlias } from '../storage/registry/identity-providers.ts';
+import { readProviderOwners, setOrganizationProviders } from '../storage/registry/organization-providers.ts';
+import { dropUnnamedDomains } from '../storage/registry/proven-domains.ts';
+import type { Writing } from './kinds.ts';
+
+type Named = Pick<Organization, 'defaultRoles' | 'identityProviders'>;
+
+/** What it names newly must be there; what it named may have gone since. */
+export async function namedFault(
+  queries: Queries,
+  tenant: TenantId,
+  values: Named,
+  before: (Named & { readonly id: string }) | undefined,
+): Promise<KindFault | undefined> {
+  const role = await findUnknownRole(queries, tenant, newIn(values.defaultRoles, before?.defaultRoles));
+  if (role !== undefined) return { field: 'default_roles', text: `names no role of organisations: ${role}` };
+  const aliases = newIn(values.identityProviders, before?.identityProviders);
+  if (aliases.length === 0) return undefined;
+  const alias = await findUnknownAlias(queries, tenant, aliases);
+  if (alias !== undefined) return { field: 'identity_providers', text: `names no provider: ${alias}` };
+  const owners = await readProviderOwners(queries, tenant);
+  const taken = aliases.find((one) => owners.has(one) && owners.get(one) !== before?.id);
+  return taken === undefined ? undefined : { field: 'identity_providers', text: `${taken} is another organisation's.`, is: 'taken' };
+}
+
+const newIn = (values: readonly string[], before: readonly string[] = []): readonly string[] =>
+  values.filter((one) => !before.includes(one));
+
+export async function addedOrganization(queries: Queries, { acting }: Writing, { id, identityProviders }: Organization): Promise<void> {
+  if (identityProviders.length > 0) await setOrganizationProviders(queries, acting.tenant.id, id, identityProviders);
+}
+
+export async function changedOrganization(queries: Queries, { acting }: Writing, before: Organization, after: Organization): Promise<void> {
+  const { id } = after;
+  const { id: tenant } = acting.tenant;
+  if (isOther(before.domains, after.domains)) await dropUnnamedDomains(queries, tenant, { kind: 'organization', id }, after.domains);
+  if (isOther(before.identityProviders, after.identityProviders))
+    await setOrganizationProviders(queries, tenant, id, after.identityProviders);
+}
+
+const isOther = (before: readonly string[], after: readonly string[]): boolean => JSON.stringify(before) !== JSON.stringify(after);

@@ -1,0 +1,48 @@
+// Providers that are an organisation's own (design 19), and for which addresses they count: for those of domains that are proven to be that
+// organisation's, or its own where no organisation has them. Others make no account by it and link none.
+
+import { domainOf } from '../../domain/sign-in/domain-proof.ts';
+import type { ExternalIdentity } from '../../domain/sign-in/external-identity.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { findIdentityProvider } from '../../storage/registry/identity-providers.ts';
+import { readProviderOwners } from '../../storage/registry/organization-providers.ts';
+import { findDomainOwner } from '../../storage/registry/proven-domains.ts';
+
+/** The organisation whose own provider a provider is. */
+export async function ownerOfProvider(queries: Queries, tenant: Tenant, id: ExternalIdentity['providerId']): Promise<string | undefined> {
+  if (!tenant.organizations.exist) return undefined;
+  const provider = await findIdentityProvider(queries, tenant.id, id);
+  return provider && (await readProviderOwners(queries, tenant.id)).get(provider.alias);
+}
+
+type Asked = Pick<ExternalIdentity, 'providerId' | 'email'>;
+
+/** False for an address that is not of the organisation whose own provider names it. */
+export async function countsForAddress(queries: Queries, tenant: Tenant, { providerId, email }: Asked): Promise<boolean> {
+  const owner = await ownerOfProvider(queries, tenant, providerId);
+  if (owner === undefined) return true;
+  const domain = email === undefined ? undefined : domainOf(email);
+  return domain !== undefined && (await isDomainOf(queries, tenant, domain, { providerId, owner }));
+}
+
+/** Whether a domain is proven to be a provider's to speak for; a domain of an organisation is for that one's own providers alone. */
+export async function speaksForDomain(
+  queries: Queries,
+  tenant: Tenant,
+  domain: string,
+  providerId: ExternalIdentity['providerId'],
+): Promise<boolean> {
+  return isDomainOf(queries, tenant, domain, { providerId, owner: await ownerOfProvider(queries, tenant, providerId) });
+}
+
+async function isDomainOf(
+  queries: Queries,
+  { id: tenant, organizations }: Tenant,
+  domain: string,
+  { providerId, owner }: { readonly providerId: string; readonly owner: string | undefined },
+): Promise<boolean> {
+  const organization = organizations.exist ? await findDomainOwner(queries, tenant, 'organization', domain) : undefined;
+  if (organization !== undefined) return organization === owner;
+  return (await findDomainOwner(queries, tenant, 'identity_provider', domain)) === providerId;
+}

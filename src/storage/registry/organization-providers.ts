@@ -1,0 +1,65 @@
+// Whose the providers of organisations are: a provider is one organisation's in a tenant, which is a constraint. Few, as a tenant has few
+// providers, so that sign-ins remember them.
+import type { ExternalIdentityId, TenantId } from '../../domain/ids.ts';
+import type { ConfigCache } from '../engine/config/config-cache.ts';
+import type { Queries } from '../engine/database.ts';
+import { ValueTaken } from '../engine/unique-violation.ts';
+
+export interface OrganizationProviderTable {
+  tenant_id: TenantId;
+  alias: string;
+  organization_id: string;
+}
+
+/** The organisations that have providers of their own, by the aliases of these. */
+export type ProviderOwners = ReadonlyMap<string, string>;
+
+export async function readProviderOwners(queries: Queries, tenant: TenantId): Promise<ProviderOwners> {
+  const rows = await queries
+    .selectFrom('organization_providers')
+    .select(['alias', 'organization_id'])
+    .where('tenant_id', '=', tenant)
+    .execute();
+  return new Map(rows.map((row) => [row.alias, row.organization_id]));
+}
+
+/** The same from memory where nothing changed. */
+export const cachedProviderOwners = ({ get }: ConfigCache, tenant: TenantId): Promise<ProviderOwners> =>
+  get(tenant, 'organization-providers', (queries) => readProviderOwners(queries, tenant));
+
+/** The organisations whose own providers these links are to, by the links. */
+export async function findOrganizationsOfLinks(
+  queries: Queries,
+  tenant: TenantId,
+  links: readonly ExternalIdentityId[],
+): Promise<ReadonlyMap<ExternalIdentityId, string>> {
+  if (links.length === 0) return new Map();
+  const rows = await queries
+    .selectFrom('external_identities as e')
+    .innerJoin('identity_providers as p', (join) => join.onRef('p.tenant_id', '=', 'e.tenant_id').onRef('p.id', '=', 'e.provider_id'))
+    .innerJoin('organization_providers as o', (join) => join.onRef('o.tenant_id', '=', 'p.tenant_id').onRef('o.alias', '=', 'p.alias'))
+    .select(['e.id', 'o.organization_id'])
+    .where('e.tenant_id', '=', tenant)
+    .where('e.id', 'in', links)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row.organization_id]));
+}
+
+/** Makes these, and no others, the providers of an organisation. @throws ValueTaken when one is another's */
+export async function setOrganizationProviders(
+  queries: Queries,
+  tenant: TenantId,
+  organization: string,
+  aliases: readonly string[],
+): Promise<void> {
+  const own = queries.deleteFrom('organization_providers').where('tenant_id', '=', tenant).where('organization_id', '=', organization);
+  await (aliases.length === 0 ? own : own.where('alias', 'not in', aliases)).execute();
+  if (aliases.length === 0) return;
+  await queries
+    .insertInto('organization_providers')
+    .values(aliases.map((alias) => ({ tenant_id: tenant, alias, organization_id: organization })))
+    .onConflict((on) => on.columns(['tenant_id', 'alias']).doNothing())
+    .execute();
+  const owners = await readProviderOwners(queries, tenant);
+  if (aliases.some((alias) => owners.get(alias) !== organization)) throw new ValueTaken('identity_providers');
+}
