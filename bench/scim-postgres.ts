@@ -80,14 +80,16 @@ export async function loadPostgres(url: string, { tenant, users, groupMembers, p
   });
 }
 
-async function insert(client: pg.Client, table: string, rows: readonly Values[]): Promise<void> {
-  const columns = Object.keys(rows[0]!).join(', ');
+export async function insert(client: pg.Client, table: string, rows: readonly Values[]): Promise<void> {
+  const columns = Object.keys(rows[0]!)
+    .map((column) => `"${column}"`)
+    .join(', ');
   await client.query(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM json_populate_recordset(NULL::${table}, $1)`, [
     JSON.stringify(rows),
   ]);
 }
 
-async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -11,7 +11,7 @@ export interface Party {
 }
 
 /** Registers a client for code and refresh, email PIN as the only method, and rate limits off. */
-export async function createParty(tenant: BenchTenant): Promise<Party> {
+export async function createParty(tenant: BenchTenant, scopes: readonly string[] = []): Promise<Party> {
   const token = await managementToken(tenant);
   const limits = [
     'login_starts_per_ip',
@@ -32,7 +32,7 @@ export async function createParty(tenant: BenchTenant): Promise<Party> {
     token_endpoint_auth_method: 'client_secret_post',
     redirect_uris: [redirectUri],
     grant_types: ['authorization_code', 'refresh_token'],
-    scopes: ['openid', 'profile', 'email', 'offline_access'],
+    scopes: ['openid', 'profile', 'email', 'offline_access', ...scopes],
   })) as { client_id: string; client_secret: string };
   return { tenant, clientId: client.client_id, clientSecret: client.client_secret, redirectUri };
 }
@@ -55,8 +55,16 @@ export interface SignedIn extends Tokens {
   readonly cookies: string;
 }
 
-/** A whole sign-in: authorize, identify, PIN from the outbox, finish, code exchange. */
-export async function signIn(gatehouse: GatehouseProcess, party: Party, email: string): Promise<SignedIn> {
+/**
+ * A whole sign-in: authorize, identify, PIN from the outbox, finish, code exchange. `asks` are further parameters; where the person has
+ * to say for which organisation, it is the first of the list.
+ */
+export async function signIn(
+  gatehouse: GatehouseProcess,
+  party: Party,
+  email: string,
+  asks: Readonly<Record<string, string>> = {},
+): Promise<SignedIn> {
   const verifier = randomBytes(32).toString('base64url');
   const query = new URLSearchParams({
     response_type: 'code',
@@ -67,6 +75,7 @@ export async function signIn(gatehouse: GatehouseProcess, party: Party, email: s
     nonce: 'n',
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
+    ...asks,
   });
   const started = await fetch(`${party.tenant.baseUrl}/v1/idp/oidc/authorize?${query}`, { redirect: 'manual' });
   const location = started.headers.get('location');
@@ -85,7 +94,12 @@ export async function signIn(gatehouse: GatehouseProcess, party: Party, email: s
     return (await response.json()) as Record<string, unknown>;
   };
   await step('identify', { identifier: email });
-  await step('pin', { pin: await readPin(gatehouse, email) });
+  const proven = await step('pin', { pin: await readPin(gatehouse, email) });
+  if (proven['state'] === 'organization') {
+    const shown = await fetch(login, { headers: { accept: 'application/json', cookie } });
+    const { organizations } = (await shown.json()) as { readonly organizations: readonly { readonly id: string }[] };
+    await step('organization', { organization: organizations[0]!.id });
+  }
   const { redirect_to: redirectTo } = await step('finish', {});
   const code = new URL(String(redirectTo)).searchParams.get('code') ?? '';
   const exchanged = await fetch(`${party.tenant.baseUrl}/v1/idp/oidc/token`, {

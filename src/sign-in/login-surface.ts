@@ -8,6 +8,7 @@ import { loginBodyBytesMax } from '../contract/limits.ts';
 import type { UserId } from '../domain/ids.ts';
 import { negotiateLanguage } from '../domain/language.ts';
 import type { Destination } from '../domain/oidc/authorization-response.ts';
+import { asksForOrganization } from '../domain/organizations/tenant-organizations.ts';
 import { mailboxOf } from '../http/development.ts';
 import { hookFailed } from '../http/hook-failed.ts';
 import { wantsJson } from '../http/page-request.ts';
@@ -118,7 +119,11 @@ async function answerStep(services: Services, request: FastifyRequest, reply: Fa
   const login = await openLogin(services, request);
   try {
     const answer = await work(services, request, login);
-    if (wantsJson(request)) return sendJson(reply, answer);
+    if (wantsJson(request)) {
+      // Who has proven who they are may still have to say for which organisation.
+      const asks = answer['state'] === 'approved' && asksForOrganization(login.tenant.organizations, login.row);
+      return sendJson(reply, asks ? { state: (await openLogin(services, request)).state } : answer);
+    }
     const { redirect_to: elsewhere } = answer;
     return redirect(reply, typeof elsewhere === 'string' ? elsewhere : pageOf(login));
   } catch (error) {

@@ -59,13 +59,13 @@ export async function openSsoWorld(database: (typeof databases)[number], flags: 
     assert.equal(response.status, 200, `${name}: ${text}`);
     return JSON.parse(text);
   };
-  /** Goes through the sign-in page by the PIN of the mail, up to its finish. */
-  const approveAt = async (browser: TestBrowser, login: string, user: TestUser, more: Fields = {}): Promise<void> => {
+  /** Goes through the sign-in page by the PIN of the mail, up to its finish; gives the state that the PIN led to. */
+  const approveAt = async (browser: TestBrowser, login: string, user: TestUser, more: Fields = {}): Promise<string | undefined> => {
     const now = (await (await browser.send(login)).json()) as { state: string };
     if (now.state === 'account') await step(browser, login, 'account', { other: '1' });
     if (now.state !== 'choose') await step(browser, login, 'identify', { identifier: user.email, ...more });
     await step(browser, login, 'method', { method: 'email_pin' });
-    await step(browser, login, 'pin', { pin: await pinOf(server, user.email) });
+    return (await step(browser, login, 'pin', { pin: await pinOf(server, user.email) }))['state'];
   };
   /** The whole way; gives where the browser is sent. */
   const signInAt = async (browser: TestBrowser, login: string, user: TestUser, more: Fields = {}): Promise<URL> => {

@@ -144,7 +144,7 @@ for (const database of databases)
       const login = asksToSignIn(await ask(browser));
       const now = async (): Promise<Json> => (await (await browser.send(login)).json()) as Json;
       assert.equal((await now())['organizations'], undefined);
-      await approveAt(browser, login, ada);
+      assert.equal(await approveAt(browser, login, ada), 'organization');
       const asked = await now();
       assert.equal(asked['state'], 'organization');
       assert.deepEqual(asked['organizations'], [
