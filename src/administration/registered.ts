@@ -15,6 +15,7 @@ import { rowsOf } from '../storage/registry/kind-rows.ts';
 import { planRefresh } from '../storage/registry/metadata-refreshes.ts';
 import { deleteOrganizationRole } from '../storage/registry/organization-roles.ts';
 import { deleteRole } from '../storage/registry/roles.ts';
+import { deleteScimTokensOf } from '../storage/registry/scim-tokens.ts';
 import { deleteServiceProvider } from '../storage/registry/service-providers.ts';
 import { judgeDomains, metadataFault, renewProofs } from './identity-providers.ts';
 import { type Effects, type Registered, register } from './kinds.ts';
@@ -31,6 +32,7 @@ interface Ids {
 type IdOf<Noun> = Noun extends keyof Ids ? Ids[Noun] : string;
 
 const resources = rowsOf(kinds.resource);
+const organizations = rowsOf(kinds.organization);
 
 const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'], IdOf<Noun>> } = {
   role: {
@@ -83,7 +85,15 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
       return done === 'held' ? heldByMemberFault(name) : done === 'deleted';
     },
   },
-  organization: { fault: namedFault, added: addedOrganization, changed: changedOrganization },
+  organization: {
+    fault: namedFault,
+    added: addedOrganization,
+    changed: changedOrganization,
+    remove: async (queries, tenant, { id }) => {
+      await deleteScimTokensOf(queries, { tenant, organization: id });
+      return organizations.remove(queries, tenant, id);
+    },
+  },
   identity_provider: { reading: metadataFault, settle: renewProofs, changed: judgeDomains },
 };
 

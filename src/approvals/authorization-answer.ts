@@ -128,7 +128,7 @@ export async function findOrganization(
   const meant = asked.organization_id ?? asked.chosen_organization_id;
   if (meant !== null) return (await findHeldOrganization(queries, tenant.id, meant, user)) ?? 'not_a_member';
   if (!asksForOrganization(tenant.organizations, asked)) return undefined;
-  const [one, ...others] = (await listOrganizationsOfUser(queries, tenant.id, user)).filter(({ isEnabled }) => isEnabled);
+  const [one, ...others] = (await listOrganizationsOfUser(queries, tenant.id, user)).filter(({ isOpen }) => isOpen);
   return others.length === 0 ? one : 'several';
 }
 

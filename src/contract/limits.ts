@@ -269,7 +269,7 @@ export const longWorkTurnMsMax = 10;
 export const scimBodyBytesMax = 1024 * 1024;
 export const scimBulkOperationsMax = 1000;
 export const scimFilterCharsMax = 4096;
-export const scimTokensPerTenantMax = 50;
+export const scimTokensMax = 50; // of a tenant, and of each organisation
 export const scimTokenDaysMax = 366;
 
 // SAML

@@ -102,7 +102,7 @@ async function organizationsOf(
   const user = sub as UserId; // the subject of a token we signed for a grant
   const held = organizationId === undefined ? undefined : await findHeldOrganization(queries, tenant.id, organizationId, user);
   if (!tenant.organizations.exist || !scopes.includes(organizationsScope)) return { held, all: {} };
-  const all = (await listOrganizationsOfUser(queries, tenant.id, user)).filter(({ isEnabled }) => isEnabled).slice(0, organizationsToldMax);
+  const all = (await listOrganizationsOfUser(queries, tenant.id, user)).filter(({ isOpen }) => isOpen).slice(0, organizationsToldMax);
   return {
     held,
     all: { organizations: all.map(({ id, name, displayName, roles }) => ({ id, name, display_name: displayName ?? null, roles })) },

@@ -1,16 +1,20 @@
 // Who may call SCIM: an access token of the tenant for its Management API audience with scim:read or scim:write
-// (contract 5). 401 says what is wrong with the token, 403 which capability is missing.
+// (contract 5); or a token for SCIM alone, of the tenant or of the organisation whose directory is called. 401 says what is wrong with the token, 403 which capability is missing.
 import type { FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
+import type { Directory } from '../domain/organizations/directory.ts';
 import { scimTokenPrefix } from '../domain/people/scim-token.ts';
-import type { Tenant } from '../domain/tenant/tenant.ts';
 import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import type { Parts } from '../http/services.ts';
 import { findScimToken, noteScimTokenUsed } from '../storage/registry/scim-tokens.ts';
 import { type BearerDependencies, type BearerFailure, bearerTokenOf, verifyBearer } from '../tokens/bearer.ts';
 import type { ScimContext } from './request-context.ts';
 import { userIndexOf } from './schema/schema-lookup.ts';
+
+/** How the path of a request names the organisation whose directory it is. */
+export const organizationParameter = 'organization_id';
+const organizationsPath = '/v1/scim/organizations/';
 
 export type ScimCapability = 'scim:read' | 'scim:write';
 
@@ -41,9 +45,15 @@ export async function authorize(
   needed: readonly ScimCapability[],
 ): Promise<ScimContext> {
   const { tenant } = request;
+  const organization = (request.params as Partial<Record<string, string>>)[organizationParameter]; // of the surface of organisations
   const presented = bearerTokenOf(request.headers.authorization);
-  if (presented?.startsWith(scimTokenPrefix)) return contextOf(services, request, await directoryOf(services, tenant, presented), needed);
-  const verified = await verifyBearer(services, tenant, request.headers.authorization, tenant.managementApi);
+  if (presented?.startsWith(scimTokenPrefix)) {
+    const directory = organization === undefined ? { tenant: tenant.id } : { tenant: tenant.id, organization };
+    return contextOf(services, request, await callerOf(services, directory, presented), needed);
+  }
+  const found = await verifyBearer(services, tenant, request.headers.authorization, tenant.managementApi);
+  // Nobody but its own directory calls SCIM of an organisation: no access token is for it.
+  const verified = found.ok && organization !== undefined ? ({ ok: false, reason: 'wrong_audience' } as const) : found;
   if (!verified.ok) {
     const challenge = verified.reason === 'missing_token' ? realm : `${realm}, error="invalid_token"`;
     throw reject('scim.unauthorized', verified.reason, { text: failureTexts[verified.reason], challenge });
@@ -52,12 +62,13 @@ export async function authorize(
   return contextOf(
     services,
     request,
-    { scopes, actor, key: token.clientId, userId: token.sid === undefined ? undefined : token.sub },
+    { directory: { tenant: tenant.id }, scopes, actor, key: token.clientId, userId: token.sid === undefined ? undefined : token.sub },
     needed,
   );
 }
 
 interface Caller {
+  readonly directory: Directory;
   readonly scopes: readonly string[];
   readonly actor: string;
   /** Whose requests are counted. */
@@ -66,22 +77,23 @@ interface Caller {
 }
 
 /** Who calls with a token for SCIM alone. @throws scim.unauthorized */
-async function directoryOf({ database }: BearerDependencies, tenant: Tenant, presented: string): Promise<Caller> {
-  const found = await database.read(tenant.id, (queries) => findScimToken(queries, tenant.id, hashSecret(presented)));
+async function callerOf({ database }: BearerDependencies, directory: Directory, presented: string): Promise<Caller> {
+  const { tenant } = directory;
+  const found = await database.read(tenant, (queries) => findScimToken(queries, directory, hashSecret(presented)));
   if (found === undefined || found.isOver) {
     const reason = found === undefined ? 'token_revoked' : 'expired';
     throw reject('scim.unauthorized', reason, { text: failureTexts[reason], challenge: `${realm}, error="invalid_token"` });
   }
-  if (!found.isFresh) await database.write(tenant.id, (queries) => noteScimTokenUsed(queries, tenant.id, found.id));
+  if (!found.isFresh) await database.write(tenant, (queries) => noteScimTokenUsed(queries, tenant, found.id));
   const actor = `scim_token:${found.id}`;
-  return { scopes: ['scim:read', 'scim:write'], actor, key: actor, userId: undefined };
+  return { directory, scopes: ['scim:read', 'scim:write'], actor, key: actor, userId: undefined };
 }
 
 /** @throws scim.rate_limited, scim.forbidden */
 async function contextOf(
   services: BearerDependencies & Parts<'encryption' | 'log' | 'rateLimiter'>,
   request: FastifyRequest,
-  { scopes, actor, key, userId }: Caller,
+  { directory, scopes, actor, key, userId }: Caller,
   needed: readonly ScimCapability[],
 ): Promise<ScimContext> {
   const { tenant } = request;
@@ -92,5 +104,17 @@ async function contextOf(
     const challenge = `${realm}, error="insufficient_scope", scope="${needed[0]}"`;
     throw reject('scim.forbidden', cause, { text: `The access token lacks ${needed.join(' or ')}.`, challenge });
   }
-  return { services, tenant, requestId: request.id, actor, scopes, userIndex: userIndexOf(tenant.customAttributes), userId };
+  const { organization } = directory;
+  const base = tenant.baseUrl + (organization === undefined ? '/scim/v2' : `${organizationsPath}${organization}`);
+  return {
+    services,
+    tenant,
+    directory,
+    base,
+    requestId: request.id,
+    actor,
+    scopes,
+    userIndex: userIndexOf(tenant.customAttributes),
+    userId,
+  };
 }

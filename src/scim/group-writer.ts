@@ -4,7 +4,7 @@ import { listMembers } from '../storage/people/groups.ts';
 import { type Document, emptyElement } from './document.ts';
 import { type Projection, wants } from './list/projection.ts';
 import { renderElement, renderResource } from './render.ts';
-import { type ScimContext, scimBase } from './request-context.ts';
+import type { ScimContext } from './request-context.ts';
 import { groupIndex, loadPlural } from './schema/schema-lookup.ts';
 
 const membersPerRead = 2000;
@@ -12,7 +12,7 @@ const members = loadPlural(groupIndex, 'members');
 
 /** The JSON text of a group in pieces that together are one object. */
 export async function* groupPieces(context: ScimContext, document: Document, projection: Projection): AsyncGenerator<string> {
-  const base = scimBase(context.tenant);
+  const { base } = context;
   const head = JSON.stringify(renderResource(groupIndex, document, base, projection));
   if (!wants(projection, members.key, members.attribute)) {
     yield head;
@@ -34,8 +34,8 @@ export async function* groupPieces(context: ScimContext, document: Document, pro
 }
 
 function readMembers(context: ScimContext, group: string, after: string): Promise<readonly MemberRow[]> {
-  const { services, tenant } = context;
-  return services.database.read(tenant.id, (queries) => listMembers(queries, tenant.id, group, { after, limit: membersPerRead }));
+  const { services, tenant, directory } = context;
+  return services.database.read(tenant.id, (queries) => listMembers(queries, directory, group, { after, limit: membersPerRead }));
 }
 
 function memberJson(row: MemberRow, base: string, projection: Projection): unknown {

@@ -1,6 +1,7 @@
 // What every SCIM operation needs to know about its request, and the audit record each write leaves.
 
 import type { TypedEvent } from '../contract/events.ts';
+import type { Directory } from '../domain/organizations/directory.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import type { Queries } from '../storage/engine/database.ts';
@@ -10,6 +11,10 @@ import { groupIndex, type TypeIndex } from './schema/schema-lookup.ts';
 export interface ScimContext {
   readonly services: Parts<'cache' | 'clock' | 'database' | 'encryption' | 'log'>;
   readonly tenant: Tenant;
+  /** Whose people and groups there are. */
+  readonly directory: Directory;
+  /** The base of every address of the directory. */
+  readonly base: string;
   readonly requestId: string;
   readonly actor: string | undefined;
   /** What the caller may do. */
@@ -22,11 +27,6 @@ export interface ScimContext {
 
 /** Every resource type of a tenant. */
 export const typesOf = ({ userIndex }: ScimContext): readonly TypeIndex[] => [userIndex, groupIndex];
-
-/** The base of every SCIM address of a tenant. */
-export function scimBase(tenant: Tenant): string {
-  return `${tenant.baseUrl}/scim/v2`;
-}
 
 /** Records a write in its own transaction. */
 export async function audit(context: ScimContext, queries: Queries, event: TypedEvent & { readonly target: string }): Promise<void> {

@@ -1,4 +1,4 @@
-// The SCIM endpoints of a tenant: paths, methods, headers, statuses (RFC 7644). What they do is in the other files.
+// The SCIM endpoints of a tenant and of its organisations: paths, methods, headers, statuses (RFC 7644). What they do is in the other files.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { scimBodyBytesMax } from '../contract/limits.ts';
@@ -7,7 +7,7 @@ import type { Services } from '../http/services.ts';
 import { parseStrictJson } from '../http/strict-json.ts';
 import { type Handler, type Handlers, type Route, registerSurface } from '../http/surface.ts';
 import { sendEmpty, sendJson, sendPieces } from './answer.ts';
-import { authorize, type ScimCapability } from './bearer.ts';
+import { authorize, organizationParameter, type ScimCapability } from './bearer.ts';
 import { runBulk } from './bulk/bulk.ts';
 import { groupPieces } from './group-writer.ts';
 import { createGroup, deleteGroup, patchGroup, readGroup, replaceGroup } from './groups.ts';
@@ -17,38 +17,54 @@ import { searchAll, searchType } from './list/search.ts';
 import { isUnmodified, readPrecondition } from './precondition.ts';
 import { invalidFilter, invalidSyntax, invalidValue } from './refuse.ts';
 import { entityTag, locationOf, renderResource } from './render.ts';
-import { type ScimContext, scimBase, typesOf } from './request-context.ts';
+import { type ScimContext, typesOf } from './request-context.ts';
 import type { ResourceType } from './schema/attribute.ts';
 import { listResourceTypes, listSchemas, readResourceType, readSchema, serviceProviderConfig } from './schema/discovery.ts';
 import { groupType } from './schema/group-attributes.ts';
 import { groupIndex, type TypeIndex } from './schema/schema-lookup.ts';
 import { userType } from './schema/user-attributes.ts';
-import { createUser, deleteUser, patchUser, readUser, replaceUser, type Stored } from './users.ts';
+import type { Stored } from './user-loader.ts';
+import { createUser, deleteUser, patchUser, readUser, replaceUser } from './users.ts';
 
-/** Registers `{base_url}/scim/v2`. */
+/** Registers `{base_url}/scim/v2`, and the same for each organisation, which has nobody's own resource. */
 export function registerScim(app: FastifyInstance, services: Services): void {
+  registerDirectory(app, services, { name: 'scim', prefix: '/scim/v2', below: '', hasMe: true });
+  const below = `/:${organizationParameter}`;
+  registerDirectory(app, services, { name: 'scim_organizations', prefix: '/v1/scim/organizations', below, hasMe: false });
+}
+
+interface Place {
+  readonly name: string;
+  readonly prefix: string;
+  /** Between the prefix of the surface and the paths of a directory. */
+  readonly below: string;
+  readonly hasMe: boolean;
+}
+
+function registerDirectory(app: FastifyInstance, services: Services, { name, prefix, below, hasMe }: Place): void {
   const tooLarge = (request: FastifyRequest): Error | undefined =>
-    request.url.split('?', 1)[0]?.endsWith('/scim/v2/Bulk') === true
+    request.url.split('?', 1)[0]?.endsWith('/Bulk') === true
       ? reject('scim.tooLarge', 'bulk_bytes', { text: 'A bulk request has at most 1 MiB.' })
       : undefined;
   registerSurface(
     app,
     services,
     {
-      name: 'scim',
+      name,
       envelope: 'scim',
-      prefix: '/scim/v2',
+      prefix,
       shedding: 'first',
       bodies: { 'application/scim+json': 'raw', 'application/json': 'raw' },
       bodyBytesMax: scimBodyBytesMax,
       ofTenant: true,
       bodyTooLarge: tooLarge,
     },
-    (route) => {
+    (onSurface) => {
+      const route: Route = (path, handlers) => onSurface(below + path, handlers);
       routeDiscovery(route, services);
       routeResources(route, services, userType);
       routeResources(route, services, groupType);
-      routeMe(route, services);
+      if (hasMe) routeMe(route, services);
       route('/.search', { POST: handler(services, ['scim:read'], search(undefined)) });
       route('/Bulk', {
         POST: handler(services, ['scim:write'], async (context, request, reply) => {
@@ -92,7 +108,7 @@ function routeDiscovery(route: Route, services: Services): void {
     route(path, {
       GET: handler(services, either, async (context, request, reply) => {
         if (readParameters(request).has('filter')) throw invalidFilter('What the service is made of cannot be filtered.');
-        return sendJson(reply, 200, json(typesOf(context), scimBase(context.tenant), parameterOf(request)));
+        return sendJson(reply, 200, json(typesOf(context), context.base, parameterOf(request)));
       }),
     });
   get('/Schemas', listSchemas);
@@ -203,7 +219,7 @@ function sendResource(
   { document }: Stored,
   { index, projection }: { readonly index: TypeIndex; readonly projection: Projection },
 ): Promise<FastifyReply> | FastifyReply {
-  const base = scimBase(context.tenant);
+  const base = context.base;
   const location = locationOf(index, document, base);
   reply.header('etag', entityTag(document, projection));
   if (status === 201) reply.header('location', location);

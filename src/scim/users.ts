@@ -3,15 +3,14 @@
 import { reject } from '../contract/contract-error.ts';
 import type { UserId } from '../domain/ids.ts';
 import { uuidV7 } from '../platform/random.ts';
-import type { Queries } from '../storage/engine/database.ts';
 import { queueWrite } from '../storage/engine/write-queue.ts';
-import type { UserRow } from '../storage/people/user-rows.ts';
 import * as people from '../storage/people/user-writer.ts';
 import { findLiveUser, lockUser } from '../storage/people/users.ts';
 import { insertAuditEvents } from '../storage/records/audit-events.ts';
 import { readBody } from './body-reader.ts';
 import { type Document, draftOf, sameDocument } from './document.ts';
 import { everything, type Projection } from './list/projection.ts';
+import { adoptInstead, changeMember, endMembership, isHere, isOwned, joinMade, memberOf } from './organization/members.ts';
 import { requireOver } from './over-people.ts';
 import { applyMutations, type DocumentMutation } from './patch/patch-apply.ts';
 import type { Mutation } from './patch/patch-mutation.ts';
@@ -22,14 +21,9 @@ import { audit, type ScimContext } from './request-context.ts';
 import type { TypeIndex } from './schema/schema-lookup.ts';
 import { CUSTOM_SCHEMA } from './schema/user-attributes.ts';
 import { checkedUser } from './user-checks.ts';
-import { completeUsers } from './user-loader.ts';
+import { type Stored, storedUser } from './user-loader.ts';
 import { changedColumns, changedCustom, changedLists } from './user-rows.ts';
-
-/** A resource as it is after an operation. */
-export interface Stored {
-  readonly document: Document;
-  readonly version: number;
-}
+import { writeUser } from './user-writes.ts';
 
 const notFound = (): Error => reject('scim.resource_not_found', 'unknown_user');
 const taken = (field: string): Error => {
@@ -41,13 +35,22 @@ const taken = (field: string): Error => {
 export async function createUser(context: ScimContext, body: unknown, id?: string): Promise<Stored> {
   const { services, tenant } = context;
   const added = newUser(context, body, id ?? uuidV7(services.clock.nowMs()));
-  return unlessTaken(taken, () =>
+  const make = (): Promise<Stored> =>
     services.database.write(tenant.id, async (queries) => {
       const row = await people.insertUser(queries, tenant.id, added);
       await audit(context, queries, { type: 'user.created', target: `user:${added.id}` });
+      await joinMade(context, queries, [added]);
       return storedUser(context, queries, row, everything);
-    }),
-  );
+    });
+  return unlessTaken(taken, async () => {
+    try {
+      return await make();
+    } catch (error) {
+      const adopted = await adoptInstead(context, added, error);
+      if (adopted === undefined) throw error;
+      return adopted;
+    }
+  });
 }
 
 /** What a request body makes of a user; throws what is wrong with it. */
@@ -61,11 +64,13 @@ export function newUser({ tenant, userIndex }: ScimContext, body: unknown, id: s
 }
 
 /** Creates users together, a statement a table; throws, with nothing written, when one of them cannot be. */
-export async function createUsers({ services, tenant, requestId, actor }: ScimContext, users: readonly people.NewUser[]): Promise<void> {
+export async function createUsers(context: ScimContext, users: readonly people.NewUser[]): Promise<void> {
+  const { services, tenant, requestId, actor } = context;
   const events = users.map(({ id }) => ({ type: 'user.created' as const, target: `user:${id}`, requestId, actor }));
   await services.database.write(tenant.id, async (queries) => {
     await people.insertUsers(queries, tenant.id, users);
     await insertAuditEvents(queries, tenant.id, services.clock.nowMs(), events);
+    await joinMade(context, queries, users);
   });
 }
 
@@ -74,7 +79,7 @@ export async function readUser(context: ScimContext, id: string, projection: Pro
   const { services, tenant } = context;
   return services.database.read(tenant.id, async (queries) => {
     const row = await findLiveUser(queries, tenant.id, id);
-    if (row === undefined) throw notFound();
+    if (row === undefined || !(await isHere(context, queries, row))) throw notFound();
     return storedUser(context, queries, row, projection);
   });
 }
@@ -123,30 +128,17 @@ async function changeUser(
   return unlessTaken(taken, () =>
     queueWrite(services.database, tenant.id, id, async (queries) => {
       const row = await lockUser(queries, services.database.dialect, tenant.id, id);
-      if (row === undefined) throw notFound();
+      const member = row && (await memberOf(context, queries, row));
+      if (row === undefined || member === 'stranger') throw notFound();
       requireVersion(precondition, row.version);
       const before = (await storedUser(context, queries, row, everything)).document;
       const after = checkedUser(context.userIndex, change(before), tenant.settings.scim.infer_primary, before);
       if (sameDocument(before, after)) return { document: before, version: row.version };
+      if (member !== undefined) return changeMember(context, queries, { row, member }, before, after);
       if (row.role === 'admin') await requireOver(context, queries, [row.id]);
-      return writeChange(context, queries, row, before, after);
+      return writeUser(context, queries, row, before, after);
     }),
   );
-}
-
-async function writeChange(context: ScimContext, queries: Queries, row: UserRow, before: Document, after: Document): Promise<Stored> {
-  const state = after['active'] === true ? 'active' : 'suspended';
-  const change = {
-    profile: changedColumns(after, before),
-    lists: changedLists(after, before),
-    custom: changedCustom(context.tenant.customAttributes, after, { document: before, row }),
-    state: state === row.state ? undefined : state,
-  } as const;
-  const updated = (await people.changeUser(queries, context.tenant.id, row.id, change))!; // locked above
-  const target = `user:${row.id}`;
-  if (state !== row.state) await audit(context, queries, { type: state === 'suspended' ? 'user.suspended' : 'user.activated', target });
-  await audit(context, queries, { type: 'user.updated', target, data: { version: updated.version } });
-  return storedUser(context, queries, updated, everything);
 }
 
 /** Deletes a user: gone for SCIM, every session ended, names and emails free again. */
@@ -154,8 +146,10 @@ export async function deleteUser(context: ScimContext, id: string, precondition:
   const { services, tenant } = context;
   const done = queueWrite(services.database, tenant.id, id, async (queries) => {
     const row = await lockUser(queries, services.database.dialect, tenant.id, id);
-    if (row === undefined) throw notFound();
+    const member = row && (await memberOf(context, queries, row));
+    if (row === undefined || member === 'stranger') throw notFound();
     requireVersion(precondition, row.version);
+    if (member !== undefined && !isOwned(row, member)) return endMembership(context, queries, row.id);
     if (row.role === 'admin') await requireOver(context, queries, [row.id]);
     await people.deleteUser(queries, tenant.id, row.id, {
       actor: context.actor,
@@ -166,9 +160,4 @@ export async function deleteUser(context: ScimContext, id: string, precondition:
   await done.catch((error: unknown) => {
     throw refusedOwner(error);
   });
-}
-
-async function storedUser(context: ScimContext, queries: Queries, row: UserRow, projection: Projection): Promise<Stored> {
-  const [document] = await completeUsers(context, queries, [row], projection);
-  return { document: document!, version: row.version };
 }

@@ -130,7 +130,7 @@ async function choicesOf({ database }: LoginDeps, tenant: Tenant, row: LoginTran
   const { user_id: userId } = row;
   if (row.chosen_organization_id !== null || userId === null || !asksForOrganization(tenant.organizations, row)) return [];
   const all = await database.read(tenant.id, (queries) => listOrganizationsOfUser(queries, tenant.id, userId));
-  return all.filter(({ isEnabled }) => isEnabled);
+  return all.filter(({ isOpen }) => isOpen);
 }
 
 async function clientOf(services: LoginDeps, tenant: Tenant, row: LoginTransactionNow): Promise<Client | undefined> {

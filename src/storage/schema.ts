@@ -109,6 +109,8 @@ export interface Schema {
   organization_members: OrganizationMemberTable;
   organization_domains: OrganizationDomainTable;
   organization_providers: OrganizationProviderTable;
+  organization_groups: Omit<GroupTable, 'origin'> & { organization_id: string };
+  organization_group_members: GroupMemberTable & { organization_id: string };
   custom_attributes: CustomAttributeTable;
   mapping_tables: MappingTableTable;
   hooks: KindTable<typeof hookFields>;

@@ -3,20 +3,19 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { scimErrorUrn } from '../../src/contract/envelopes.ts';
 import { scimBodyBytesMax, scimBulkOperationsMax } from '../../src/contract/limits.ts';
-import { databases } from '../support/databases.ts';
 import { assertRefusal } from '../support/refusal.ts';
-import { enterpriseSchema, type Json, type ScimCaller, startScim, userBody } from '../support/scim.ts';
+import { enterpriseSchema, type Json, type ScimCaller, scimPlaces, startScim, userBody } from '../support/scim.ts';
 
 const bulkSchema = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
 const bulk = (Operations: readonly Json[], more: Json = {}): Json => ({ schemas: [bulkSchema], Operations, ...more });
 const post = (bulkId: string, path: string, data: Json): Json => ({ method: 'POST', path, bulkId, data });
 const idIn = (operation: Json): string => String(operation['location']).split('/').at(-1)!;
 
-for (const database of databases) {
-  describe(`7.13 bulk (${database})`, () => {
+for (const { database, directory } of scimPlaces) {
+  describe(`7.13 bulk of ${directory} (${database})`, () => {
     let scim: ScimCaller;
     before(async () => {
-      scim = await startScim(database);
+      scim = await startScim(database, {}, directory);
     });
     after(() => scim.close());
     const run = async (operations: readonly Json[], more?: Json): Promise<readonly Json[]> => {

@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { RowId } from '../../src/contract/catalogue.ts';
-import { databases } from '../support/databases.ts';
 import { assertRefusal } from '../support/refusal.ts';
-import { groupSchema, type Json, patchBody, type ScimCaller, startScim, userBody } from '../support/scim.ts';
+import { groupSchema, type Json, patchBody, type ScimCaller, scimPlaces, startScim, userBody } from '../support/scim.ts';
 
 const work = { value: 'x@example.com', type: 'work', primary: true };
 
@@ -128,13 +127,13 @@ const badBodies: readonly (readonly [string, string, string])[] = [
   ['Operations ill-typed', '{"Operations":{}}', 'Operations must be a list.'],
 ];
 
-for (const database of databases) {
-  describe(`7.13 writes (${database})`, () => {
+for (const { database, directory } of scimPlaces) {
+  describe(`7.13 writes of ${directory} (${database})`, () => {
     let scim: ScimCaller;
     let user: Json & { readonly id: string };
     let group: Json & { readonly id: string };
     before(async () => {
-      scim = await startScim(database);
+      scim = await startScim(database, {}, directory);
       user = await scim.newUser('jane');
       group = await scim.newGroup('Team', [user.id]);
     });

@@ -170,10 +170,16 @@ async function compare(
       );
       const { dialect } = database;
       const scanned = mode === 'scanned';
-      const where = filterCondition({ dialect, tenant: tenant.id, index, scanned, isCommon: () => mode === 'common' }, filter);
+      const where = filterCondition(
+        { dialect, directory: { tenant: tenant.id }, index, scanned, isCommon: () => mode === 'common' },
+        filter,
+      );
       const order = scanned ? creationOrder(alias) : byId(alias);
       const { rows } = await database.read(tenant.id, (queries) =>
-        scanRows({ queries, dialect, tenant: tenant.id, order, where, indexed: !scanned }, { after: undefined, skip: 0, limit: 1000 }),
+        scanRows(
+          { queries, dialect, directory: { tenant: tenant.id }, order, where, indexed: !scanned },
+          { after: undefined, skip: 0, limit: 1000 },
+        ),
       );
       const expected = documents.filter((document) => matches(index, filter, document)).map((document) => document['id']);
       found += expected.length > 0 && expected.length < documents.length ? 1 : 0;
@@ -191,7 +197,7 @@ async function allUsers(scim: ScimCaller): Promise<readonly Document[]> {
   const tenant = await rootTenant(scim.server);
   return database.read(tenant.id, async (queries) => {
     const { rows: page } = await scanRows(
-      { queries, dialect: database.dialect, tenant: tenant.id, order: byId('u'), indexed: false },
+      { queries, dialect: database.dialect, directory: { tenant: tenant.id }, order: byId('u'), indexed: false },
       { after: undefined, skip: 0, limit: 1000 },
     );
     const rows = await listUsersById(
@@ -201,7 +207,12 @@ async function allUsers(scim: ScimCaller): Promise<readonly Document[]> {
       page.map((row) => row.id),
     );
     const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    return completeUsers({ tenant, services: scim.server.gatehouse.services }, queries, sorted, everything);
+    return completeUsers(
+      { tenant, directory: { tenant: tenant.id }, services: scim.server.gatehouse.services },
+      queries,
+      sorted,
+      everything,
+    );
   });
 }
 
@@ -210,18 +221,18 @@ async function allGroups(scim: ScimCaller): Promise<readonly Document[]> {
   const tenant = await rootTenant(scim.server);
   return database.read(tenant.id, async (queries) => {
     const { rows: page } = await scanRows(
-      { queries, dialect: database.dialect, tenant: tenant.id, order: byId('g'), indexed: false },
+      { queries, dialect: database.dialect, directory: { tenant: tenant.id }, order: byId('g'), indexed: false },
       { after: undefined, skip: 0, limit: 1000 },
     );
     const rows = await listGroupsById(
       queries,
       database.dialect,
-      tenant.id,
+      { tenant: tenant.id },
       page.map((row) => row.id),
     );
     const documents: Document[] = [];
     for (const row of rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-      const members = await listMembers(queries, tenant.id, row.id, { after: '', limit: 1000 });
+      const members = await listMembers(queries, { tenant: tenant.id }, row.id, { after: '', limit: 1000 });
       documents.push({
         ...documentOfGroup(row),
         members: members.map((member) => ({ value: member.user_id, display: member.display ?? undefined, type: 'User' })),

@@ -2,8 +2,16 @@
 // its public documentation of SCIM requests. Each step's answer is what that service needs to go on.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { databases } from '../support/databases.ts';
-import { enterpriseSchema, groupSchema, type Json, patchBody, type ScimCaller, startScim, userSchema } from '../support/scim.ts';
+import {
+  enterpriseSchema,
+  groupSchema,
+  type Json,
+  patchBody,
+  type ScimCaller,
+  scimPlaces,
+  startScim,
+  userSchema,
+} from '../support/scim.ts';
 
 const q = encodeURIComponent;
 const newUser = (name: string): Json => ({
@@ -18,11 +26,11 @@ const newUser = (name: string): Json => ({
   roles: [],
 });
 
-for (const database of databases) {
-  describe(`Microsoft Entra (${database})`, () => {
+for (const { database, directory } of scimPlaces) {
+  describe(`Microsoft Entra of ${directory} (${database})`, () => {
     let scim: ScimCaller;
     before(async () => {
-      scim = await startScim(database);
+      scim = await startScim(database, {}, directory);
     });
     after(() => scim.close());
     const ok = async (status: number, method: string, path: string, body?: unknown): Promise<Json> => {

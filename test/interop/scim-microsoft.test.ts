@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { findJudge } from '../support/judge-binaries.ts';
-import { startScim } from '../support/scim.ts';
+import { directories, startScim } from '../support/scim.ts';
 
 const newman = findJudge('newman');
 const collection = readFileSync(new URL('../vectors/scim/microsoft-collection.json', import.meta.url), 'utf8');
@@ -54,8 +54,8 @@ interface Report {
   };
 }
 
-if (newman !== undefined)
-  describe("Microsoft's SCIM requests", () => {
+for (const directory of newman === undefined ? [] : directories)
+  describe(`Microsoft's SCIM requests of ${directory}`, () => {
     let folder: string;
     before(() => {
       folder = mkdtempSync(join(tmpdir(), 'gatehouse-newman-'));
@@ -64,18 +64,18 @@ if (newman !== undefined)
 
     /** Runs a collection against a server of its own; gives what failed and how much was judged. */
     const play = async (text: string): Promise<{ readonly failed: readonly string[]; readonly judged: number }> => {
-      const scim = await startScim('sqlite');
+      const scim = await startScim('sqlite', {}, directory);
       try {
         const [file, report] = [join(folder, 'collection.json'), join(folder, 'report.json')];
         writeFileSync(file, text);
-        const { hostname, port } = new URL(scim.base);
-        const variables = { Protocol: 'http', Server: hostname, Port: `:${port}`, Api: 'scim/v2', token: scim.token };
+        const { hostname, port, pathname } = new URL(scim.base);
+        const variables = { Protocol: 'http', Server: hostname, Port: `:${port}`, Api: pathname.slice(1), token: scim.token };
         const args = [
           ...['run', file, '--reporters', 'json', '--reporter-json-export', report, '--suppress-exit-code'],
           ...folders.flatMap((name) => ['--folder', name]),
           ...Object.entries(variables).flatMap(([name, value]) => ['--env-var', `${name}=${value}`]),
         ];
-        await promisify(execFile)(newman, args);
+        await promisify(execFile)(newman!, args);
         const { run } = JSON.parse(readFileSync(report, 'utf8')) as Report;
         return {
           failed: run.failures.map(({ source, error }) => `${source.name}: ${error.test}`),

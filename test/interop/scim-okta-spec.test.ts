@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { databases } from '../support/databases.ts';
-import { type ScimCaller, startScim } from '../support/scim.ts';
+import { type ScimCaller, scimPlaces, startScim } from '../support/scim.ts';
 
 interface Assertion {
   readonly comparison: string;
@@ -44,11 +43,11 @@ const holds: Readonly<Record<string, (found: unknown, wanted: string) => boolean
   not_empty: (found) => found !== undefined && found !== null && found !== '' && !(Array.isArray(found) && found.length === 0),
 };
 
-for (const database of databases) {
-  describe(`Okta's specification (${database})`, () => {
+for (const { database, directory } of scimPlaces) {
+  describe(`Okta's specification of ${directory} (${database})`, () => {
     let scim: ScimCaller;
     before(async () => {
-      scim = await startScim(database);
+      scim = await startScim(database, {}, directory);
       await scim.newUser('first', { name: { givenName: 'First', familyName: 'User' } });
     });
     after(() => scim.close());

@@ -2,8 +2,7 @@
 // written from its public SCIM documentation.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { databases } from '../support/databases.ts';
-import { groupSchema, type Json, patchBody, type ScimCaller, startScim, userSchema } from '../support/scim.ts';
+import { groupSchema, type Json, patchBody, type ScimCaller, scimPlaces, startScim, userSchema } from '../support/scim.ts';
 
 const q = encodeURIComponent;
 const newUser = (name: string): Json => ({
@@ -19,11 +18,11 @@ const newUser = (name: string): Json => ({
   active: true,
 });
 
-for (const database of databases) {
-  describe(`Okta (${database})`, () => {
+for (const { database, directory } of scimPlaces) {
+  describe(`Okta of ${directory} (${database})`, () => {
     let scim: ScimCaller;
     before(async () => {
-      scim = await startScim(database);
+      scim = await startScim(database, {}, directory);
     });
     after(() => scim.close());
     const ok = async (status: number, method: string, path: string, body?: unknown): Promise<Json> => {

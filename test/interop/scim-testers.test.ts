@@ -7,23 +7,23 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findJudge } from '../support/judge-binaries.ts';
-import { type ScimCaller, startScim } from '../support/scim.ts';
+import { directories, type ScimCaller, startScim } from '../support/scim.ts';
 
 const run = promisify(execFile);
 const python = findJudge('python3-scim');
 const sanity = findJudge('scim-sanity');
 
-if (python !== undefined && sanity !== undefined)
-  describe('SCIM testers', () => {
+for (const directory of python !== undefined && sanity !== undefined ? directories : [])
+  describe(`SCIM testers of ${directory}`, () => {
     let scim: ScimCaller;
     before(async () => {
-      scim = await startScim('sqlite');
+      scim = await startScim('sqlite', {}, directory);
     });
     after(() => scim.close());
 
     it('scim2-tester falls short only by what the contract decides', async () => {
       const script = fileURLToPath(new URL('judges/scim2-tester.py', import.meta.url));
-      const { stdout } = await run(python, [script, scim.base, scim.token], { maxBuffer: 16 * 1024 * 1024 });
+      const { stdout } = await run(python!, [script, scim.base, scim.token], { maxBuffer: 16 * 1024 * 1024 });
       const results: readonly (readonly [string, string, string])[] = JSON.parse(stdout);
       assert.ok(results.filter(([status]) => status === 'SUCCESS').length > 80, `${results.length} checks`);
       const expected = [
@@ -41,7 +41,7 @@ if (python !== undefined && sanity !== undefined)
 
     it('scim-sanity falls short only by what the contract decides', async () => {
       const args = ['probe', scim.base, '--token', scim.token, '--i-accept-side-effects', '--json-output'];
-      const { stdout } = await run(sanity, args, { maxBuffer: 16 * 1024 * 1024 }).catch((error: { stdout: string }) => error); // exits 1 when it found something
+      const { stdout } = await run(sanity!, args, { maxBuffer: 16 * 1024 * 1024 }).catch((error: { stdout: string }) => error); // exits 1 when it found something
       const { results } = JSON.parse(stdout) as { results: readonly { name: string; status: string; message: string }[] };
       assert.ok(results.length > 20);
       assert.deepEqual(

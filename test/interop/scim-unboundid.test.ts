@@ -4,15 +4,15 @@ import { execFile } from 'node:child_process';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
 import { findJudge } from '../support/judge-binaries.ts';
-import { startScim } from '../support/scim.ts';
+import { directories, startScim } from '../support/scim.ts';
 
 const unboundid = findJudge('unboundid');
 
-if (unboundid !== undefined)
-  it("UnboundID's SCIM SDK: 32 of 32 steps", async () => {
-    const scim = await startScim('sqlite');
+for (const directory of unboundid === undefined ? [] : directories)
+  it(`UnboundID's SCIM SDK: 32 of 32 steps of ${directory}`, async () => {
+    const scim = await startScim('sqlite', {}, directory);
     try {
-      const { stdout } = await promisify(execFile)(unboundid, [scim.base, scim.token]);
+      const { stdout } = await promisify(execFile)(unboundid!, [scim.base, scim.token]);
       const steps: readonly { readonly name: string; readonly failure?: string }[] = stdout
         .trim()
         .split('\n')

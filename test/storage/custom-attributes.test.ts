@@ -73,7 +73,7 @@ for (const database of databases) {
       const index = userIndexOf(customAttributes);
       for (const filter of [`${urn}:code eq "C4000"`, `${urn}:code sw "c400"`, `${urn}:size ge 7`]) {
         const resolved = resolveFilter(index, parseFilter(filter));
-        const where = filterCondition({ dialect: database, tenant, index, scanned: false, isCommon: () => false }, resolved);
+        const where = filterCondition({ dialect: database, directory: { tenant }, index, scanned: false, isCommon: () => false }, resolved);
         const explain = sql.raw(database === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN');
         const { rows } = await scim.server.gatehouse.services.database.read(tenant, (queries) =>
           sql<

@@ -29,7 +29,7 @@ for (const name of databases) {
       scanOf = (queries, order, where) => ({
         queries,
         dialect: database.dialect,
-        tenant,
+        directory: { tenant },
         order,
         indexed: false,
         ...(where === undefined ? {} : { where }),
@@ -107,7 +107,7 @@ describe('scans share the event loop (sqlite)', () => {
       setImmediate(tick);
       const scan = (): Promise<number> =>
         database.read(tenant, (queries) =>
-          scanCount({ queries, dialect: 'sqlite', tenant, order: creationOrder('u'), where: titled, indexed: false }),
+          scanCount({ queries, dialect: 'sqlite', directory: { tenant }, order: creationOrder('u'), where: titled, indexed: false }),
         );
       // 3,000 users are at least three chunks (500, then at most twice as many as before): two waits a scan, none shared.
       assert.deepEqual(await Promise.all([scan(), scan()]), [1, 1]);

@@ -38,7 +38,10 @@ if (databases.includes('postgres'))
 
     it('an or of two keys: two index look-ups, no walk', async () => {
       const filter = resolveFilter(userIndex, parseFilter('userName eq "n19000" or externalId eq "e18000"'));
-      const where = filterCondition({ dialect: 'postgres', tenant, index: userIndex, scanned: false, isCommon: () => false }, filter);
+      const where = filterCondition(
+        { dialect: 'postgres', directory: { tenant }, index: userIndex, scanned: false, isCommon: () => false },
+        filter,
+      );
       const { rows } = await scim.server.gatehouse.services.database.read(tenant, (queries) =>
         sql<Record<string, string>>`EXPLAIN SELECT u.id FROM users u WHERE u.tenant_id = ${tenant} AND u.state <> 'deleted' AND ${where}
           ORDER BY u.created_at, u.id LIMIT 101`.execute(queries),

@@ -1,10 +1,17 @@
 // A SCIM caller for tests: a server on one database, a token with chosen scopes for the tenant's Management API, and the
 // requests a provisioning client makes.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { createThing } from '../../src/administration/kinds.ts';
+import { registered } from '../../src/administration/registered.ts';
+import { hashSecret } from '../../src/crypto/secret-hash.ts';
+import { scimTokenPrefix } from '../../src/domain/people/scim-token.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
+import { randomSecret, uuidV7 } from '../../src/platform/random.ts';
 import { listClients } from '../../src/storage/registry/clients/clients.ts';
+import { insertScimToken } from '../../src/storage/registry/scim-tokens.ts';
 import { mintAccessToken } from '../../src/tokens/access-token.ts';
-import type { DatabaseName } from './databases.ts';
+import { type DatabaseName, databases } from './databases.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from './server.ts';
 
 export type Json = Record<string, unknown>;
@@ -25,6 +32,8 @@ export interface ScimCaller {
   readonly server: TestServer;
   readonly base: string;
   readonly token: string;
+  /** Whose directory it is; undefined: the tenant's. */
+  readonly organization: string | undefined;
   /** The raw response. */
   readonly fetch: (method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Response>;
   /** The response with its JSON; an empty body is {}. */
@@ -62,14 +71,48 @@ export async function rootTenant(server: TestServer): Promise<Tenant> {
   return tenant;
 }
 
-export async function startScim(database: DatabaseName, options: TestServerOptions = {}): Promise<ScimCaller> {
+/** Whose directory is called: what holds of a tenant's holds of an organisation's. */
+export const directories = ['tenant', 'organization'] as const;
+export type DirectoryName = (typeof directories)[number];
+
+/** Each directory on each database. */
+export const scimPlaces = databases.flatMap((database) => directories.map((directory) => ({ database, directory })));
+
+export async function startScim(
+  database: DatabaseName,
+  options: TestServerOptions = {},
+  directory: DirectoryName = 'tenant',
+): Promise<ScimCaller> {
   const server = await startTestServer(database, options);
-  return scimCaller(server, await mintScimToken(server));
+  if (directory === 'tenant') return scimCaller(server, await mintScimToken(server));
+  return organizationCaller(server, await makeOrganization(server, 'acme'));
+}
+
+/** An organisation of the root tenant, with nobody in it; gives its id. */
+export async function makeOrganization(server: TestServer, name: string): Promise<string> {
+  const { services } = server.gatehouse;
+  const tenant = await rootTenant(server);
+  const acting = { tenant, by: { actor: 'operator', requestId: randomUUID(), require: () => undefined } };
+  const made = await createThing(registered.organization, services, acting, { name });
+  assert.ok(made.ok);
+  return made.thing.id;
+}
+
+/** Calls a running server as the directory of an organisation, by a token made for it. */
+export async function organizationCaller(server: TestServer, organization: string): Promise<ScimCaller> {
+  const { database, clock } = server.gatehouse.services;
+  const tenant = await rootTenant(server);
+  const token = `${scimTokenPrefix}${randomSecret()}`;
+  const made = { name: 'directory', token_hash: hashSecret(token), created_by: 'operator', organization_id: organization };
+  await database.write(tenant.id, (queries) =>
+    insertScimToken(queries, tenant.id, { id: uuidV7(clock.nowMs()), ...made, lifetimeMs: undefined }),
+  );
+  return scimCaller(server, token, organization);
 }
 
 /** Calls a running server with a token. */
-export function scimCaller(server: TestServer, token: string): ScimCaller {
-  const base = `${server.url}/scim/v2`;
+export function scimCaller(server: TestServer, token: string, organization?: string): ScimCaller {
+  const base = server.url + (organization === undefined ? '/scim/v2' : `/v1/scim/organizations/${organization}`);
   const send: ScimCaller['fetch'] = (method, path, body, headers = {}) =>
     fetch(base + path, {
       method,
@@ -90,6 +133,7 @@ export function scimCaller(server: TestServer, token: string): ScimCaller {
     server,
     base,
     token,
+    organization,
     fetch: send,
     call,
     newUser: (name, more = {}) => created('/Users', { ...userBody(name), ...more }),

@@ -30,7 +30,7 @@ const unknownIds: Ids = {
   'workload-issuers': { id: unknownUuid() },
   'scim-tokens': { id: unknownUuid() },
   'organization-roles': { name: 'unknown-role' },
-  organizations: { id: unknownUuid(), user_id: unknownUuid() },
+  organizations: { id: unknownUuid(), user_id: unknownUuid(), token_id: unknownUuid() },
   users: {
     id: unknownUuid(),
     session_id: unknownUuid(),
@@ -55,6 +55,8 @@ const unknownIds: Ids = {
   roles: { name: 'unknown' },
 };
 
+const tokenBody = { name: 'Okta', expires_in_days: 1 };
+
 async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
   const { services } = server.gatehouse;
   const client = await createTestClient(tenant, { access_policy: 'assigned' });
@@ -72,6 +74,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
   await tenant.make('POST', '/organization-roles', { name: `approver-${tenant.slug}` });
   const organization = await tenant.make('POST', '/organizations', { name: 'globex' });
   await tenant.make('PUT', `/organizations/${organization['id']}/members/${user.id}`, { roles: [`approver-${tenant.slug}`] });
+  const ofOrganization = await tenant.make('POST', `/organizations/${organization['id']}/scim-tokens`, tokenBody);
   const reached = await tenant.make('POST', `/resources/${resource['id']}/assignments`, { user_id: user.id });
   const stored = await services.tenants.bySlug(tenant.slug);
   assert.ok(stored !== undefined);
@@ -105,7 +108,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
     policy: { hosts: ['app.example'], grant_types: ['authorization_code'], scopes: ['openid'] },
   });
   await tenant.make('POST', '/roles', { name: `of-${tenant.slug}` });
-  const scimToken = await tenant.make('POST', '/scim-tokens', { name: 'Okta', expires_in_days: 1 });
+  const scimToken = await tenant.make('POST', '/scim-tokens', tokenBody);
   const webhook = await tenant.make('POST', '/webhooks', { url: 'https://hooks.example', types: ['group.created'] });
   const event = await tenant.call('POST', '/groups', { display_name: 'For its event' });
   const stream = await (await makeReceiver(tenant)).makeStream();
@@ -124,7 +127,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
     resources: { id: String(resource['id']), assignment_id: String(reached['id']) },
     'workload-issuers': { id: String(issuer['id']) },
     'organization-roles': { name: `approver-${tenant.slug}` },
-    organizations: { id: String(organization['id']), user_id: user.id },
+    organizations: { id: String(organization['id']), user_id: user.id, token_id: String(ofOrganization['id']) },
     users: {
       id: user.id,
       session_id: tokens.grantId,
@@ -178,6 +181,7 @@ function bodyOf({ method, path }: Route, own: Ids): unknown {
   if (method === 'PUT' && path.endsWith('/roles')) return { roles: [] };
   if (path.endsWith('/members/:user_id')) return {};
   if (method !== 'POST') return undefined;
+  if (path.endsWith('/scim-tokens')) return tokenBody;
   if (path.endsWith('/recoveries')) return { reason: 'Lost phone' };
   if (path.endsWith('/signing-keys')) return {};
   if (path === '/webhooks/:id/replay') return { state: 'dead' };

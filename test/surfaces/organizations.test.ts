@@ -105,7 +105,9 @@ for (const database of databases)
       const whole = await tenant.make('GET', `/organizations/${String(id)}`);
       assert.equal(whole['members'], 1);
       const { items: of } = await tenant.make<{ items: readonly Json[] }>('GET', `/users/${user}/organizations`);
-      assert.deepEqual(of, [{ id, name: whole['name'], display_name: null, enabled: true, roles: [], created_at: answer['created_at'] }]);
+      assert.deepEqual(of, [
+        { id, name: whole['name'], display_name: null, enabled: true, suspended: false, roles: [], created_at: answer['created_at'] },
+      ]);
       assert.equal((await tenant.call('DELETE', `/organizations/${String(id)}/members/${user}`)).status, 204);
       assert.equal((await tenant.call('DELETE', `/organizations/${String(id)}/members/${user}`)).status, 404);
       assert.equal((await tenant.make('GET', `/organizations/${String(id)}`))['members'], 0);
@@ -145,7 +147,7 @@ for (const database of databases)
       );
       assert.deepEqual(
         { ...listed[2], created_at: '' },
-        { user_id: zoe, roles: [], created_at: '', user_name: 'z@first.example', display_name: 'Zoë' },
+        { user_id: zoe, roles: [], created_at: '', suspended: false, user_name: 'z@first.example', display_name: 'Zoë' },
       );
       const find = async (search: string): Promise<Json> => membersOf(id, `?search=${encodeURIComponent(search)}`);
       for (const search of ['ZO', 'first']) {

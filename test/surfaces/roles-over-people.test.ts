@@ -76,6 +76,8 @@ const ofNobodyYet: ReadonlySet<string> = new Set([
   'PATCH /groups/:id',
   'POST /organizations',
   'POST /organizations/:id/check-domains',
+  'POST /organizations/:id/scim-tokens',
+  'DELETE /organizations/:id/scim-tokens/:token_id',
 ]);
 
 /** For whoever holds every capability alone (management-document.test.ts): nobody holds more. */

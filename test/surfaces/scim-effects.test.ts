@@ -4,17 +4,16 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { UserId } from '../../src/domain/ids.ts';
 import { listDevicesOfUser } from '../../src/storage/device/devices.ts';
-import { databases } from '../support/databases.ts';
 import { changeSettings, enrolledPhone, unlimited } from '../support/enrolled-phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
-import { type Json, patchBody, rootTenant, type ScimCaller, startScim, userBody } from '../support/scim.ts';
+import { type Json, patchBody, rootTenant, type ScimCaller, scimPlaces, startScim, userBody } from '../support/scim.ts';
 import { operatorToken } from '../support/server.ts';
 
-for (const database of databases) {
-  describe(`SCIM effects (${database})`, () => {
+for (const { database, directory } of scimPlaces) {
+  describe(`SCIM effects of ${directory} (${database})`, () => {
     let scim: ScimCaller;
     before(async () => {
-      scim = await startScim(database);
+      scim = await startScim(database, {}, directory);
       await changeSettings(scim.server, unlimited);
     });
     after(() => scim.close());

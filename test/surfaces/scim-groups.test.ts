@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { GroupId, UserId } from '../../src/domain/ids.ts';
+import { insertMadeMembers } from '../../src/storage/people/directories/scim-members.ts';
 import { addMembers } from '../../src/storage/people/group-writer.ts';
-import { databases } from '../support/databases.ts';
-import { groupSchema, type Json, patchBody, rootTenant, type ScimCaller, startScim } from '../support/scim.ts';
+import { groupSchema, type Json, patchBody, rootTenant, type ScimCaller, scimPlaces, startScim } from '../support/scim.ts';
 
-for (const database of databases) {
-  describe(`SCIM groups (${database})`, () => {
+for (const { database, directory } of scimPlaces) {
+  describe(`SCIM groups of ${directory} (${database})`, () => {
     let scim: ScimCaller;
     let users: readonly string[];
     before(async () => {
-      scim = await startScim(database);
+      scim = await startScim(database, {}, directory);
       const made: string[] = [];
       for (const name of ['a', 'b', 'c', 'd']) made.push((await scim.newUser(name)).id);
       users = made;
@@ -156,8 +156,12 @@ for (const database of databases) {
             .insertInto('users')
             .values(rows as never)
             .execute(); // nullable columns left out
+          const { organization } = scim;
+          const these = rows.map(({ id }) => id);
+          if (organization !== undefined) await insertMadeMembers(queries, { tenant: tenant.id, organization }, these, []);
         }
-        await addMembers(queries, db.dialect, tenant.id, id as GroupId, ids);
+        const { organization } = scim;
+        await addMembers(queries, db.dialect, { tenant: tenant.id, organization }, id as GroupId, ids);
       });
       assert.deepEqual(await memberIds(id), ids);
       const list = await scim.call('GET', `/Groups?filter=${encodeURIComponent('displayName eq "large"')}`);

@@ -2,19 +2,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { groupIndex, userIndex } from '../../src/scim/schema/schema-lookup.ts';
-import { databases } from '../support/databases.ts';
-import { type Json, patchBody, type ScimCaller, startScim } from '../support/scim.ts';
+import { type Json, patchBody, type ScimCaller, scimPlaces, startScim } from '../support/scim.ts';
 
 const q = encodeURIComponent;
 const listUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
-for (const database of databases) {
-  describe(`SCIM lists (${database})`, () => {
+for (const { database, directory } of scimPlaces) {
+  describe(`SCIM lists of ${directory} (${database})`, () => {
     let scim: ScimCaller;
     const ids: string[] = [];
     const names = ['delta', 'Alpha', 'echo', 'bravo', 'Charlie', 'fox%trot', 'golf_'];
     before(async () => {
-      scim = await startScim(database);
+      scim = await startScim(database, {}, directory);
       for (const [at, name] of names.entries()) {
         ids.push(
           (

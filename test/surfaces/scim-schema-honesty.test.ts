@@ -2,17 +2,16 @@
 // members of a group in order, bulk creates together (design 15, SCIM 3 and 11 to 13), on both databases.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { databases } from '../support/databases.ts';
 import { assertRefusal } from '../support/refusal.ts';
-import { enterpriseSchema, type Json, patchBody, type ScimCaller, startScim, userBody, userSchema } from '../support/scim.ts';
+import { enterpriseSchema, type Json, patchBody, type ScimCaller, scimPlaces, startScim, userBody, userSchema } from '../support/scim.ts';
 
 const q = encodeURIComponent;
 
-for (const database of databases) {
-  describe(`SCIM schema honesty (${database})`, () => {
+for (const { database, directory } of scimPlaces) {
+  describe(`SCIM schema honesty of ${directory} (${database})`, () => {
     let scim: ScimCaller;
     before(async () => {
-      scim = await startScim(database);
+      scim = await startScim(database, {}, directory);
     });
     after(() => scim.close());
     const found = async (path: string): Promise<Json> => {

@@ -2,7 +2,7 @@
 // and no lifetime of the tenant is touched.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { scimTokenDaysMax, scimTokensPerTenantMax } from '../../src/contract/limits.ts';
+import { scimTokenDaysMax, scimTokensMax } from '../../src/contract/limits.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import {
@@ -109,10 +109,10 @@ for (const database of databases)
         assert.equal((await tenant.call('POST', '/scim-tokens', body)).status, 400, JSON.stringify(body));
     });
 
-    it('a tenant has scimTokensPerTenantMax, also of those made at the same moment', async () => {
+    it('a tenant has scimTokensMax, also of those made at the same moment', async () => {
       const own = await createTestTenant(server);
       const ask = async (name: string): Promise<number> => (await own.call('POST', '/scim-tokens', { name, expires_in_days: 1 })).status;
-      for (let made = 0; made < scimTokensPerTenantMax - 1; made += 1) assert.equal(await ask(`t${made}`), 201);
+      for (let made = 0; made < scimTokensMax - 1; made += 1) assert.equal(await ask(`t${made}`), 201);
       const statuses = await Promise.all(Array.from({ length: 10 }, (_, at) => ask(`at once ${at}`)));
       assert.deepEqual(statuses.toSorted(), [201, ...Array.from({ length: 9 }, () => 409)]);
     });

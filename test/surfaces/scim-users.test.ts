@@ -4,8 +4,17 @@ import { after, before, describe, it } from 'node:test';
 import type { ClientId, GrantId, TenantId, UserId } from '../../src/domain/ids.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
 import { findGrant, insertGrant } from '../../src/storage/oidc/grants.ts';
-import { databases } from '../support/databases.ts';
-import { enterpriseSchema, type Json, patchBody, rootTenant, type ScimCaller, startScim, userBody, userSchema } from '../support/scim.ts';
+import {
+  enterpriseSchema,
+  type Json,
+  patchBody,
+  rootTenant,
+  type ScimCaller,
+  scimPlaces,
+  startScim,
+  userBody,
+  userSchema,
+} from '../support/scim.ts';
 
 const full: Json = {
   schemas: [userSchema, enterpriseSchema],
@@ -80,12 +89,12 @@ function withoutOurs(resource: Json): Json {
   return enterprise === undefined ? rest : { ...rest, [enterpriseSchema]: enterprise };
 }
 
-for (const database of databases) {
-  describe(`SCIM users (${database})`, () => {
+for (const { database, directory } of scimPlaces) {
+  describe(`SCIM users of ${directory} (${database})`, () => {
     let scim: ScimCaller;
     let tenant: TenantId;
     before(async () => {
-      scim = await startScim(database);
+      scim = await startScim(database, {}, directory);
       tenant = (await rootTenant(scim.server)).id;
     });
     after(() => scim.close());

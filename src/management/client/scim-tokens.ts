@@ -1,13 +1,17 @@
-// `/scim-tokens`: what a directory that wants one fixed bearer token provisions with (Okta, JumpCloud, Google). It opens SCIM and nothing
-// else, for a time or without end, is shown once, and ends at once when it is deleted.
+// `/scim-tokens`, and those of each organisation: what a directory that wants one fixed bearer token provisions with (Okta, JumpCloud,
+// Google). It opens SCIM of the tenant or of that organisation and nothing else, for a time or without end, is shown once, and ends at once when it is deleted.
 import Type from 'typebox';
-import { nameCharsMax, scimTokenDaysMax, scimTokensPerTenantMax } from '../../contract/limits.ts';
+import { nameCharsMax, scimTokenDaysMax, scimTokensMax } from '../../contract/limits.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
+import type { Directory } from '../../domain/organizations/directory.ts';
+import type { Capability } from '../../domain/people/capabilities.ts';
 import { scimTokenPrefix } from '../../domain/people/scim-token.ts';
 import { randomSecret, uuidV7 } from '../../platform/random.ts';
+import type { Queries } from '../../storage/engine/database.ts';
 import { deleteScimToken, insertScimToken, listScimTokens, type ScimToken } from '../../storage/registry/scim-tokens.ts';
 import { lockTenantSettings } from '../../storage/registry/tenants.ts';
-import { audit, conflict, type Endpoint, endpoint, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
+import { audit, type Call, conflict, type Endpoint, endpoint, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
+import { requireOrganization } from '../people/organizations.ts';
 import { closed, dateTime, listAnswer, nullable } from '../schemas.ts';
 
 const dayMs = 24 * 3600 * 1000;
@@ -21,73 +25,116 @@ const tokenAnswer = Type.Object({
   last_used_at: nullable(dateTime),
 });
 
-export const scimTokenEndpoints: readonly Endpoint[] = [
+/** Where tokens of one sort of directory are made, listed and revoked. */
+interface Place {
+  readonly path: string;
+  /** How a path names a token. */
+  readonly token: string;
+  readonly read: Capability;
+  readonly write: Capability;
+  /** Behind a summary: whose SCIM it is. */
+  readonly of: string;
+  directoryOf(queries: Queries, call: Pick<Call<unknown, unknown>, 'params' | 'tenant'>): Promise<Directory>;
+}
+
+const places: readonly Place[] = [
+  {
+    path: '/scim-tokens',
+    token: 'id',
+    read: 'clients:read',
+    write: 'clients:write',
+    of: '',
+    directoryOf: async (_queries, { tenant }) => ({ tenant: tenant.id }),
+  },
+  {
+    path: '/organizations/:id/scim-tokens',
+    token: 'token_id',
+    read: 'organizations:read',
+    write: 'organizations:write',
+    of: ' of an organisation',
+    directoryOf: async (queries, { tenant, params }) => {
+      const { id } = await requireOrganization(queries, tenant.id, params['id']!);
+      return { tenant: tenant.id, organization: id };
+    },
+  },
+];
+
+export const scimTokenEndpoints: readonly Endpoint[] = places.flatMap(({ path, token, read, write, of, directoryOf }) => [
   endpoint({
     method: 'POST',
-    path: '/scim-tokens',
-    capability: 'clients:write',
-    summary: 'Make a bearer token for SCIM alone, shown once; `expires_in_days` null: without end. Needs `scim:read` and `scim:write` too',
+    path,
+    capability: write,
+    summary: `Make a bearer token for SCIM${of} alone, shown once; \`expires_in_days\` null: without end. Needs \`scim:read\` and \`scim:write\` too`,
     body: closed({
       name: Type.String({ minLength: 1, maxLength: nameCharsMax }),
       expires_in_days: nullable(Type.Integer({ minimum: 1, maximum: scimTokenDaysMax })),
     }),
     answer: Type.Object({ ...tokenAnswer.properties, token: Type.String() }),
     status: 201,
-    handle: async (call) => {
-      const { services, tenant, body, actor, scopes } = call;
-      requireCapabilities(['scim:read', 'scim:write'], scopes);
-      const token = `${scimTokenPrefix}${randomSecret()}`;
-      const days = body.expires_in_days;
-      const made = await services.database.write(tenant.id, async (queries) => {
-        await lockTenantSettings(queries, services.database.dialect, tenant.id); // whoever makes one more waits for others who do
-        if ((await listScimTokens(queries, tenant.id)).length >= scimTokensPerTenantMax)
-          throw conflict('name', `A tenant has ${scimTokensPerTenantMax} tokens at most: delete one that is not used.`);
-        const row = await insertScimToken(queries, tenant.id, {
-          id: uuidV7(services.clock.nowMs()),
-          name: body.name,
-          token_hash: hashSecret(token),
-          created_by: actor,
-          lifetimeMs: days === null ? undefined : days * dayMs,
-        });
-        await audit(call, queries, {
-          type: 'scim_token.created',
-          target: `scim_token:${row.id}`,
-          data: { name: row.name, days: days ?? 0 },
-        });
-        return row;
-      });
-      return { ...tokenToJson(made), token };
-    },
+    handle: (call) => make(call, (queries) => directoryOf(queries, call)),
   }),
   endpoint({
     method: 'GET',
-    path: '/scim-tokens',
-    capability: 'clients:read',
-    summary: 'List the tokens for SCIM, newest first, without themselves; `last_used_at` is to the minute',
+    path,
+    capability: read,
+    summary: `List the tokens for SCIM${of}, newest first, without themselves; \`last_used_at\` is to the minute`,
     answer: listAnswer(tokenAnswer),
     status: 200,
-    handle: async ({ services, tenant }) => {
-      const rows = await services.database.read(tenant.id, (queries) => listScimTokens(queries, tenant.id));
+    handle: async (call) => {
+      const { services, tenant } = call;
+      const rows = await services.database.read(tenant.id, async (queries) => listScimTokens(queries, await directoryOf(queries, call)));
       return { items: rows.map(tokenToJson) };
     },
   }),
   endpoint({
     method: 'DELETE',
-    path: '/scim-tokens/:id',
-    capability: 'clients:write',
-    summary: 'Revoke a token for SCIM: its next request is refused',
+    path: `${path}/:${token}`,
+    capability: write,
+    summary: `Revoke a token for SCIM${of}: its next request is refused`,
     answer: undefined,
     status: 204,
     handle: async (call) => {
       const { services, tenant, params } = call;
-      const id = params['id']!;
+      const id = params[token]!;
       await services.database.write(tenant.id, async (queries) => {
-        if (!(await deleteScimToken(queries, tenant.id, id))) throw notFound('unknown_scim_token');
-        await audit(call, queries, { type: 'scim_token.deleted', target: `scim_token:${id}`, data: {} });
+        const directory = await directoryOf(queries, call);
+        if (!(await deleteScimToken(queries, directory, id))) throw notFound('unknown_scim_token');
+        await audit(call, queries, { type: 'scim_token.deleted', target: `scim_token:${id}`, data: toldOf(directory) });
       });
     },
   }),
-];
+]);
+
+type Asked = Call<undefined, { readonly name: string; readonly expires_in_days: number | null }>;
+
+async function make(call: Asked, directoryOf: (queries: Queries) => Promise<Directory>): Promise<Json> {
+  const { services, tenant, body, actor, scopes } = call;
+  requireCapabilities(['scim:read', 'scim:write'], scopes);
+  const token = `${scimTokenPrefix}${randomSecret()}`;
+  const days = body.expires_in_days;
+  const made = await services.database.write(tenant.id, async (queries) => {
+    await lockTenantSettings(queries, services.database.dialect, tenant.id); // whoever makes one more waits for others who do
+    const directory = await directoryOf(queries);
+    if ((await listScimTokens(queries, directory)).length >= scimTokensMax) {
+      const whose = directory.organization === undefined ? 'A tenant' : 'An organisation';
+      throw conflict('name', `${whose} has ${scimTokensMax} tokens at most: delete one that is not used.`);
+    }
+    const row = await insertScimToken(queries, tenant.id, {
+      id: uuidV7(services.clock.nowMs()),
+      name: body.name,
+      token_hash: hashSecret(token),
+      created_by: actor,
+      organization_id: directory.organization ?? null,
+      lifetimeMs: days === null ? undefined : days * dayMs,
+    });
+    const data = { name: row.name, days: days ?? 0, ...toldOf(directory) };
+    await audit(call, queries, { type: 'scim_token.created', target: `scim_token:${row.id}`, data });
+    return row;
+  });
+  return { ...tokenToJson(made), token };
+}
+
+const toldOf = ({ organization }: Directory) => (organization === undefined ? {} : { organization });
 
 const tokenToJson = ({ id, name, created_by, created_at, expires_at, last_used_at }: ScimToken): Json => ({
   id,

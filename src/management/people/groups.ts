@@ -130,7 +130,7 @@ export const groupEndpoints: readonly Endpoint[] = [
     handle: async (call) => {
       const { services, tenant, params } = call;
       await services.database.write(tenant.id, async (queries) => {
-        if (!(await deleteGroup(queries, tenant.id, params['id']!))) throw unknownGroup();
+        if (!(await deleteGroup(queries, { tenant: tenant.id }, params['id']!))) throw unknownGroup();
         await audit(call, queries, { type: 'group.deleted', target: `group:${params['id']}` });
       });
     },

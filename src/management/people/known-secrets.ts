@@ -3,7 +3,7 @@
 import Type from 'typebox';
 import { listUsableTokensOf } from '../../storage/registry/clients/client-registrations.ts';
 import { listClientsKnownTo } from '../../storage/registry/clients/clients.ts';
-import { listScimTokens } from '../../storage/registry/scim-tokens.ts';
+import { listScimTokensMadeBy } from '../../storage/registry/scim-tokens.ts';
 import { type Endpoint, endpoint, isoTime } from '../endpoint.ts';
 import { dateTime, listAnswer, oneOf } from '../schemas.ts';
 import { loadUser } from './user-of-path.ts';
@@ -31,7 +31,7 @@ export const knownSecretEndpoints: readonly Endpoint[] = [
         const tokens = await listUsableTokensOf(queries, tenant.id, actor);
         const nowMs = services.clock.nowMs();
         const isUsable = (at: number | null): boolean => at === null || at > nowMs;
-        const scimTokens = (await listScimTokens(queries, tenant.id)).filter((one) => one.created_by === actor && isUsable(one.expires_at));
+        const scimTokens = (await listScimTokensMadeBy(queries, tenant.id, actor)).filter((one) => isUsable(one.expires_at));
         return {
           items: [
             ...clients.map(({ clientId, name, secretBy, createdAtMs }) => ({

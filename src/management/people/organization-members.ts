@@ -31,12 +31,14 @@ import { loadUser, unknownUser } from './user-of-path.ts';
 
 const roleNames = Type.Array(Type.String({ minLength: 1, maxLength: roleNameCharsMax }), { maxItems: organizationRolesMax });
 const membership = { user_id: Type.String(), roles: Type.Array(Type.String()), created_at: dateTime };
-const listedMember = Type.Object({ ...membership, user_name: nullable(Type.String()), display_name: nullable(Type.String()) });
+const suspended = Type.Boolean({ description: 'by the directory of the organisation: they do not sign in for it' });
+const listedMember = Type.Object({ ...membership, suspended, user_name: nullable(Type.String()), display_name: nullable(Type.String()) });
 const belonging = Type.Object({
   id: Type.String(),
   name: Type.String(),
   display_name: nullable(Type.String()),
   enabled: Type.Boolean(),
+  suspended,
   roles: Type.Array(Type.String()),
   created_at: dateTime,
 });
@@ -149,19 +151,21 @@ function placeOf(text: string): readonly [name: string, id: string] {
   throw invalidField('cursor', 'This parameter is not a cursor of this list.');
 }
 
-const memberToJson = ({ userId, roles, createdAtMs, userName, displayName }: ListedMember): Json => ({
+const memberToJson = ({ userId, roles, createdAtMs, isSuspended, userName, displayName }: ListedMember): Json => ({
   user_id: userId,
   roles,
   created_at: isoTime(createdAtMs),
+  suspended: isSuspended,
   user_name: userName,
   display_name: displayName,
 });
 
-const belongingToJson = ({ id, name, displayName, isEnabled, roles, createdAtMs }: Belonging): Json => ({
+const belongingToJson = ({ id, name, displayName, isEnabled, isSuspended, roles, createdAtMs }: Belonging): Json => ({
   id,
   name,
   display_name: displayName ?? null,
   enabled: isEnabled,
+  suspended: isSuspended,
   roles,
   created_at: isoTime(createdAtMs),
 });

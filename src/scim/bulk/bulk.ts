@@ -11,9 +11,10 @@ import { everything } from '../list/projection.ts';
 import { type Precondition, readPrecondition } from '../precondition.ts';
 import { invalidPath, invalidValue } from '../refuse.ts';
 import { entityTag, type Json, locationOf } from '../render.ts';
-import { type ScimContext, scimBase } from '../request-context.ts';
+import type { ScimContext } from '../request-context.ts';
 import { groupIndex, isUsers, type TypeIndex } from '../schema/schema-lookup.ts';
-import { createUser, createUsers, deleteUser, newUser, patchUser, replaceUser, type Stored } from '../users.ts';
+import type { Stored } from '../user-loader.ts';
+import { createUser, createUsers, deleteUser, newUser, patchUser, replaceUser } from '../users.ts';
 import { isJsonObject, type JsonObject } from '../value-reader.ts';
 import { type BulkOperation, type BulkRequest, readBulkBody } from './bulk-body.ts';
 import { assignIds, type BulkIds, referencesOf, resolved } from './bulk-references.ts';
@@ -26,7 +27,7 @@ const bulkResponseUrn = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
 export async function runBulk(context: ScimContext, body: unknown, pace: Pace): Promise<Json> {
   const request = readBulkBody(body);
   const ids = assignIds(request.operations, () => uuidV7(context.services.clock.nowMs()));
-  const run: Run = { context, request, ids, results: new Map(), failed: 0, pace };
+  const run: Run = { context, request, ids, results: new Map(), made: new Map(), failed: 0, pace };
   await runAll(run);
   const processed = [...run.results.entries()].sort(([a], [b]) => a - b);
   return { schemas: [bulkResponseUrn], Operations: processed.map(([, result]) => result) };
@@ -86,7 +87,7 @@ async function createBatch(run: Run, batch: readonly number[]): Promise<void> {
 
 function createdResult({ context, request, ids }: Run, at: number): Json {
   const { bulkId } = request.operations[at]!;
-  return { method: 'POST', bulkId, location: `${scimBase(context.tenant)}/Users/${ids.ids[at]}`, version: firstTag, status: '201' };
+  return { method: 'POST', bulkId, location: `${context.base}/Users/${ids.ids[at]}`, version: firstTag, status: '201' };
 }
 
 /**
@@ -117,6 +118,8 @@ interface Run {
   /** Results by operation index; an index without one was not processed. */
   readonly results: Map<number, Json>;
   failed: number;
+  /** What operations made, by operation index: an organisation may have somebody who was there in place of who was to be made. */
+  readonly made: Map<number, string>;
   /** Awaited between two operations. */
   readonly pace: Pace;
 }
@@ -150,6 +153,7 @@ async function resultOf(run: Run, at: number): Promise<Json> {
   const head = { method: operation.method.toUpperCase(), ...(operation.bulkId === undefined ? {} : { bulkId: operation.bulkId }) };
   try {
     const done = await perform(run, at, operation);
+    if (done.made !== undefined) run.made.set(at, done.made);
     return {
       ...head,
       location: done.location,
@@ -171,13 +175,15 @@ function failureOf(context: ScimContext, error: unknown): Answer {
 function locationOfFailed(context: ScimContext, operation: BulkOperation): Json {
   return operation.method.toUpperCase() === 'POST' || operation.path.includes('bulkId:') || !operation.path.startsWith('/')
     ? {}
-    : { location: `${scimBase(context.tenant)}${operation.path}` };
+    : { location: `${context.base}${operation.path}` };
 }
 
 interface Done {
   readonly status: number;
   readonly location: string;
   readonly version?: string;
+  /** The id of what a POST made. */
+  readonly made?: string;
 }
 
 async function perform(run: Run, at: number, raw: BulkOperation): Promise<Done> {
@@ -208,7 +214,7 @@ function createdId(run: Run, at: number, bulkId: string): string {
   const creator = run.ids.creators.get(bulkId);
   const result = creator === undefined ? undefined : run.results.get(creator);
   const failed = result !== undefined && 'response' in result;
-  const id = creator === undefined || creator === at || failed ? undefined : run.ids.ids[creator];
+  const id = creator === undefined || creator === at || failed ? undefined : (run.made.get(creator) ?? run.ids.ids[creator]);
   if (id === undefined) throw invalidPath('A bulkId cannot be resolved.');
   return id;
 }
@@ -237,19 +243,21 @@ async function write(context: ScimContext, index: TypeIndex, { method, id, data,
   const isUser = isUsers(index);
   const done = (status: number, stored: Stored): Done => ({
     status,
-    location: locationOf(index, stored.document, scimBase(context.tenant)),
+    location: locationOf(index, stored.document, context.base),
     version: entityTag(stored.document, everything),
   });
   switch (method) {
-    case 'POST':
-      return done(201, await (isUser ? createUser : createGroup)(context, bodyOf(data), id));
+    case 'POST': {
+      const stored = await (isUser ? createUser : createGroup)(context, bodyOf(data), id);
+      return { ...done(201, stored), made: String(stored.document['id']) };
+    }
     case 'PUT':
       return done(200, await (isUser ? replaceUser : replaceGroup)(context, id, bodyOf(data), precondition));
     case 'PATCH':
       return done(200, await (isUser ? patchUser : patchGroup)(context, id, bodyOf(data), precondition));
     case 'DELETE':
       await (isUser ? deleteUser : deleteGroup)(context, id, precondition);
-      return { status: 204, location: `${scimBase(context.tenant)}${index.type.endpoint}/${id}` };
+      return { status: 204, location: `${context.base}${index.type.endpoint}/${id}` };
     default:
       throw invalidPath('The method of the operation must be POST, PUT, PATCH or DELETE.');
   }

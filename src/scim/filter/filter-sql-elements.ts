@@ -1,8 +1,9 @@
 // The rows of each multi-valued attribute as a source `e` with the columns the schema table names.
-// Called by filter-sql.ts. Console-managed groups never appear in it (07-scim).
+// Called by filter-sql.ts. Console-managed groups never appear in it (07-scim), and those of an organisation in its own directory alone.
 import { type RawBuilder, sql } from 'kysely';
-import type { TenantId } from '../../domain/ids.ts';
+import type { Directory } from '../../domain/organizations/directory.ts';
 import type { Dialect } from '../../storage/engine/database.ts';
+import { groupTables, isShownGroup } from '../../storage/people/directories/directory.ts';
 import type { Plural } from '../schema/schema-lookup.ts';
 
 interface ElementSource {
@@ -14,7 +15,10 @@ interface ElementSource {
 }
 
 /** The element rows of a multi-valued attribute. */
-export function elementSource({ dialect, tenant }: { dialect: Dialect; tenant: TenantId }, plural: Plural): ElementSource {
+export function elementSource({ dialect, directory }: { dialect: Dialect; directory: Directory }, plural: Plural): ElementSource {
+  const { tenant } = directory;
+  const groups = sql.table(groupTables(directory).groups);
+  const members = sql.table(groupTables(directory).members);
   const inTenant = sql<boolean>`e.tenant_id = ${tenant}`;
   const word = (text: string): RawBuilder<string> =>
     dialect === 'postgres' ? sql`${sql.lit(text)}::text COLLATE "C"` : sql`${sql.lit(text)}`;
@@ -39,7 +43,7 @@ export function elementSource({ dialect, tenant }: { dialect: Dialect; tenant: T
       return {
         from: sql`(SELECT gm.tenant_id, gm.user_id, gr.id AS value, gr.display_name AS display, gr.display_name_key AS display_key,
             ${word('direct')} AS type, ${word('direct')} AS type_key
-          FROM group_members gm JOIN groups gr ON gr.tenant_id = gm.tenant_id AND gr.id = gm.group_id WHERE gr.origin = 'scim') e`,
+          FROM ${members} gm JOIN ${groups} gr ON gr.tenant_id = gm.tenant_id AND gr.id = gm.group_id WHERE ${isShownGroup(directory, 'gr')}) e`,
         owner: 'e.user_id',
         inTenant,
       };
@@ -47,7 +51,7 @@ export function elementSource({ dialect, tenant }: { dialect: Dialect; tenant: T
       return {
         from: sql`(SELECT gm.tenant_id, gm.group_id, us.id AS value, coalesce(us.display_name, us.user_name) AS display,
             coalesce(us.display_name_key, us.user_name_key) AS display_key, ${word('User')} AS type, ${word('user')} AS type_key
-          FROM group_members gm JOIN users us ON us.tenant_id = gm.tenant_id AND us.id = gm.user_id) e`,
+          FROM ${members} gm JOIN users us ON us.tenant_id = gm.tenant_id AND us.id = gm.user_id) e`,
         owner: 'e.group_id',
         inTenant,
       };

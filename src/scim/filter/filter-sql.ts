@@ -2,10 +2,11 @@
 // NULL never escapes: positive tests may give NULL, which no row passes; `not` is IS NOT TRUE, `ne` is IS DISTINCT FROM.
 // Every value is a parameter. filter-evaluator.ts is the other back end; the fuzz test holds the two together.
 import { type RawBuilder, sql } from 'kysely';
-import type { TenantId } from '../../domain/ids.ts';
+import type { Directory } from '../../domain/organizations/directory.ts';
 import { orderedKey } from '../../domain/people/custom-attributes.ts';
 import type { Dialect } from '../../storage/engine/database.ts';
 import { containsPattern, lookupFunction } from '../../storage/engine/trigram-search.ts';
+import { groupTables, isSuspendedMember } from '../../storage/people/directories/directory.ts';
 import { reverseText } from '../../storage/people/user-search.ts';
 import { type Attribute, type Column, comparisonColumn } from '../schema/attribute.ts';
 import type { Leaf, Plural, TypeIndex } from '../schema/schema-lookup.ts';
@@ -17,7 +18,7 @@ export type Condition = RawBuilder<boolean>;
 
 export interface SqlContext {
   readonly dialect: Dialect;
-  readonly tenant: TenantId;
+  readonly directory: Directory;
   readonly index: TypeIndex;
   /** The condition is tested row by row along a scan: it must cost little a row and read no index whole. */
   readonly scanned: boolean;
@@ -51,10 +52,11 @@ function isUnion(context: SqlContext, filter: Filter): boolean {
   return context.dialect === 'postgres' && !context.scanned && isFilterIndexed(context, filter);
 }
 
-function unionOf({ tenant, index }: SqlContext, parts: readonly Condition[]): Condition {
+function unionOf({ directory, index }: SqlContext, parts: readonly Condition[]): Condition {
   const alias = aliasOf(index);
   const id = sql.ref(`${alias}.id`);
-  const table = alias === 'u' ? sql`users u` : sql`groups g`;
+  const { tenant } = directory;
+  const table = alias === 'u' ? sql`users u` : sql`${sql.table(groupTables(directory).groups)} g`;
   const queries = parts.map((part) => sql`SELECT ${id} FROM ${table} WHERE ${sql.ref(`${alias}.tenant_id`)} = ${tenant} AND ${part}`);
   return sql`(${id} IN (${sql.join(queries, sql` UNION `)}))`;
 }
@@ -75,7 +77,7 @@ function joined(word: 'and' | 'or', parts: readonly Condition[]): Condition {
 
 function singleCondition(context: SqlContext, leaf: Leaf, test: Test): Condition {
   const alias = aliasOf(context.index);
-  if (leaf.key === 'active') return activeCondition(test);
+  if (leaf.key === 'active') return activeCondition(context, test);
   if (leaf.key === 'meta.resourceType') return constant(constantPasses(test, [context.index.type.name]));
   if (leaf.attribute.custom !== undefined) return customCondition(context, leaf, test);
   return columnCondition(context, alias, columnOf(leaf.attribute), test);
@@ -89,9 +91,12 @@ function customCondition(context: SqlContext, { key, attribute }: Leaf, test: Te
   return sql`((${passes({ ...test, operator: 'eq' } as Test)}) IS NOT TRUE)`;
 }
 
-function activeCondition(test: Test): Condition {
+function activeCondition({ directory }: SqlContext, test: Test): Condition {
   if (test.kind !== 'boolean') return always;
-  return (test.operator === 'eq') === test.value ? sql`(u.state = 'active')` : sql`(u.state <> 'active')`;
+  const isActive = (test.operator === 'eq') === test.value;
+  if (directory.organization === undefined) return isActive ? sql`(u.state = 'active')` : sql`(u.state <> 'active')`;
+  const suspended = isSuspendedMember(directory);
+  return isActive ? sql`(u.state = 'active' AND NOT ${suspended})` : sql`(u.state <> 'active' OR ${suspended})`;
 }
 
 /** A test over values known without SQL: some of them passes. */
@@ -239,9 +244,9 @@ function substringCondition(context: SqlContext, alias: string, column: Column, 
   const match = trigramMatch(column.trigram, text);
   return alias === 'u'
     ? sql`(u.id IN (SELECT r.user_id FROM user_trigrams t JOIN user_search_rows r ON r.seq = t.rowid
-        WHERE t.user_trigrams MATCH ${match} AND r.tenant_id = ${context.tenant}))`
+        WHERE t.user_trigrams MATCH ${match} AND r.tenant_id = ${context.directory.tenant}))`
     : sql`((e.user_id, e.position) IN (SELECT r.user_id, r.position FROM email_trigrams t JOIN email_search_rows r ON r.seq = t.rowid
-        WHERE t.email_trigrams MATCH ${match} AND r.tenant_id = ${context.tenant}))`;
+        WHERE t.email_trigrams MATCH ${match} AND r.tenant_id = ${context.directory.tenant}))`;
 }
 
 const everyRow = 2_147_483_647;

@@ -14,7 +14,7 @@ import { groupPieces } from '../group-writer.ts';
 import { documentOfGroup } from '../groups.ts';
 import { asQueryFilter, invalidValue } from '../refuse.ts';
 import { renderResource } from '../render.ts';
-import { type ScimContext, scimBase, typesOf } from '../request-context.ts';
+import { type ScimContext, typesOf } from '../request-context.ts';
 import { listResponseUrn } from '../schema/discovery.ts';
 import { isUsers, type TypeIndex } from '../schema/schema-lookup.ts';
 import { completeUsers } from '../user-loader.ts';
@@ -30,7 +30,9 @@ export async function searchType(context: ScimContext, index: TypeIndex, query: 
   const { filter: filterText } = query;
   const filter = filterText === undefined ? undefined : asQueryFilter(() => resolveFilter(index, readFilter(context, filterText)));
   const order = readSortOrder(index, query.sortBy, query.descending);
-  const binding = bindingOf([index.type.name, query.filter, order.column, String(order.descending)]);
+  const { organization } = context.directory;
+  const asked = [index.type.name, query.filter, order.column, String(order.descending)];
+  const binding = bindingOf(organization === undefined ? asked : [...asked, organization]);
   const position = await startOf(context, query, binding);
   const { page, part } = await loadPart(context, index, projection, { filter, filterText, order, count: query.count, position });
   const next = query.cursor === undefined || page.next === undefined ? undefined : await cursorOf(context, binding, page.next);
@@ -61,7 +63,7 @@ export async function searchAll(context: ScimContext, query: ListQuery): Promise
   return listPieces(context, { totalResults: total, itemsPerPage, startIndex: query.startIndex }, parts);
 }
 
-const readFilter = ({ tenant }: ScimContext, text: string): FilterSyntax => withoutReferences(parseFilter(text), scimBase(tenant));
+const readFilter = ({ base }: ScimContext, text: string): FilterSyntax => withoutReferences(parseFilter(text), base);
 
 /** The types a filter makes sense for; an attribute unknown to all of them is refused. */
 function typesFor(context: ScimContext, query: ListQuery): readonly { readonly index: TypeIndex; readonly filter: Filter | undefined }[] {
@@ -124,7 +126,7 @@ async function* listPieces(context: ScimContext, head: object, parts: readonly P
     for (const document of documents) {
       yield separator;
       separator = ',';
-      if (isUsers(index)) yield JSON.stringify(renderResource(index, document, scimBase(context.tenant), projection));
+      if (isUsers(index)) yield JSON.stringify(renderResource(index, document, context.base, projection));
       else yield* groupPieces(context, document, projection);
     }
   }
@@ -145,7 +147,7 @@ async function listDocuments(
     const live = rows.filter((row) => row.state !== 'deleted');
     return completeUsers(context, queries, live, projection);
   }
-  return inOrder(ids, await listGroupsById(queries, dialect, context.tenant.id, ids)).map(documentOfGroup);
+  return inOrder(ids, await listGroupsById(queries, dialect, context.directory, ids)).map(documentOfGroup);
 }
 
 function inOrder<Row extends { readonly id: string }>(ids: readonly string[], rows: readonly Row[]): readonly Row[] {

@@ -2,6 +2,7 @@
 // Ties go by creation. Resources without a value come last in ascending order, first in descending (RFC 7644 3.4.2.3).
 import { sql } from 'kysely';
 import type { TenantId } from '../../domain/ids.ts';
+import type { Directory } from '../../domain/organizations/directory.ts';
 import type { Order } from '../../storage/people/directory-scan.ts';
 import { coveringIndex } from '../../storage/people/user-search.ts';
 import { invalidValue } from '../refuse.ts';
@@ -39,8 +40,8 @@ function isPrimaryAddress(named: Extract<Named, { plural: unknown }>): boolean {
 }
 
 /** The orders that give every resource of a type once, one after the other, in an order. */
-export function ordersOf(alias: 'u' | 'g', { column, custom, descending }: SortOrder): readonly Order[] {
-  if (column === undefined || column === 'created_at') return [creationOrder(alias, descending)];
+export function ordersOf(alias: 'u' | 'g', { column, custom, descending }: SortOrder, directory?: Directory): readonly Order[] {
+  if (column === undefined || column === 'created_at') return [creationOrder(alias, descending, directory)];
   if (custom !== undefined) return together(customOrder(custom, descending), withoutCustom(custom), descending);
   if (alias === 'g') return [{ alias, columns: column === 'display_name_key' ? [column] : [column, 'id'], descending }];
   if (column === 'updated_at') return [{ alias, columns: [column, 'id'], descending, index: 'users_by_updated_at_id_state' }];
@@ -82,7 +83,7 @@ const withoutCustom = (attribute: string): Order => ({
     WHERE e.tenant_id = u.tenant_id AND e.user_id = u.id AND e.attribute = ${attribute})`,
 });
 
-/** The members of a SCIM-managed group in order of their creation. */
+/** The members of a SCIM-managed group of the tenant in order of their creation. */
 export function memberOrder(tenant: TenantId, group: string): Order {
   return {
     alias: 'u',
@@ -96,8 +97,10 @@ export function memberOrder(tenant: TenantId, group: string): Order {
 }
 
 /** Every resource of a type in order of creation. */
-export function creationOrder(alias: 'u' | 'g', descending = false): Order {
-  const index = alias === 'u' ? 'users_by_created_at_id_state' : 'groups_by_created_at_id_origin';
+export function creationOrder(alias: 'u' | 'g', descending = false, directory?: Directory): Order {
+  const ofGroups =
+    directory?.organization === undefined ? 'groups_by_created_at_id_origin' : 'organization_groups_by_organization_id_created_at_id';
+  const index = alias === 'u' ? 'users_by_created_at_id_state' : ofGroups;
   return { alias, columns: ['created_at', 'id'], descending, index };
 }
 

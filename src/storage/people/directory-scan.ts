@@ -1,11 +1,13 @@
 // Scans live users or SCIM-managed groups in an order, a page or a count at a time. On the embedded database, whose
 // statements run on our own thread, a scan that no filter index shortens goes in chunks of a few milliseconds, one chunk of
 // all scans in a turn of the event loop, so that nobody waits behind it. Called by the SCIM lists; knows no filter language.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
-import type { TenantId } from '../../domain/ids.ts';
+import type { Directory } from '../../domain/organizations/directory.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { runKeepingPlan } from '../engine/statement.ts';
+import { groupTables, isShownGroup } from './directories/directory.ts';
 
 export type Condition = RawBuilder<boolean>;
 /** Where a row stands in an order: its values of the order's columns. */
@@ -30,7 +32,8 @@ const vias = { m: sql`group_members m`, p: sql`user_emails p`, c: sql`user_custo
 export interface Scan {
   readonly queries: Queries;
   readonly dialect: Dialect;
-  readonly tenant: TenantId;
+  /** Whose groups; which of the tenant's users are meant, `where` says. */
+  readonly directory: Directory;
   readonly order: Order;
   /** Which rows of the order count; absent: every one. */
   readonly where?: Condition;
@@ -57,10 +60,10 @@ interface FoundRows {
   readonly skipped: number;
 }
 
-const sources = {
-  u: { table: sql`users u`, live: sql<boolean>`u.state <> 'deleted'` },
-  g: { table: sql`groups g`, live: sql<boolean>`g.origin = 'scim'` },
-} as const;
+const sourceOf = (alias: 'u' | 'g', directory: Directory) =>
+  alias === 'u'
+    ? { table: sql`users u`, live: sql<boolean>`u.state <> 'deleted'` }
+    : { table: sql`${sql.table(groupTables(directory).groups)} g`, live: isShownGroup(directory, 'g') };
 
 /** Rows that may be passed over in one statement: some milliseconds along an index. */
 const skipAtOnceMax = 5000;
@@ -84,9 +87,16 @@ export async function scanCount(scan: Scan): Promise<number> {
 }
 
 /** How many live rows satisfy a condition, in one statement that stops at `max`. */
-export async function countMatching(queries: Queries, alias: 'u' | 'g', tenant: TenantId, where: Condition, max: number): Promise<number> {
-  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (SELECT 1 FROM ${sources[alias].table}
-    WHERE ${sql.ref(`${alias}.tenant_id`)} = ${tenant} AND ${sources[alias].live} AND ${where} LIMIT ${max}) matching`.execute(queries);
+export async function countMatching(
+  queries: Queries,
+  alias: 'u' | 'g',
+  directory: Directory,
+  where: Condition,
+  max: number,
+): Promise<number> {
+  const { table, live } = sourceOf(alias, directory);
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (SELECT 1 FROM ${table}
+    WHERE ${sql.ref(`${alias}.tenant_id`)} = ${directory.tenant} AND ${live} AND ${where} LIMIT ${max}) matching`.execute(queries);
   return rows[0]?.n ?? 0;
 }
 
@@ -180,8 +190,9 @@ async function countRows(scan: Scan, after: Position | undefined, until: Positio
 
 /** The table with its conditions: tenant, live, order, positions, filter. */
 function rangeOf(scan: Scan, after: Position | undefined, until: Position | undefined): RawBuilder<unknown> {
-  const { order, tenant, where, dialect, indexed } = scan;
-  const { live } = sources[order.alias];
+  const { order, directory, where, dialect, indexed } = scan;
+  const { tenant } = directory;
+  const { live } = sourceOf(order.alias, directory);
   const hint = dialect === 'sqlite' && !indexed && order.index !== undefined ? sql` INDEXED BY ${sql.ref(order.index)}` : sql``;
   const [beyond, upTo] = order.descending ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
   const conditions: RawBuilder<unknown>[] = [sql`${sql.ref(`${order.alias}.tenant_id`)} = ${tenant}`, live];
@@ -191,11 +202,11 @@ function rangeOf(scan: Scan, after: Position | undefined, until: Position | unde
   if (after !== undefined) conditions.push(sql`${columns} ${beyond} (${sql.join(after)})`);
   if (until !== undefined) conditions.push(sql`${columns} ${upTo} (${sql.join(until)})`);
   if (where !== undefined) conditions.push(where);
-  return sql`${tableOf(order, dialect, hint)} WHERE ${sql.join(conditions, sql` AND `)}`;
+  return sql`${tableOf(scan, dialect, hint)} WHERE ${sql.join(conditions, sql` AND `)}`;
 }
 
-function tableOf({ alias, via }: Order, dialect: Dialect, hint: RawBuilder<unknown>): RawBuilder<unknown> {
-  const { table } = sources[alias];
+function tableOf({ order: { alias, via }, directory }: Scan, dialect: Dialect, hint: RawBuilder<unknown>): RawBuilder<unknown> {
+  const { table } = sourceOf(alias, directory);
   if (via === undefined) return sql`${table}${hint}`;
   // SQLite takes the tables of a CROSS JOIN in this order, so the rows come in the order of the first.
   const join = dialect === 'sqlite' ? sql`CROSS JOIN` : sql`JOIN`;

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import { foldKey } from '../../domain/fold.ts';
 import type { GroupId, IdentityProviderId, TenantId, UserId } from '../../domain/ids.ts';
+import type { Directory } from '../../domain/organizations/directory.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
 import type { groupColumns } from '../../domain/people/group.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
@@ -10,7 +11,8 @@ import { databaseNowMs } from '../engine/instance.ts';
 import { idIn } from '../engine/rows/id-list.ts';
 import type { RowOf } from '../engine/rows/row-codec.ts';
 import { takenAs } from '../engine/unique-violation.ts';
-import { type GroupRow, type OwnedGroupRow, ownerOfGroup } from './groups.ts';
+import { groupTables } from './directories/directory.ts';
+import { type GroupRow, type OwnedGroupRow, ownerOfGroup, type ScimGroupRow } from './groups.ts';
 import { reverseText } from './user-search.ts';
 
 /** What callers write; search keys are made here. Without an identity provider a group is nobody's but its origin's. */
@@ -109,11 +111,49 @@ export async function changeGroup(
   return { ...row, identity_provider_id: provider };
 }
 
-/** Deletes a group with its memberships and assignments. */
-export async function deleteGroup(queries: Queries, tenant: TenantId, id: string): Promise<boolean> {
+type ScimNames = Pick<GroupColumns, 'display_name' | 'external_id'>;
+
+/** Inserts a group that SCIM manages; gives its row. */
+export async function insertScimGroup(
+  queries: Queries,
+  { tenant, organization }: Directory,
+  group: ScimNames & { readonly id: GroupId },
+): Promise<ScimGroupRow> {
+  if (organization === undefined) return (await insertGroups(queries, tenant, [{ ...group, origin: 'scim' }]))[0]!;
+  const times = { version: 1, created_at: databaseNowMs, updated_at: databaseNowMs };
+  return takenAs('display_name', () =>
+    queries
+      .insertInto('organization_groups')
+      .values({ ...withKeys(group), tenant_id: tenant, organization_id: organization, ...times } as never) // every column has a value
+      .returningAll()
+      .executeTakeFirstOrThrow(),
+  );
+}
+
+/** Writes the names of a group that SCIM manages and raises its version; undefined when there is no such group. */
+export async function changeScimGroup(
+  queries: Queries,
+  directory: Directory,
+  id: GroupId,
+  names: ScimNames,
+): Promise<ScimGroupRow | undefined> {
+  if (directory.organization === undefined) return changeGroup(queries, directory.tenant, id, names);
+  return takenAs('display_name', () =>
+    queries
+      .updateTable('organization_groups')
+      .set({ ...withKeys(names), ...nextVersion })
+      .where('tenant_id', '=', directory.tenant)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst(),
+  );
+}
+
+/** Deletes a group of a directory with its memberships and assignments. */
+export async function deleteGroup(queries: Queries, directory: Directory, id: string): Promise<boolean> {
   const rows = await queries
-    .deleteFrom('groups')
-    .where('tenant_id', '=', tenant)
+    .deleteFrom(groupTables(directory).groups)
+    .where('tenant_id', '=', directory.tenant)
     .where('id', '=', id as GroupId) // a look-up key, not yet known to be an id
     .returning('id')
     .execute();
@@ -160,24 +200,36 @@ export async function deleteGroupMember(queries: Queries, tenant: TenantId, grou
   return true;
 }
 
-/** Gives the groups a user is in a new version: the user is about to leave them all. */
-export async function touchGroupsOfUser(queries: Queries, tenant: TenantId, user: UserId): Promise<void> {
+/** Gives the groups of a directory that a user is in a new version: the user is about to leave them all. */
+export async function touchGroupsOfUser(queries: Queries, directory: Directory, user: UserId): Promise<void> {
+  const { tenant, organization } = directory;
+  const { groups, members } = groupTables(directory);
   await queries
-    .updateTable('groups')
+    .updateTable(groups)
     .set(nextVersion)
     .where('tenant_id', '=', tenant)
-    .where('id', 'in', (eb) =>
-      eb.selectFrom('group_members').select('group_id').where('tenant_id', '=', tenant).where('user_id', '=', user),
-    )
+    .where('id', 'in', (eb) => {
+      const own = eb.selectFrom(members).select('group_id').where('tenant_id', '=', tenant).where('user_id', '=', user);
+      return organization === undefined ? own : own.where(sql.ref('organization_id'), '=', organization);
+    })
     .execute();
 }
 
-/** How many of these distinct ids are live users; on PostgreSQL they stay so until the transaction ends. */
-async function countLiveUsers(queries: Queries, dialect: Dialect, tenant: TenantId, ids: readonly string[]): Promise<number> {
+/** How many of these distinct ids are people of the directory; on PostgreSQL they stay so until the transaction ends. */
+async function countPeople(
+  queries: Queries,
+  dialect: Dialect,
+  { tenant, organization }: Directory,
+  ids: readonly string[],
+): Promise<number> {
   const lock = dialect === 'postgres' ? sql` FOR KEY SHARE` : sql``;
-  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM
-    (SELECT id FROM users WHERE tenant_id = ${tenant} AND ${idIn(dialect, 'id', ids)} AND state <> 'deleted'${lock}) live`.execute(queries);
-  return rows[0]?.n ?? 0;
+  const people =
+    organization === undefined
+      ? sql`SELECT id FROM users WHERE tenant_id = ${tenant} AND ${idIn(dialect, 'id', ids)} AND state <> 'deleted'${lock}`
+      : sql`SELECT user_id FROM organization_members
+          WHERE tenant_id = ${tenant} AND organization_id = ${organization} AND ${idIn(dialect, 'user_id', ids)}${lock}`;
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (${people}) live`.execute(queries);
+  return Number(rows[0]?.n ?? 0);
 }
 
 export type MemberChange = { readonly ok: true; readonly changed: number } | { readonly ok: false; readonly reason: 'unknown_member' };
@@ -186,14 +238,17 @@ export type MemberChange = { readonly ok: true; readonly changed: number } | { r
 export async function addMembers(
   queries: Queries,
   dialect: Dialect,
-  tenant: TenantId,
+  directory: Directory,
   group: GroupId,
   ids: readonly string[],
 ): Promise<MemberChange> {
   if (ids.length === 0) return { ok: true, changed: 0 };
-  if ((await countLiveUsers(queries, dialect, tenant, ids)) < ids.length) return fail('unknown_member');
-  const { rows } = await sql`INSERT INTO group_members (tenant_id, group_id, user_id, created_at, user_created_at)
-    SELECT ${tenant}, ${group}, id, gatehouse_now_ms(), created_at FROM users WHERE tenant_id = ${tenant} AND ${idIn(dialect, 'id', ids)} AND state <> 'deleted'
+  if ((await countPeople(queries, dialect, directory, ids)) < ids.length) return fail('unknown_member');
+  const { tenant, organization } = directory;
+  const [column, value] = organization === undefined ? [sql``, sql``] : [sql`, organization_id`, sql`, ${organization}`];
+  const { rows } =
+    await sql`INSERT INTO ${sql.table(groupTables(directory).members)} (tenant_id, group_id, user_id, created_at, user_created_at${column})
+    SELECT ${tenant}, ${group}, id, gatehouse_now_ms(), created_at${value} FROM users WHERE tenant_id = ${tenant} AND ${idIn(dialect, 'id', ids)} AND state <> 'deleted'
     ON CONFLICT DO NOTHING RETURNING user_id`.execute(queries);
   return { ok: true, changed: rows.length };
 }
@@ -202,13 +257,14 @@ export async function addMembers(
 export async function removeMembers(
   queries: Queries,
   dialect: Dialect,
-  tenant: TenantId,
+  directory: Directory,
   group: GroupId,
   ids: readonly string[],
 ): Promise<number> {
   if (ids.length === 0) return 0;
+  const members = sql.table(groupTables(directory).members);
   const { rows } =
-    await sql`DELETE FROM group_members WHERE tenant_id = ${tenant} AND group_id = ${group} AND ${idIn(dialect, 'user_id', ids)}
+    await sql`DELETE FROM ${members} WHERE tenant_id = ${directory.tenant} AND group_id = ${group} AND ${idIn(dialect, 'user_id', ids)}
     RETURNING user_id`.execute(queries);
   return rows.length;
 }
@@ -217,14 +273,15 @@ export async function removeMembers(
 export async function replaceMembers(
   queries: Queries,
   dialect: Dialect,
-  tenant: TenantId,
+  directory: Directory,
   group: GroupId,
   ids: readonly string[],
 ): Promise<MemberChange> {
+  const members = sql.table(groupTables(directory).members);
   const removed =
-    await sql`DELETE FROM group_members WHERE tenant_id = ${tenant} AND group_id = ${group} AND NOT (${idIn(dialect, 'user_id', ids)})
+    await sql`DELETE FROM ${members} WHERE tenant_id = ${directory.tenant} AND group_id = ${group} AND NOT (${idIn(dialect, 'user_id', ids)})
     RETURNING user_id`.execute(queries);
-  const added = await addMembers(queries, dialect, tenant, group, ids);
+  const added = await addMembers(queries, dialect, directory, group, ids);
   return added.ok ? { ok: true, changed: added.changed + removed.rows.length } : added;
 }
 

@@ -3,11 +3,13 @@
 import { type Generated, sql } from 'kysely';
 import { foldKey } from '../../domain/fold.ts';
 import type { GroupId, IdentityProviderId, TenantId, UserId } from '../../domain/ids.ts';
+import type { Directory } from '../../domain/organizations/directory.ts';
 import { type Group, type groupColumns, groupFields } from '../../domain/people/group.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { idIn } from '../engine/rows/id-list.ts';
 import type { Page, SearchedPage } from '../engine/rows/matching-rows.ts';
 import { fromRow, type RowOf } from '../engine/rows/row-codec.ts';
+import { groupTables, isShownGroup } from './directories/directory.ts';
 
 export interface GroupTable extends RowOf<typeof groupColumns> {
   tenant_id: TenantId;
@@ -76,24 +78,28 @@ export async function findGroup(queries: Queries, tenant: TenantId, id: string):
     .executeTakeFirst();
 }
 
+/** A group of a directory as SCIM shows it. */
+export type ScimGroupRow = Omit<GroupRow, 'origin'>;
+
 /** A SCIM-managed group. */
-export async function findProvisionedGroup(queries: Queries, tenant: TenantId, id: string): Promise<GroupRow | undefined> {
-  return scimGroup(queries, tenant, id).executeTakeFirst();
+export async function findProvisionedGroup(queries: Queries, directory: Directory, id: string): Promise<ScimGroupRow | undefined> {
+  return scimGroup(queries, directory, id).executeTakeFirst();
 }
 
 /** A SCIM-managed group, its row locked until the transaction ends. */
-export async function lockGroup(queries: Queries, dialect: Dialect, tenant: TenantId, id: string): Promise<GroupRow | undefined> {
-  const query = scimGroup(queries, tenant, id);
+export async function lockGroup(queries: Queries, dialect: Dialect, directory: Directory, id: string): Promise<ScimGroupRow | undefined> {
+  const query = scimGroup(queries, directory, id);
   return (dialect === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
 }
 
-function scimGroup(queries: Queries, tenant: TenantId, id: string) {
+function scimGroup(queries: Queries, directory: Directory, id: string) {
+  const { groups } = groupTables(directory);
   return queries
-    .selectFrom('groups')
+    .selectFrom(groups)
     .selectAll()
-    .where('tenant_id', '=', tenant)
+    .where('tenant_id', '=', directory.tenant)
     .where('id', '=', id as GroupId) // a look-up key, not yet known to be an id
-    .where('origin', '=', 'scim');
+    .where(isShownGroup(directory, groups));
 }
 
 /** A page of groups, whoever manages them, in order of their ids. */
@@ -111,17 +117,17 @@ export async function listGroups(queries: Queries, tenant: TenantId, page: Searc
   return query.where('display_name_key', '>=', from).where('display_name_key', '<', `${from}\u{10ffff}`).execute();
 }
 
-/** The rows of these groups, in no order. */
+/** The rows of these groups of a directory, in no order. */
 export async function listGroupsById(
   queries: Queries,
   dialect: Dialect,
-  tenant: TenantId,
+  directory: Directory,
   ids: readonly string[],
-): Promise<readonly GroupRow[]> {
+): Promise<readonly ScimGroupRow[]> {
   return queries
-    .selectFrom('groups')
+    .selectFrom(groupTables(directory).groups)
     .selectAll()
-    .where('tenant_id', '=', tenant)
+    .where('tenant_id', '=', directory.tenant)
     .where(idIn(dialect, 'id', ids))
     .execute();
 }
@@ -174,8 +180,10 @@ export interface MemberRow {
 }
 
 /** A page of members in id order, after the given id. */
-export async function listMembers(queries: Queries, tenant: TenantId, group: string, page: Page): Promise<readonly MemberRow[]> {
-  const { rows } = await sql<MemberRow>`SELECT m.user_id, coalesce(u.display_name, u.user_name) AS display FROM group_members m
+export async function listMembers(queries: Queries, directory: Directory, group: string, page: Page): Promise<readonly MemberRow[]> {
+  const { tenant } = directory;
+  const { rows } = await sql<MemberRow>`SELECT m.user_id, coalesce(u.display_name, u.user_name) AS display
+    FROM ${sql.table(groupTables(directory).members)} m
     JOIN users u ON u.tenant_id = m.tenant_id AND u.id = m.user_id
     WHERE m.tenant_id = ${tenant} AND m.group_id = ${group} AND m.user_id > ${page.after} ORDER BY m.user_id LIMIT ${page.limit}`.execute(
     queries,

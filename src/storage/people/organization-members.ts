@@ -1,6 +1,6 @@
 // Who is in which organisation, with the roles they hold there (design 19). Each organisation counts its members itself, in the statement
 // that adds one, so that none has more than it may whoever comes at once.
-import { sql } from 'kysely';
+import { type Generated, sql } from 'kysely';
 import { membersPerOrganizationMax, organizationsPerPersonMax } from '../../contract/limits.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
@@ -10,6 +10,7 @@ import { databaseNowMs } from '../engine/instance.ts';
 import { dialectOf, idAmong } from '../engine/rows/id-list.ts';
 import { statement } from '../engine/statement.ts';
 import { containsPattern } from '../engine/trigram-search.ts';
+import { touchGroupsOfUser } from './group-writer.ts';
 
 export interface OrganizationMemberTable {
   tenant_id: TenantId;
@@ -18,7 +19,13 @@ export interface OrganizationMemberTable {
   /** Names of roles, as JSON text. */
   roles: string;
   created_at: number;
+  /** 1: SCIM of the organisation made the person for it. Ends with the membership: who comes again was there before. */
+  made_by_scim: Generated<number>;
+  suspended: Generated<Suspension>;
 }
+
+/** What the organisation's directory suspended: nothing, the membership, or with it the person, who was nobody else's. */
+export type Suspension = 0 | 1 | 2;
 
 const rolesOf = (text: string): readonly string[] => JSON.parse(text) as readonly string[]; // written here
 
@@ -90,11 +97,16 @@ const countOf = (queries: Queries, tenant: TenantId, step: 1 | -1) =>
 
 /** Makes whoever deletes one of these roles wait until the transaction ends; gives the first that is none. */
 export async function findUnknownRole(queries: Queries, tenant: TenantId, names: readonly string[]): Promise<string | undefined> {
-  if (names.length === 0) return undefined;
+  const known = new Set(await holdKnownRoles(queries, tenant, names));
+  return names.find((name) => !known.has(name));
+}
+
+/** Those of these roles that the tenant has, held in the same way, in order of their names. */
+export async function holdKnownRoles(queries: Queries, tenant: TenantId, names: readonly string[]): Promise<readonly string[]> {
+  if (names.length === 0) return [];
   const query = queries.selectFrom('organization_roles').select('name').where('tenant_id', '=', tenant).where('name', 'in', names);
   const rows = await (dialectOf(queries) === 'postgres' ? query.forShare() : query).execute();
-  const known = new Set(rows.map(({ name }) => name));
-  return names.find((name) => !known.has(name));
+  return rows.map(({ name }) => name).sort();
 }
 
 async function holdOrganization(queries: Queries, tenant: TenantId, id: string): Promise<boolean> {
@@ -122,6 +134,7 @@ export const isMember = async (queries: Queries, tenant: TenantId, organization:
 /** Ends a membership; false when there was none. */
 export async function deleteMember(queries: Queries, tenant: TenantId, organization: string, user: string): Promise<boolean> {
   if (!(await holdOrganization(queries, tenant, organization))) return false;
+  await touchGroupsOfUser(queries, { tenant, organization }, user as UserId); // a look-up key, not yet known to be an id
   const rows = await queries
     .deleteFrom('organization_members')
     .where('tenant_id', '=', tenant)
@@ -143,7 +156,9 @@ export async function leaveOrganizations(queries: Queries, tenant: TenantId, use
     .where('user_id', '=', user);
   // Organisations before their members, and in one order, as everywhere.
   const held = queries.selectFrom('organizations').select('id').where('tenant_id', '=', tenant).where('id', 'in', own).orderBy('id');
-  if ((await (dialectOf(queries) === 'postgres' ? held.forUpdate() : held).execute()).length === 0) return;
+  const left = await (dialectOf(queries) === 'postgres' ? held.forUpdate() : held).execute();
+  if (left.length === 0) return;
+  for (const { id } of left) await touchGroupsOfUser(queries, { tenant, organization: id }, user);
   const gone = await queries
     .deleteFrom('organization_members')
     .where('tenant_id', '=', tenant)
@@ -164,6 +179,8 @@ export interface ListedMember extends Membership {
   readonly createdAtMs: number;
   /** Where they stand in the order of names. */
   readonly name: string;
+  /** By the organisation's directory. */
+  readonly isSuspended: boolean;
 }
 
 interface MemberPage {
@@ -209,7 +226,16 @@ export async function listMembers(
 ): Promise<readonly ListedMember[]> {
   const order = dialectOf(queries) === 'postgres' ? sql<string>`${nameOf} COLLATE "C"` : nameOf;
   const some = membersOf(queries, tenant, organization, search)
-    .select(['m.organization_id', 'm.user_id', 'm.roles', 'm.created_at', 'u.user_name', 'u.display_name', nameOf.as('name')])
+    .select([
+      'm.organization_id',
+      'm.user_id',
+      'm.roles',
+      'm.created_at',
+      'm.suspended',
+      'u.user_name',
+      'u.display_name',
+      nameOf.as('name'),
+    ])
     .orderBy(order)
     .orderBy('m.user_id')
     .limit(limit);
@@ -222,6 +248,7 @@ export async function listMembers(
     displayName: row.display_name,
     createdAtMs: Number(row.created_at),
     name: row.name,
+    isSuspended: row.suspended > 0,
   }));
 }
 
@@ -237,6 +264,10 @@ export async function countMembers(queries: Queries, tenant: TenantId, organizat
 export interface Belonging extends HeldOrganization {
   readonly displayName: string | undefined;
   readonly isEnabled: boolean;
+  /** By its directory. */
+  readonly isSuspended: boolean;
+  /** Whether they may sign in for it. */
+  readonly isOpen: boolean;
   readonly createdAtMs: number;
 }
 
@@ -261,7 +292,7 @@ export async function listOrganizationsOfUser(queries: Queries, tenant: TenantId
   const rows = await queries
     .selectFrom('organization_members as m')
     .innerJoin('organizations as o', (join) => join.onRef('o.tenant_id', '=', 'm.tenant_id').onRef('o.id', '=', 'm.organization_id'))
-    .select(['o.id', 'o.name', 'o.display_name', 'o.enabled', 'o.sign_in', 'o.acr_min', 'm.roles', 'm.created_at'])
+    .select(['o.id', 'o.name', 'o.display_name', 'o.enabled', 'o.sign_in', 'o.acr_min', 'm.roles', 'm.created_at', 'm.suspended'])
     .where('m.tenant_id', '=', tenant)
     .where('m.user_id', '=', user)
     .execute();
@@ -269,6 +300,8 @@ export async function listOrganizationsOfUser(queries: Queries, tenant: TenantId
     .map((row) => ({
       displayName: row.display_name ?? undefined,
       isEnabled: row.enabled === 1,
+      isSuspended: row.suspended > 0,
+      isOpen: row.enabled === 1 && row.suspended === 0,
       ...heldOf(row),
       createdAtMs: Number(row.created_at),
     }))
@@ -299,10 +332,11 @@ const selectHeld = statement((queries, values: { readonly tenant: TenantId; read
     .where('m.tenant_id', '=', values.tenant)
     .where('m.organization_id', '=', values.organization)
     .where('m.user_id', '=', values.user)
-    .where('o.enabled', '=', 1),
+    .where('o.enabled', '=', 1)
+    .where('m.suspended', '=', 0),
 );
 
-/** The organisation as a member of it has it now; undefined for who is none, and while it is disabled. */
+/** The organisation as a member of it has it now; undefined for who is none or suspended there, and while it is disabled. */
 export async function findHeldOrganization(
   queries: Queries,
   tenant: TenantId,

@@ -77,7 +77,7 @@ export async function countPeople(scope: Scope, filter: PeopleFilter): Promise<n
   if (isPlain && filter.createdToMs === undefined)
     return Math.min(await loadDirectoryCount(queries, tenant, 'users'), countedPeopleMax + 1);
   const parts = [...plainConditions(filter), ...(filter.contains === undefined ? [] : [await setCondition(scope, filter.contains)])];
-  return countMatching(queries, 'u', tenant, allOf(parts), countedPeopleMax + 1);
+  return countMatching(queries, 'u', { tenant }, allOf(parts), countedPeopleMax + 1);
 }
 
 /** The condition for reading in order: by looked up ids unless very many match. */

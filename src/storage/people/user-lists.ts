@@ -1,6 +1,7 @@
 // Reads the lists of users: emails, other values, addresses, and the groups they are in.
 import { sql } from 'kysely';
 import type { TenantId, UserId } from '../../domain/ids.ts';
+import type { Directory } from '../../domain/organizations/directory.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { idInSlot, idList } from '../engine/rows/id-list.ts';
 import { compilable, statement, type Value } from '../engine/statement.ts';
@@ -84,14 +85,26 @@ const selectGroups = statement((queries, { tenant, ids }: Listed) =>
   ),
 );
 
-/** The SCIM-managed groups these users are in. */
+const selectOrganizationGroups = statement((queries, { tenant, organization, ids }: Listed & { readonly organization: string }) =>
+  compilable<UserGroup>(
+    queries,
+    sql`SELECT m.user_id, g.id, g.display_name FROM organization_group_members m
+      JOIN organization_groups g ON g.tenant_id = m.tenant_id AND g.id = m.group_id
+      WHERE m.tenant_id = ${tenant} AND m.organization_id = ${organization} AND ${idInSlot(queries, 'm.user_id', ids)}
+      ORDER BY m.user_id, g.display_name_key`,
+  ),
+);
+
+/** The SCIM-managed groups of a directory that these users are in. */
 export async function listGroupsOfUsers(
   queries: Queries,
   dialect: Dialect,
-  tenant: TenantId,
+  { tenant, organization }: Directory,
   ids: readonly UserId[],
 ): Promise<readonly UserGroup[]> {
-  return (await selectGroups(queries, { tenant, ids: idList(dialect, ids) })).rows;
+  const those = { tenant, ids: idList(dialect, ids) };
+  return (await (organization === undefined ? selectGroups(queries, those) : selectOrganizationGroups(queries, { ...those, organization })))
+    .rows;
 }
 
 /** The values of some lists of a user; `attributes` are the SCIM names of the lists. */

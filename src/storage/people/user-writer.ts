@@ -218,7 +218,7 @@ export async function deleteUser(queries: Queries, tenant: TenantId, id: string,
   const receivers = await listReceiversOf(queries, tenant, row.id);
   const notTold = await listReceiversWithout(queries, tenant, row.id);
   await replaceHeldRoles(queries, tenant, { id: row.id, roles: [] });
-  await touchGroupsOfUser(queries, tenant, row.id);
+  await touchGroupsOfUser(queries, { tenant }, row.id);
   await leaveOrganizations(queries, tenant, row.id);
   await forgetFailuresOfUser(queries, tenant, row.id); // by the emails, which go next
   for (const table of personalTables)

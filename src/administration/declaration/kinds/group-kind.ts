@@ -62,7 +62,7 @@ export const groupKind: Kind = {
   },
   page: async (queries, { tenant }, after) => (await listGroups(queries, tenant.id, { after, limit: pageRows })).map(storedOf),
   remove: async (queries, { administration, tenant, by }, { id }) => {
-    await deleteGroup(queries, tenant.id, id);
+    await deleteGroup(queries, { tenant: tenant.id }, id);
     await recordAct(queries, administration, tenant.id, by, { type: 'group.deleted', target: `group:${id}` });
   },
   write: (_session, { id, fields: { origin, ...fields } }) => ({ id, ...fields, ...(origin === 'console' ? {} : { origin }) }),

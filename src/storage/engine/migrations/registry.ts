@@ -28,6 +28,7 @@ import { organizations } from './release-2/0500/0580-organizations.ts';
 import { addOrganizationCapabilities } from './release-2/0500/0581-organization-capabilities.ts';
 import { organizationsOfGrants } from './release-2/0500/0582-organizations-of-grants.ts';
 import { organizationSignIn } from './release-2/0580/0583-organization-sign-in.ts';
+import { organizationScim } from './release-2/0590/0597-organization-scim.ts';
 
 /** Refusals, whole and summed up: bounded in number. */
 const refusalTypes = "type IN ('refusal', 'refusal_summary')";
@@ -386,4 +387,5 @@ export const migrations: readonly Migration[] = [
   { number: 581, name: 'organization-capabilities', backfill: addOrganizationCapabilities },
   { number: 582, name: 'organizations-of-grants', apply: organizationsOfGrants },
   { number: 583, name: 'organization-sign-in', apply: organizationSignIn },
+  ...organizationScim,
 ];

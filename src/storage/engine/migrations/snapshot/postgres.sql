@@ -1510,6 +1510,7 @@ CREATE TABLE scim_tokens (
   created_at bigint NOT NULL,
   expires_at bigint,
   last_used_at bigint,
+  organization_id text COLLATE "C",
   CONSTRAINT scim_tokens_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT scim_tokens_tenant_id_token_hash_key UNIQUE (tenant_id, token_hash)
 );
@@ -1552,6 +1553,8 @@ CREATE TABLE organization_members (
   user_id text COLLATE "C" NOT NULL,
   roles text COLLATE "C" NOT NULL,
   created_at bigint NOT NULL,
+  made_by_scim bigint NOT NULL DEFAULT 0,
+  suspended bigint NOT NULL DEFAULT 0,
   CONSTRAINT organization_members_pkey PRIMARY KEY (tenant_id, organization_id, user_id)
 );
 
@@ -1568,6 +1571,32 @@ CREATE TABLE organization_providers (
   alias text COLLATE "C" NOT NULL,
   organization_id text COLLATE "C" NOT NULL,
   CONSTRAINT organization_providers_pkey PRIMARY KEY (tenant_id, alias)
+);
+
+CREATE TABLE organization_groups (
+  tenant_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  display_name text COLLATE "C" NOT NULL,
+  display_name_key text COLLATE "C" NOT NULL,
+  display_name_reversed text COLLATE "C",
+  external_id text COLLATE "C",
+  external_id_reversed text COLLATE "C",
+  version bigint NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  CONSTRAINT organization_groups_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT organization_groups_tenant_id_organization_id_display_name__key UNIQUE (tenant_id, organization_id, display_name_key)
+);
+
+CREATE TABLE organization_group_members (
+  tenant_id text COLLATE "C" NOT NULL,
+  group_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  user_created_at bigint NOT NULL,
+  CONSTRAINT organization_group_members_pkey PRIMARY KEY (tenant_id, group_id, user_id)
 );
 
 ALTER TABLE user_emails ADD CONSTRAINT user_emails_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
@@ -1697,6 +1726,12 @@ ALTER TABLE organization_members ADD CONSTRAINT organization_members_tenant_id_u
 ALTER TABLE organization_domains ADD CONSTRAINT organization_domains_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE organization_providers ADD CONSTRAINT organization_providers_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE organization_groups ADD CONSTRAINT organization_groups_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE organization_group_members ADD CONSTRAINT organization_group_members_tenant_id_group_id_fkey FOREIGN KEY (tenant_id, group_id) REFERENCES organization_groups(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE organization_group_members ADD CONSTRAINT organization_group_members_tenant_id_organization_id_user__fkey FOREIGN KEY (tenant_id, organization_id, user_id) REFERENCES organization_members(tenant_id, organization_id, user_id) ON DELETE CASCADE;
 
 CREATE INDEX config_epochs_by_changed_at ON public.config_epochs USING btree (changed_at);
 
@@ -2058,6 +2093,14 @@ CREATE INDEX organization_domains_by_organization_id ON public.organization_doma
 
 CREATE INDEX organization_providers_by_organization_id ON public.organization_providers USING btree (tenant_id, organization_id);
 
+CREATE INDEX organization_groups_by_organization_id_created_at_id ON public.organization_groups USING btree (tenant_id, organization_id, created_at, id);
+
+CREATE INDEX organization_group_members_by_organization_id_user_id_group_id ON public.organization_group_members USING btree (tenant_id, organization_id, user_id, group_id);
+
+CREATE INDEX scim_tokens_by_organization_id_id ON public.scim_tokens USING btree (tenant_id, organization_id, id);
+
+CREATE INDEX scim_tokens_by_created_by_id ON public.scim_tokens USING btree (tenant_id, created_by, id);
+
 CREATE OR REPLACE FUNCTION public.users_counted_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2314,4 +2357,7 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (580, 'organizations', gatehouse_now_ms()),
   (581, 'organization-capabilities', gatehouse_now_ms()),
   (582, 'organizations-of-grants', gatehouse_now_ms()),
-  (583, 'organization-sign-in', gatehouse_now_ms());
+  (583, 'organization-sign-in', gatehouse_now_ms()),
+  (597, 'organization-scim', gatehouse_now_ms()),
+  (598, 'scim-tokens-by-organization', gatehouse_now_ms()),
+  (599, 'scim-tokens-by-maker', gatehouse_now_ms());

@@ -606,7 +606,7 @@ CREATE TABLE "console_task_items" ("tenant_id" TEXT NOT NULL, "task_id" TEXT NOT
 
 CREATE INDEX "console_task_items_by_task_id_state_position" ON "console_task_items" ("tenant_id", "task_id", "state", "position");
 
-CREATE TABLE "scim_tokens" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name" TEXT NOT NULL, "token_hash" TEXT NOT NULL, "created_by" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "expires_at" INTEGER, "last_used_at" INTEGER, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "token_hash")) STRICT, WITHOUT ROWID;
+CREATE TABLE "scim_tokens" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name" TEXT NOT NULL, "token_hash" TEXT NOT NULL, "created_by" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "expires_at" INTEGER, "last_used_at" INTEGER, "organization_id" TEXT, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "token_hash")) STRICT, WITHOUT ROWID;
 
 CREATE INDEX "scim_tokens_by_expires_at" ON "scim_tokens" ("tenant_id", "expires_at");
 
@@ -616,7 +616,7 @@ CREATE TABLE "organization_roles" ("tenant_id" TEXT NOT NULL, "name" TEXT NOT NU
 
 CREATE TABLE "organizations" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name" TEXT NOT NULL, "display_name" TEXT, "metadata" TEXT NOT NULL, "enabled" INTEGER NOT NULL, "members" INTEGER NOT NULL, "search_key" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "join" TEXT NOT NULL DEFAULT '["invitation"]', "default_roles" TEXT NOT NULL DEFAULT '[]', "domains" TEXT NOT NULL DEFAULT '[]', "identity_providers" TEXT NOT NULL DEFAULT '[]', "sign_in" TEXT NOT NULL DEFAULT 'any', "acr_min" TEXT, "branding" TEXT NOT NULL DEFAULT '{}', PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "name")) STRICT, WITHOUT ROWID;
 
-CREATE TABLE "organization_members" ("tenant_id" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "user_id" TEXT NOT NULL, "roles" TEXT NOT NULL, "created_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "organization_id", "user_id"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE, FOREIGN KEY ("tenant_id", "user_id") REFERENCES "users" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+CREATE TABLE "organization_members" ("tenant_id" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "user_id" TEXT NOT NULL, "roles" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "made_by_scim" INTEGER NOT NULL DEFAULT 0, "suspended" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY ("tenant_id", "organization_id", "user_id"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE, FOREIGN KEY ("tenant_id", "user_id") REFERENCES "users" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
 
 CREATE INDEX "organization_members_by_user_id_organization_id" ON "organization_members" ("tenant_id", "user_id", "organization_id");
 
@@ -627,6 +627,18 @@ CREATE INDEX "organization_domains_by_organization_id" ON "organization_domains"
 CREATE TABLE "organization_providers" ("tenant_id" TEXT NOT NULL, "alias" TEXT NOT NULL, "organization_id" TEXT NOT NULL, PRIMARY KEY ("tenant_id", "alias"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
 
 CREATE INDEX "organization_providers_by_organization_id" ON "organization_providers" ("tenant_id", "organization_id");
+
+CREATE TABLE "organization_groups" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "display_name" TEXT NOT NULL, "display_name_key" TEXT NOT NULL, "display_name_reversed" TEXT, "external_id" TEXT, "external_id_reversed" TEXT, "version" INTEGER NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "organization_id", "display_name_key"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "organization_groups_by_organization_id_created_at_id" ON "organization_groups" ("tenant_id", "organization_id", "created_at", "id");
+
+CREATE TABLE "organization_group_members" ("tenant_id" TEXT NOT NULL, "group_id" TEXT NOT NULL, "user_id" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "user_created_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "group_id", "user_id"), FOREIGN KEY ("tenant_id", "group_id") REFERENCES "organization_groups" ("tenant_id", "id") ON DELETE CASCADE, FOREIGN KEY ("tenant_id", "organization_id", "user_id") REFERENCES "organization_members" ("tenant_id", "organization_id", "user_id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "organization_group_members_by_organization_id_user_id_group_id" ON "organization_group_members" ("tenant_id", "organization_id", "user_id", "group_id");
+
+CREATE INDEX "scim_tokens_by_organization_id_id" ON "scim_tokens" ("tenant_id", "organization_id", "id");
+
+CREATE INDEX "scim_tokens_by_created_by_id" ON "scim_tokens" ("tenant_id", "created_by", "id");
 
 ANALYZE sqlite_schema;
 
@@ -787,6 +799,11 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('operator_entries', 'operator_entries_by_expires_at', '1000000 500000 10'),
   ('organization_domains', 'organization_domains', '1000000 500000 1'),
   ('organization_domains', 'organization_domains_by_organization_id', '1000000 500000 10'),
+  ('organization_group_members', 'organization_group_members', '1000000 500000 10 1'),
+  ('organization_group_members', 'organization_group_members_by_organization_id_user_id_group_id', '1000000 500000 10 5 2'),
+  ('organization_groups', 'organization_groups', '1000000 500000 1'),
+  ('organization_groups', 'organization_groups_by_organization_id_created_at_id', '1000000 500000 10 5 2'),
+  ('organization_groups', 'sqlite_autoindex_organization_groups_2', '1000000 500000 10 1'),
   ('organization_members', 'organization_members', '1000000 500000 10 1'),
   ('organization_members', 'organization_members_by_user_id_organization_id', '1000000 500000 10 5'),
   ('organization_providers', 'organization_providers', '1000000 500000 1'),
@@ -841,7 +858,9 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('saml_sessions', 'saml_sessions', '1000000 500000 1'),
   ('saml_sessions', 'saml_sessions_by_expires_at', '1000000 500000 10'),
   ('scim_tokens', 'scim_tokens', '1000000 500000 1'),
+  ('scim_tokens', 'scim_tokens_by_created_by_id', '1000000 500000 10 5'),
   ('scim_tokens', 'scim_tokens_by_expires_at', '1000000 500000 10'),
+  ('scim_tokens', 'scim_tokens_by_organization_id_id', '1000000 500000 10 5'),
   ('scim_tokens', 'sqlite_autoindex_scim_tokens_2', '1000000 500000 1'),
   ('sent_forms', 'sent_forms', '1000000 500000 1'),
   ('sent_forms', 'sent_forms_by_expires_at', '1000000 500000 10'),
@@ -1074,4 +1093,7 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (580, 'organizations', gatehouse_now_ms()),
   (581, 'organization-capabilities', gatehouse_now_ms()),
   (582, 'organizations-of-grants', gatehouse_now_ms()),
-  (583, 'organization-sign-in', gatehouse_now_ms());
+  (583, 'organization-sign-in', gatehouse_now_ms()),
+  (597, 'organization-scim', gatehouse_now_ms()),
+  (598, 'scim-tokens-by-organization', gatehouse_now_ms()),
+  (599, 'scim-tokens-by-maker', gatehouse_now_ms());
