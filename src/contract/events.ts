@@ -90,7 +90,7 @@ export const eventTypes = defineEvents({
   'external_identity.linked': { since: '0.2.0', about: ['external_identity'], data: { user: 'text', provider: 'text', issuer: 'text', subject: 'text' }, when: 'An account at another provider was linked to a person.' },
   'external_identity.removed': { since: '0.2.0', about: ['external_identity'], data: { user: 'text', provider: 'text', issuer: 'text', subject: 'text' }, when: 'The link to an account at another provider was removed.' },
   'external_login.failed': { since: '0.2.0', about: ['login'], data: { provider: 'text', ip: 'text' }, when: 'A sign-in with another provider failed.' },
-  'grant.created': { since: '0.1.0', about: ['grant'], data: { user_id: 'text', scope: 'text', ciba_request: 'text', device_authorization: 'text' }, when: 'A client got tokens for a person.' },
+  'grant.created': { since: '0.1.0', about: ['grant'], data: { user_id: 'text', scope: 'text', ciba_request: 'text', device_authorization: 'text', provider: 'text' }, when: 'A client got tokens for a person.' },
   'grant.revoked': { since: '0.1.0', about: ['grant'], data: { user_id: 'text', client_id: 'text' }, when: 'The tokens a client has for a person ended.' },
   'group.created': { since: '0.1.0', about: ['group'], data: { members: 'number' }, when: 'A group was made.' },
   'group.deleted': { since: '0.1.0', about: ['group'], data: {}, when: 'A group was removed.' },

@@ -102,7 +102,7 @@ export const oidcRows = defineRows({
   // RFC 7523: a program speaks for itself, or its platform for it
   'jwt_bearer.assertion_invalid': {
     ...opaque, code: 'invalid_grant', section: 'design',
-    when: 'The assertion is no live, unused one that a client of this tenant made of itself with a key it is registered with, and no live token of a workload issuer that is of exactly one enabled client; or the client is disabled or another than the one that authenticated.',
+    when: 'The assertion is no live, unused one that a client of this tenant made of itself with a key it is registered with, no live token of a workload issuer that is of exactly one enabled client, and no live, unused identity assertion of a provider with cross_app for the client that authenticated, of a person known here, active and let in by its access gate; or the client is disabled or another than the one that authenticated.',
   },
   // RFC 8693
   'exchange.invalid_request': {

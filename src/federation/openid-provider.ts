@@ -4,10 +4,10 @@
 import { decodeJwt } from 'jose/jwt/decode';
 import type { Configuration, IDToken, ServerMetadata } from 'openid-client';
 import type { Json } from '../domain/field.ts';
-import { domainOf } from '../domain/sign-in/domain-proof.ts';
-import { acrOf, subjectFault, usableEmail } from '../domain/sign-in/external-identity.ts';
+import { subjectFault } from '../domain/sign-in/external-identity.ts';
 import { tenantPlaceholder } from '../domain/sign-in/identity-provider.ts';
 import type { Outbound } from '../platform/net/outbound.ts';
+import { identityIn } from './openid-identity.ts';
 import {
   type Failure,
   type Identified,
@@ -116,42 +116,11 @@ async function identityOf(
   const { email_verified: _, ...signed } = own;
   // Its own claims win: those are signed. Whether an address is verified is said by whoever names the address.
   const claims: Json = asks ? { ...(await client.fetchUserInfo(config, tokens.access_token, own.sub)), ...signed } : own;
-  const email = usableEmail(claims['email']);
-  const sessionId = claims['sid'];
-  return {
-    ok: true,
-    identity: {
-      providerId: provider.id,
-      issuer: own.iss,
-      subject: own.sub,
-      email,
-      emailCounts: email !== undefined && provider.trustEmail && isVerified(provider, claims),
-      ownDomain: email && ownDomainOf(provider, claims, email),
-      sessionId: typeof sessionId === 'string' ? sessionId : undefined,
-      acr: acrOf(provider, own['acr']),
-      authTimeMs: authTimeOf(own['auth_time']),
-    },
-    claims,
-  };
+  return { ok: true, identity: identityIn(provider, { ...claims, ...ofSignIn(own) }), claims };
 }
 
-/** OpenID Connect Core 2: seconds since the epoch. */
-const authTimeOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.floor(value * 1000) : undefined;
-
-/** Microsoft says of its directories' addresses whether their domain is proven (`xms_edov`), and nothing else. */
-function isVerified({ issuer }: Upstream['provider'], claims: Json): boolean {
-  const domainProven: readonly unknown[] = [true, 1, '1', 'true'];
-  if (issuer?.includes(tenantPlaceholder) === true) return domainProven.includes(claims['xms_edov']);
-  return claims['email_verified'] === true;
-}
-
-/** Of the email, where it is of an organisation there: Google names that (`hd`), Microsoft says that it has proven the domain (`xms_edov`). */
-function ownDomainOf(provider: Upstream['provider'], claims: Json, email: string): string | undefined {
-  const domain = domainOf(email);
-  const isOwn = provider.issuer?.includes(tenantPlaceholder) === true ? isVerified(provider, claims) : claims['hd'] === domain;
-  return isOwn ? domain : undefined;
-}
+/** What is said of the sign-in counts where it is signed. */
+const ofSignIn = ({ iss, sub, acr, auth_time }: IDToken) => ({ iss, sub, acr, auth_time });
 
 function parametersOf({ provider, callbackUri }: Upstream, sent: Outgoing): Record<string, string> {
   return {

@@ -32,7 +32,7 @@ import { audienceOf, findUnboundScope, parseScopes, requestedAudiences } from '.
 import { hookedClaims, withAdded } from './token-hook.ts';
 import { claimsForTokens } from './user-claims.ts';
 
-type IssueDeps = ClientAuthDeps & Parts<'activity' | 'hooks' | 'keyRings' | 'metrics'>;
+type IssueDeps = ClientAuthDeps & Parts<'activity' | 'hooks' | 'keyRings' | 'mail' | 'metrics'>;
 
 export function issueTokens(services: IssueDeps): Handler {
   return (request, reply) => answerToken(services, request, reply);
@@ -69,7 +69,9 @@ async function answerToken(services: IssueDeps, request: FastifyRequest, reply: 
   const organization = examined.grant?.organizationId === undefined ? undefined : await organizationNow(tokenRequest, examined);
   // 6 scope and resource
   const { resource, ...opened } = examined.exchanged === undefined ? withinGrant(tokenRequest, examined) : examined.exchanged.narrow();
-  const scopes = examined.grant === undefined ? opened.scopes : scopesWithin(tenant.organizations, opened.scopes, organization);
+  // Scopes of an assertion are another server's, whatever roles of ours give.
+  const areOwn = examined.grant !== undefined && examined.exchanged?.assertion === undefined;
+  const scopes = areOwn ? scopesWithin(tenant.organizations, opened.scopes, organization) : opened.scopes;
   const added =
     tenant.hooks.token === undefined
       ? examined.grant?.hookClaims
@@ -144,8 +146,11 @@ function withinGrant(tokenRequest: TokenRequest, examined: Examined): Opened {
 
 /** The scopes of the token: those asked for, within the grant and bound to the client as it is now. */
 function grantedScopes({ client, parameters }: TokenRequest, examined: Examined): readonly string[] {
-  const text = parameters.get('scope');
-  const requested = text === undefined ? examined.scopes : parseScopes(text);
+  const { unheardScope: unheard } = examined;
+  const asked = parameters.get('scope');
+  const text = asked === unheard ? undefined : asked;
+  const named = parseScopes(text);
+  const requested = text === undefined ? examined.scopes : unheard === undefined ? named : named?.filter((scope) => scope !== unheard);
   if (requested === undefined)
     throw reject('token.invalid_scope', { reason: 'scope_malformed', received: text }, { text: 'scope is malformed.' });
   const unbound = findUnboundScope(client, requested);

@@ -166,8 +166,13 @@ for (const database of databases) {
       await assertRefusal(await ask(own, {}, plain), 'exchange.invalid_target', { text: targetText });
     });
 
-    it('exchange.invalid_scope: more than the row gives, and never openid', async () => {
+    it('exchange.invalid_scope: more than the row gives, and never openid; offline_access is not heard', async () => {
       const { id_token: idToken } = await signIn();
+      for (const [scope, given] of [
+        ['chat:read offline_access', 'chat:read'],
+        ['offline_access', 'chat:read chat:write'],
+      ])
+        assert.equal(((await (await ask(idToken, { scope })).json()) as { scope: string }).scope, given);
       for (const scope of ['chat:admin', 'chat:read pages:read', 'openid', 'users:read'])
         await assertRefusal(await ask(idToken, { scope }), 'exchange.invalid_scope', { text: 'A scope was not granted.' });
       await assertRefusal(await ask(idToken, { scope: '"' }), 'exchange.invalid_scope', { text: 'scope is malformed.' });
@@ -206,6 +211,26 @@ for (const database of databases) {
       server = await startTestServer(database);
     });
     after(() => server.close());
+
+    it('scopes there are not ours: a role of an organisation here that names one of them takes nothing away', async () => {
+      const managed = await createTestTenant(server, { settings: { extra_grants: [grantType] } });
+      await managed.make('POST', '/organization-roles', { name: 'reader', scopes: ['chat:read'] });
+      await managed.make('POST', '/organizations', { name: 'customer', display_name: 'Customer' });
+      const { services } = server.gatehouse;
+      const tenant = (await services.tenants.bySlug(managed.slug))!;
+      const agent = await createClient(services, tenant, {
+        grantTypes: ['authorization_code', grantType],
+        crossAppAccess: [{ issuer: chat, client_id: 'agent', resources: [chatApi], scopes: ['chat:read', 'chat:write'] }],
+      });
+      const code = await issueCode(server, tenant, agent, await createUser(services, tenant), { scope: 'openid' });
+      const { id_token: idToken } = await tokensOf(await redeemCode(tenant, agent, code));
+      const answer = await postAs(tenant, agent, 'token', {
+        ...{ grant_type: grantType, requested_token_type: idJag, audience: chat, resource: chatApi },
+        ...{ subject_token: idToken, subject_token_type: idTokenType },
+      });
+      const { access_token: assertion, scope } = (await answer.json()) as { access_token: string; scope: string };
+      assert.deepEqual([scope, decodeJwt(assertion).claims['scope']], ['chat:read chat:write', 'chat:read chat:write']);
+    });
 
     it('cross_app_access: rows of issuer, client, APIs and scopes; what is wrong is told', async () => {
       const managed = await createTestTenant(server);

@@ -1,12 +1,10 @@
 // Workload identity (design 18, part 3; RFC 7523): programs that are known by tokens of their platform, as their client authentication and
 // as a grant. The issuer is a server of the test. Whatever is wrong with a token is one answer, and the reason is for the audit trail.
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { SignJWT } from 'jose';
 import { applyDocument } from '../../src/administration/declaration/apply.ts';
-import { assembleJwt, assertionForm, type Form, type KeyPair, makeKeyPair, postForm } from '../support/client-credentials.ts';
+import { assembleJwt, assertionForm, type Form, makeKeyPair, postForm } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { callJson, createTestTenant, type Json, jsonOf, type Managed } from '../support/management.ts';
@@ -15,57 +13,22 @@ import { assertRefusal } from '../support/refusal.ts';
 import { machineWith } from '../support/roles.ts';
 import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTokenIssuer, type TokenIssuer } from '../support/token-issuer.ts';
 import { loopbackAllowed } from '../support/webhooks.ts';
 
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const orders = 'https://orders.example';
 const subject = 'repo:acme/shop:environment:production';
 
-/** A platform: its discovery document and its keys, as they are at the moment. */
-async function startPlatform() {
-  let keys: readonly KeyPair[] = [makeKeyPair('RS256')];
-  let isAway = false;
-  let asked = 0;
-  let said: Json = {};
-  const server: Server = createServer((request, response) => {
-    asked += 1;
-    if (isAway) return void response.writeHead(500).end();
-    const body =
-      request.url === '/keys' ? { keys: keys.map(({ publicJwk }) => publicJwk) } : { issuer: url, jwks_uri: `${url}/keys`, ...said };
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // listening on TCP
-  return {
-    url,
-    asked: () => asked,
-    key: () => keys[0]!,
-    rotate: (...next: readonly KeyPair[]) => {
-      keys = next;
-    },
-    away: (is: boolean) => {
-      isAway = is;
-    },
-    says: (more: Json) => {
-      said = more;
-    },
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
 for (const database of databases)
   describe(`workload identity on ${database}`, () => {
     let server: TestServer;
     let tenant: Managed;
-    let platform: Awaited<ReturnType<typeof startPlatform>>;
+    let platform: TokenIssuer;
     let issuer: Json;
     let job: string;
     before(async () => {
-      platform = await startPlatform();
+      platform = await startTokenIssuer();
       server = await startTestServer(database, { flags: loopbackAllowed });
       tenant = await createTestTenant(server, {
         settings: { extra_grants: [grantType], rate_limits: { client_auth_failures_per_ip: roomyRate } },
@@ -176,7 +139,7 @@ for (const database of databases)
 
     it('every fault is byte-identical, as a grant and as authentication', async (context) => {
       const elsewhere = await createTestTenant(server, { settings: { extra_grants: [grantType] } });
-      const foreign = await startPlatform();
+      const foreign = await startTokenIssuer();
       context.after(foreign.close);
       await elsewhere.make('POST', '/workload-issuers', { name: 'Theirs', issuer: foreign.url });
       const disabled = await createJob({ workloads: [{ issuer: platform.url, subject: 'disabled' }], enabled: false });
@@ -293,7 +256,7 @@ for (const database of databases)
     });
 
     it('a discovery document of another issuer gives no keys; keys at an address and keys themselves do', async (context) => {
-      const other = await startPlatform();
+      const other = await startTokenIssuer();
       context.after(other.close);
       other.says({ issuer: 'https://somebody.example' });
       const made = await tenant.make('POST', '/workload-issuers', { name: 'Other', issuer: other.url });
@@ -305,7 +268,11 @@ for (const database of databases)
         await tokensOf(await granted(await token()));
       }
       const spiffe = 'spiffe://acme.example';
-      await tenant.make('POST', '/workload-issuers', { name: 'SPIFFE', issuer: spiffe, keys: { jwks: { keys: [other.key().publicJwk] } } });
+      await tenant.make('POST', '/workload-issuers', {
+        name: 'SPIFFE',
+        issuer: spiffe,
+        keys: { jwks: { keys: [other.key().publicJwk] } },
+      });
       await createJob({ workloads: [{ issuer: spiffe, subject: `${spiffe}/job` }] });
       await tokensOf(await granted(await sign({ iss: spiffe, sub: `${spiffe}/job`, iat: undefined }, { typ: 'JOSE' }, other.key())));
     });

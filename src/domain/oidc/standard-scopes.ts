@@ -2,6 +2,9 @@
 
 export const standardScopes = ['openid', 'profile', 'email', 'phone', 'address', 'offline_access', 'groups'] as const;
 
+/** Asks for refresh tokens. Clients ask for it as soon as an API's metadata name it; where none comes of it, it is not heard. */
+export const offlineScope: (typeof standardScopes)[number] = 'offline_access';
+
 /** For whoever chooses them. */
 export const scopeMeanings: Readonly<Record<(typeof standardScopes)[number], string>> = {
   openid: 'An ID token: people sign in.',

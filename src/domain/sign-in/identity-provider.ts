@@ -98,6 +98,8 @@ export const identityProviderFields = {
     help: 'Rules for what its claims give a person; they replace, by `to`, those of attribute_map and of the default table (/mappings/inbound).' }),
   acrMap: field('acr_map', acrMap, { default: {}, label: 'What its acr values are worth', tab: 'People', check: acrFault,
     help: `An acr of it, and which of ${acrValuesSupported.join(', ')} it counts as. Anything else is below all of them.` }),
+  crossApp: field('cross_app', flag, { default: false, label: 'Vouches for its people at agents', tab: 'People',
+    help: 'Confidential clients with the jwt-bearer grant get tokens of people by its identity assertions (ID-JAG), without sending them here. OpenID Connect only.' }),
   enabled: field('enabled', flag, { default: true, label: 'Enabled' }),
   // Another one whenever it became somebody else: what was published for whom it was proves nothing.
   domainProofSalt: ownField('domain_proof_salt', text(nameCharsMax), { hidden: true }),
@@ -157,17 +159,22 @@ export const identityProviderKind = defineKind({
 export const answersByPost = ({ kind, responseMode }: Pick<IdentityProvider, 'kind' | 'responseMode'>): boolean =>
   kind === 'saml' || responseMode === 'form_post';
 
+/** The `iss` of its tokens: one, or that of each listed directory. */
+export const issuersOf = ({ issuer, tenants }: Pick<IdentityProvider, 'issuer' | 'tenants'>): readonly string[] =>
+  issuer === undefined ? [] : tenants.length === 0 ? [issuer] : tenants.map((directory) => issuer.replace(tenantPlaceholder, directory));
+
 /** What a button of the sign-in page shows. */
 export type ProviderButton = Pick<IdentityProvider, 'alias' | 'name'>;
 
 function kindFault(values: ProviderValues, hasSecret: boolean): FieldFault | undefined {
-  const { kind, issuer, clientId, tenants, metadata, responseMode } = values;
+  const { kind, issuer, clientId, tenants, metadata, responseMode, crossApp } = values;
   const given: Readonly<Record<string, unknown>> = { issuer, client_id: clientId, metadata };
   const missing = providerKinds[kind].needs.find((name) => given[name] === undefined);
   if (missing !== undefined) return { field: missing, text: `is required for ${kind}` };
   if (kind === 'saml' && ((issuer ?? clientId) !== undefined || hasSecret))
     return { field: 'issuer', text: 'and client_id and client_secret are not for saml: its metadata says who it is' };
   if (kind !== 'saml' && metadata !== undefined) return { field: 'metadata', text: 'is for saml only' };
+  if (kind !== 'oidc' && crossApp) return { field: 'cross_app', text: 'is for oidc only' };
   if (kind !== 'oidc' && responseMode !== 'query') return { field: 'response_mode', text: 'may be chosen for oidc only' };
   const isTemplate = issuer?.includes(tenantPlaceholder) === true;
   if (isTemplate && kind !== 'oidc') return { field: 'issuer', text: `may hold ${tenantPlaceholder} for oidc only` };

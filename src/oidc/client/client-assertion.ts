@@ -18,7 +18,7 @@ import { consumeClientAssertion } from '../../storage/oidc/client-assertions.ts'
 import { decryptClientSecret } from '../../tokens/client-secret.ts';
 import { addressesOf } from '../discovery/mtls-metadata.ts';
 import type { RequestParameters } from '../parameters.ts';
-import { type ClientKeysDeps, clientKeys } from './client-keys.ts';
+import { type ClientKeysDeps, clientKeys, type SoughtKey } from './client-keys.ts';
 
 /** What an assertion was sent to. */
 export interface CalledEndpoint {
@@ -143,18 +143,30 @@ export async function findSignatureFault(
 
 /** Why a JWT is not signed by one of the client's registered public keys, or undefined when it is. */
 export async function findKeyFault(services: ClientKeysDeps, tenant: TenantId, client: Client, jwt: ParsedJwt): Promise<Cause | undefined> {
-  const fault = findHeaderFault(jwt, algsOfProfile(client, assertionPublicKeyAlgs));
+  return findUnsigned(jwt, algsOfProfile(client, assertionPublicKeyAlgs), (sought) => clientKeys(services, tenant, client, sought));
+}
+
+/** Why a JWT is not signed by one of these keys, or undefined when it is. Costs a verification where there is none of its name. */
+export async function findUnsigned(
+  jwt: ParsedJwt,
+  algs: readonly string[],
+  keysFor: (sought: SoughtKey) => Promise<readonly KeyObject[]>,
+): Promise<Cause | undefined> {
+  const fault = findHeaderFault(jwt, algs);
   if (fault !== undefined) return fault;
   const { alg, kid } = jwt.header as { alg: string; kid?: unknown }; // findHeaderFault checked it
   if (kid !== undefined && typeof kid !== 'string') return { reason: 'assertion_header', received: 'kid' };
-  for (const again of [false, true]) {
-    const keys = await clientKeys(services, tenant, client, { alg, kid, again });
-    for (const key of keys) if (await isSignedBy(jwt.token, alg, key)) return undefined;
-  }
+  let tried = 0;
+  for (const again of [false, true])
+    for (const key of await keysFor({ alg, kid, again })) {
+      if (await isSignedBy(jwt.token, alg, key)) return undefined;
+      tried += 1;
+    }
+  if (tried === 0) await verifyNothing();
   return { reason: 'assertion_signature', received: kid };
 }
 
-export function findHeaderFault({ header }: ParsedJwt, algs: readonly string[]): Cause | undefined {
+function findHeaderFault({ header }: ParsedJwt, algs: readonly string[]): Cause | undefined {
   const refused = refusedHeaders.find((name) => name in header);
   if (refused !== undefined) return { reason: 'assertion_header', received: refused };
   const { alg } = header;
@@ -185,27 +197,39 @@ function findAudienceFault(
 }
 
 function findClaimsFault({ clock }: AssertionDeps, clientId: string, jwt: ParsedJwt): Cause | undefined {
-  const { iss, exp, nbf, iat, jti } = jwt.claims;
+  const { iss } = jwt.claims;
   const now = nowSeconds(clock);
   if (iss !== clientId) return { reason: 'assertion_iss', received: String(iss), expected: clientId };
-  if (!isTime(exp)) return { reason: 'assertion_exp', received: String(exp) };
-  if (exp <= now) return { reason: 'assertion_expired', received: exp, expected: now };
-  if (exp > now + assertionLifetimeSecondsMax)
-    return { reason: 'assertion_exp_too_far', received: exp, expected: now + assertionLifetimeSecondsMax };
-  for (const [name, time] of Object.entries({ nbf, iat })) {
-    if (time !== undefined && (!isTime(time) || time > now + skewSeconds))
-      return { reason: `assertion_${name}`, received: String(time), expected: now };
-  }
+  return findOnceFault(now, jwt);
+}
+
+/** Why an assertion is not one that is good once: for minutes, and with a name to remember. */
+export function findOnceFault(now: number, jwt: ParsedJwt): Cause | undefined {
+  const fault = findTimesFault(now, jwt);
+  if (fault !== undefined) return fault;
+  const { exp, jti } = jwt.claims;
+  const latest = now + assertionLifetimeSecondsMax;
+  if (!isTime(exp) || exp > latest) return { reason: 'assertion_exp_too_far', received: String(exp), expected: latest };
   if (typeof jti !== 'string' || jti === '' || jti.length > assertionJtiCharsMax) return { reason: 'assertion_jti', received: typeof jti };
   return undefined;
 }
 
+/** Why an assertion is not good now. */
+export function findTimesFault(now: number, { claims: { exp, nbf, iat } }: ParsedJwt): Cause | undefined {
+  if (!isTime(exp)) return { reason: 'assertion_exp', received: String(exp) };
+  if (exp <= now) return { reason: 'assertion_expired', received: exp, expected: now };
+  for (const [name, time] of Object.entries({ nbf, iat }))
+    if (time !== undefined && (!isTime(time) || time > now + skewSeconds))
+      return { reason: `assertion_${name}`, received: String(time), expected: now };
+  return undefined;
+}
+
 /** How far the client's clock may be ahead of ours. */
-export const skewSeconds = 30;
+const skewSeconds = 30;
 export const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 
 /** Costs what a verification does. */
-async function verifyNothing(): Promise<void> {
+export async function verifyNothing(): Promise<void> {
   await isSignedBy(dummyToken, 'ES256', dummyKey());
 }
 

@@ -37,7 +37,7 @@ const urisMax = 2000;
 
 const fetchedBy = new WeakMap<Outbound, Map<string, Fetched>>();
 
-interface Sought {
+export interface SoughtKey {
   readonly alg: string;
   readonly kid: string | undefined;
   readonly again: boolean;
@@ -48,7 +48,7 @@ export async function clientKeys(
   services: ClientKeysDeps,
   tenant: TenantId,
   client: Client,
-  { alg, kid, again }: Sought,
+  { alg, kid, again }: SoughtKey,
 ): Promise<readonly KeyObject[]> {
   return candidates(await clientJwks(services, tenant, client, again), alg, kid);
 }
@@ -66,7 +66,7 @@ export async function issuerKeys(
   services: ClientKeysDeps,
   tenant: TenantId,
   { issuer, keys }: Pick<WorkloadIssuer, 'issuer' | 'keys'>,
-  { alg, kid, again }: Sought,
+  { alg, kid, again }: SoughtKey,
 ): Promise<readonly KeyObject[]> {
   if ('jwks' in keys) return again ? [] : candidates(keys.jwks.keys, alg, kid);
   const from = 'jwks_uri' in keys ? { url: keys.jwks_uri } : { url: discoveryOf(issuer, keys.discovery), issuer };

@@ -1,7 +1,7 @@
 // Workload identity (design 18, part 3; RFC 7523): a token that the platform of a program gave it, of an issuer the tenant has registered,
 // stands for the program's secret. It may be used again until it ends: platforms give one for many calls.
 import type { Cause } from '../../contract/contract-error.ts';
-import { assertionPublicKeyAlgs, isSignedBy } from '../../crypto/assertion-algorithms.ts';
+import { assertionPublicKeyAlgs } from '../../crypto/assertion-algorithms.ts';
 import { isTyped, type ParsedJwt, parseJwt } from '../../crypto/signing/jwt.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { isWorkload, type WorkloadIssuer } from '../../domain/client/workload.ts';
@@ -10,7 +10,7 @@ import type { Parts } from '../../http/services.ts';
 import { nowSeconds } from '../../platform/clock.ts';
 import { findCachedClient } from '../../storage/registry/clients/clients.ts';
 import { listWorkloadClients, listWorkloadIssuers, peekWorkloadIssuers } from '../../storage/registry/clients/workloads.ts';
-import { findHeaderFault, isTime, skewSeconds } from './client-assertion.ts';
+import { findTimesFault, findUnsigned, isTime } from './client-assertion.ts';
 import { type ClientKeysDeps, issuerKeys } from './client-keys.ts';
 
 type WorkloadDeps = ClientKeysDeps & Parts<'cache'>;
@@ -66,32 +66,24 @@ async function findSignatureFault(
 ): Promise<Cause | undefined> {
   const { typ } = jwt.header;
   if (typ !== undefined && !isTyped(typ, acceptedTypes)) return { reason: 'assertion_typ', received: String(typ) };
-  const fault = findHeaderFault(jwt, assertionPublicKeyAlgs);
-  if (fault !== undefined) return fault;
-  const { alg, kid } = jwt.header as { alg: string; kid?: unknown }; // findHeaderFault checked it
-  if (kid !== undefined && typeof kid !== 'string') return { reason: 'assertion_header', received: 'kid' };
-  for (const again of [false, true])
-    for (const key of await issuerKeys(services, tenant.id, issuer, { alg, kid, again }))
-      if (await isSignedBy(jwt.token, alg, key)) return undefined;
-  return { reason: 'assertion_signature', received: kid };
+  return findUnsigned(jwt, assertionPublicKeyAlgs, (sought) => issuerKeys(services, tenant.id, issuer, sought));
 }
 
 function findClaimsFault(
   { clock }: WorkloadDeps,
   tenant: Tenant,
   { audiences, lifetimeSecondsMax }: WorkloadIssuer,
-  { claims: { aud, exp, iat, nbf } }: ParsedJwt,
+  jwt: ParsedJwt,
 ): Cause | undefined {
+  const { aud, exp, iat } = jwt.claims;
   const accepted = audiences.length === 0 ? [tenant.baseUrl] : audiences;
   const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (!named.some((one) => accepted.includes(one as string)))
     return { reason: 'assertion_aud', received: JSON.stringify(aud), expected: accepted.join(' ') };
   const now = nowSeconds(clock);
-  if (!isTime(exp)) return { reason: 'assertion_exp', received: String(exp) };
-  if (exp <= now) return { reason: 'assertion_expired', received: exp, expected: now };
-  for (const [name, time] of Object.entries({ nbf, iat }))
-    if (time !== undefined && (!isTime(time) || time > now + skewSeconds))
-      return { reason: `assertion_${name}`, received: String(time), expected: now };
+  const fault = findTimesFault(now, jwt);
+  if (fault !== undefined) return fault;
+  if (!isTime(exp)) return undefined; // findTimesFault checked it
   // SPIFFE does not ask for iat: without one it began now at the latest.
   const lifetime = exp - (isTime(iat) ? Math.min(iat, now) : now);
   return lifetime <= lifetimeSecondsMax ? undefined : { reason: 'assertion_exp_too_far', received: lifetime, expected: lifetimeSecondsMax };

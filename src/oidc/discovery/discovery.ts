@@ -11,7 +11,14 @@ import { tokenEndpointAuthMethods } from '../../domain/client/client.ts';
 import { publishedResourcesMax, publishedScopesMax, type Resource, strangerScopes } from '../../domain/client/resource.ts';
 import { languages } from '../../domain/language.ts';
 import { responseModes } from '../../domain/oidc/authorization-response.ts';
-import { deviceCodeGrantType, exchangeGrantType, grantTypeNames, isOffered, registrationName } from '../../domain/oidc/grant-types.ts';
+import {
+  deviceCodeGrantType,
+  exchangeGrantType,
+  grantTypeNames,
+  isOffered,
+  jwtBearerGrantType,
+  registrationName,
+} from '../../domain/oidc/grant-types.ts';
 import { standardScopes } from '../../domain/oidc/standard-scopes.ts';
 import { organizationClaims, organizationScopes } from '../../domain/organizations/tenant-organizations.ts';
 import { acrValuesSupported } from '../../domain/sign-in/login-methods.ts';
@@ -24,6 +31,7 @@ import { ssfConfiguration } from '../../ssf/configuration.ts';
 import { publishedAgeMsMax } from '../../storage/engine/config/config-pulse.ts';
 import { listOpenResources } from '../../storage/registry/clients/resources.ts';
 import { promptValues } from '../authorize/authorization-checks.ts';
+import { identityAssertionProfile, listCrossAppProviders } from '../client/cross-app-assertion.ts';
 import { crossOrigin, preflight } from '../cross-origin.ts';
 import { identityAssertionType } from '../grants/identity-assertion.ts';
 import { introspectionSigningAlg } from '../introspection.ts';
@@ -82,17 +90,25 @@ const sendJson = (reply: FastifyReply, json: string): FastifyReply =>
 
 interface Rendered {
   readonly open: readonly Resource[];
+  readonly takesAssertions: boolean;
   readonly json: string;
 }
 const rendered = new WeakMap<Tenant, Rendered>();
 
 async function metadataJson({ config, cache }: Parts<'cache' | 'config'>, tenant: Tenant): Promise<string> {
   const open = await listOpenResources(cache, tenant.id, publishedAgeMsMax);
+  const takesAssertions =
+    isOffered(jwtBearerGrantType, tenant.settings.extra_grants) &&
+    (await listCrossAppProviders(cache, tenant, publishedAgeMsMax)).length > 0;
   const known = rendered.get(tenant);
-  if (known?.open === open) return known.json;
-  const metadata = { ...metadataOf(config, tenant), ...metadataOfOpen(open) };
+  if (known?.open === open && known.takesAssertions === takesAssertions) return known.json;
+  const metadata = {
+    ...metadataOf(config, tenant),
+    ...metadataOfOpen(open),
+    ...(takesAssertions && { authorization_grant_profiles_supported: [identityAssertionProfile] }), // identity assertion grant 7.2
+  };
   const json = JSON.stringify({ ...metadata, ...mtlsMetadata(config, tenant, metadata) });
-  rendered.set(tenant, { open, json });
+  rendered.set(tenant, { open, takesAssertions, json });
   return json;
 }
 

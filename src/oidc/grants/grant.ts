@@ -14,7 +14,7 @@ import type { RequestParameters } from '../parameters.ts';
 
 /** A token request after its client is authenticated. */
 export interface TokenRequest {
-  readonly services: ClientAuthDeps & Parts<'activity' | 'keyRings'>;
+  readonly services: ClientAuthDeps & Parts<'activity' | 'keyRings' | 'mail'>;
   readonly request: FastifyRequest;
   readonly tenant: Tenant;
   readonly client: Client;
@@ -31,6 +31,8 @@ export interface Examined {
   readonly grant: Grant | undefined;
   /** Scopes it may ask for; all of them when it asks for none. */
   readonly scopes: readonly string[];
+  /** A scope that is asked for to no effect. */
+  readonly unheardScope?: string;
   /** The one audience besides the issuer; undefined for the issuer alone. */
   readonly resource: string | undefined;
   /** How the state of user and gate is refused: the grant's opaque row. */

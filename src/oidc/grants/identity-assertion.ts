@@ -6,6 +6,7 @@ import type { KeyRing } from '../../crypto/key-ring.ts';
 import type { CrossApp } from '../../domain/client/cross-app.ts';
 import { registeredSpelling, sameResource } from '../../domain/client/resource.ts';
 import { shownRules } from '../../domain/mappings/claims.ts';
+import { offlineScope } from '../../domain/oidc/standard-scopes.ts';
 import { nowSeconds } from '../../platform/clock.ts';
 import { findGrant, type Grant, grantFromColumns } from '../../storage/oidc/grants.ts';
 import { findTokenState } from '../../storage/oidc/revoked-tokens.ts';
@@ -39,7 +40,11 @@ export async function examineIdentityAssertion(request: TokenRequest): Promise<E
       return recordExchange(request, subject, { ...issue, resource: row.issuer });
     },
     exchanged: {
-      narrow: () => ({ scopes: requestedScopes(parameters, targetOf(request).row.scopes), resource: undefined }),
+      narrow: () => {
+        const { scopes } = targetOf(request).row;
+        const unheard = scopes.includes(offlineScope) ? undefined : offlineScope;
+        return { scopes: requestedScopes(parameters, scopes, unheard), resource: undefined };
+      },
       sub: grant.userId,
       act: undefined,
       notAfterSeconds: Number.POSITIVE_INFINITY,

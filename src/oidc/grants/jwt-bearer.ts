@@ -1,19 +1,18 @@
 // jwt-bearer (RFC 7523 2.1; design 18, part 3): a program gets a token of an API of the tenant by a JWT it made of itself with a key it is
 // registered with, or by one that its platform gave it. The assertion may stand for the authentication of the client too. What a program
-// made is used up once all else is right.
+// made is used up once all else is right. Assertions of other providers, of people, are cross-app.ts.
 import type { FastifyRequest } from 'fastify';
 import { type Cause, type ContractError, reject } from '../../contract/contract-error.ts';
 import type { Client } from '../../domain/client/client.ts';
-import { registeredSpelling } from '../../domain/client/resource.ts';
-import { standardScopes } from '../../domain/oidc/standard-scopes.ts';
-import { isOwnAudience, type Tenant } from '../../domain/tenant/tenant.ts';
 import { findCachedClient, peekClient, touchClient } from '../../storage/registry/clients/clients.ts';
 import { findGrantFault, type PresentedAssertion, readNamed, useAssertion } from '../client/client-assertion.ts';
 import type { ClientAuthDeps } from '../client/client-authentication.ts';
 import { countFailure } from '../client/client-failures.ts';
+import { readCrossApp } from '../client/cross-app-assertion.ts';
 import { findWorkloadClient, type PresentedWorkload, readWorkload } from '../client/workload-token.ts';
 import type { RequestParameters } from '../parameters.ts';
-import { capabilitiesOf, requestedAudiences } from '../scopes.ts';
+import { apiAskedFor, apisOf, scopesOf } from './api-of-client.ts';
+import { examineCrossApp } from './cross-app.ts';
 import type { TokenGrant } from './grant.ts';
 
 const refused = (cause: Cause): ContractError => reject('jwt_bearer.assertion_invalid', cause);
@@ -22,14 +21,17 @@ export const jwtBearerGrant: TokenGrant = {
   repeatsNonce: false,
   denied: refused,
   identify: async (services, request, parameters) => (await verified(services, request, parameters)).client,
-  examine: async ({ services, request, tenant, client, parameters }) => {
+  examine: async (tokenRequest) => {
+    const { services, request, tenant, client, parameters } = tokenRequest;
+    const vouched = readCrossApp(parameters.get('assertion'));
+    if (vouched !== undefined) return examineCrossApp(tokenRequest, vouched, (cause) => refuse(services, request, cause));
     const own = await verified(services, request, parameters);
     if (own.client.clientId !== client.clientId)
       throw refused({ reason: 'assertion_of_another_client', received: own.client.clientId, expected: client.clientId });
     return {
       grant: undefined,
       scopes: scopesOf(client),
-      resource: resourceOf(tenant, client, parameters),
+      resource: apiAskedFor(apisOf(tenant, client), parameters),
       refusal: 'jwt_bearer.assertion_invalid',
       userState: undefined,
       redeem: async () => {
@@ -103,24 +105,4 @@ async function verifyWorkload(
 async function refuse({ rateLimiter }: ClientAuthDeps, request: FastifyRequest, cause: Cause): Promise<never> {
   await countFailure(rateLimiter, request.tenant, request.clientAddress);
   throw refused(cause);
-}
-
-/** Scopes of APIs among those of the client: nobody signs in, and capabilities are the Management API's. */
-function scopesOf(client: Client): readonly string[] {
-  const others: ReadonlySet<string> = new Set([...standardScopes, ...capabilitiesOf(client)]);
-  return client.scopes.filter((scope) => !others.has(scope));
-}
-
-/** The API asked for, or the only one the client has. The Management API is opened by client_credentials alone (contract 5). */
-function resourceOf(tenant: Tenant, { resources }: Client, parameters: RequestParameters): string {
-  const open = resources.filter((resource) => !isOwnAudience(tenant, resource));
-  const asked = requestedAudiences(parameters);
-  const found =
-    asked.length === 0 && open.length === 1 ? open[0] : asked.length === 1 ? registeredSpelling(open, asked[0] ?? '') : undefined;
-  if (found !== undefined) return found;
-  throw reject(
-    'token.invalid_target',
-    { reason: asked.length === 0 ? 'audience_missing' : 'audience_not_allowed', received: asked.join(' '), expected: open.join(' ') },
-    { text: 'The requested audience is not available to this client.' },
-  );
 }

@@ -3,9 +3,9 @@
 // An email nobody vouches for is proven first, by the PIN that is mailed to it, whoever has it; so nobody learns who exists.
 import type { FastifyRequest } from 'fastify';
 import { createApproval, subjectKeyOf } from '../../approvals/approval.ts';
-import { linkIdentity, strongMethodsOf } from '../../approvals/link-identity.ts';
+import { linkIdentity, speaksForOwner, strongMethodsOf } from '../../approvals/link-identity.ts';
 import type { MailDeps } from '../../approvals/mailed/mail-delivery.ts';
-import { countsForAddress, ownerOfProvider, speaksForDomain } from '../../approvals/organizations/customer-providers.ts';
+import { countsForAddress, ownerOfProvider } from '../../approvals/organizations/customer-providers.ts';
 import type { WithheldGroup } from '../../approvals/provider-groups.ts';
 import { resolveApproval } from '../../approvals/resolve-approval.ts';
 import { foldKey } from '../../domain/fold.ts';
@@ -17,15 +17,13 @@ import type { ExternalIdentity } from '../../domain/sign-in/external-identity.ts
 import { emailPinMethod, externalMethod, type LoginMethod } from '../../domain/sign-in/login-methods.ts';
 import { allowedMethods, isStrongEnough, offeredMethods } from '../../domain/sign-in/sign-in-strength.ts';
 import { uuidV7 } from '../../platform/random.ts';
-import { listDevicesOfUser } from '../../storage/device/devices.ts';
 import type { Queries } from '../../storage/engine/database.ts';
-import { holdActiveUser, insertUser } from '../../storage/people/user-writer.ts';
+import { insertUser } from '../../storage/people/user-writer.ts';
 import { findUser, findUserOfEmail } from '../../storage/people/users.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { findIdentityProvider } from '../../storage/registry/identity-providers.ts';
 import { touchExternalIdentity } from '../../storage/sign-in/external-identities.ts';
 import { identifyLogin, setLoginStep } from '../../storage/sign-in/login-transactions.ts';
-import { listPasskeysOfUser } from '../../storage/sign-in/passkeys.ts';
 import { approvalFacts, rollback, type StepAnswer, withdrawEarlier } from '../login-step.ts';
 import type { LoginNow } from '../login-view.ts';
 import { type PinMailing, type PinSent, primaryEmail, startPin } from '../pin-mail.ts';
@@ -82,7 +80,7 @@ async function decide(settling: Settling): Promise<Settled> {
   if (!identity.emailCounts) return askForPin(settling, identity.email);
   if (owner !== undefined) {
     if (owner.state !== 'active') return fail('inactive');
-    if (!(await speaksForOwner(settling, owner.id))) return askForProof(settling, owner.id);
+    if (!(await speaksForOwner(queries, login.tenant, identity, owner.id))) return askForProof(settling, owner.id);
     // Another sign-in of the same person may have linked while this one waited for the account.
     const since = await touchExternalIdentity(queries, tenant, identity);
     if (since !== undefined) return admit(settling, since.user_id, since.id);
@@ -93,21 +91,6 @@ async function decide(settling: Settling): Promise<Settled> {
   const userId = await createPerson(settling, identity.email);
   const linked = await linkIdentity(queries, deps, login.tenant, { identity, userId, requestId: request.id });
   return linked === undefined ? fail('provider_gone') : admit(settling, userId, linked);
-}
-
-/**
- * The one provider whose word links (design 14, 2): the email's domain is proven to be its own, it says so itself, and the account has
- * neither phone nor passkey nor the role admin. Whoever has the domain reads the PIN that would be asked for.
- */
-async function speaksForOwner({ queries, login, identity }: Settling, userId: UserId): Promise<boolean> {
-  const { id: tenant } = login.tenant;
-  const { providerId, ownDomain } = identity;
-  if (ownDomain === undefined || !(await speaksForDomain(queries, login.tenant, ownDomain, providerId))) return false;
-  // Held, so that no phone is added meanwhile.
-  if (!(await holdActiveUser(queries, tenant, userId))) return false;
-  const isPlain = (await findUser(queries, tenant, userId))?.role === 'user';
-  const devices = await listDevicesOfUser(queries, tenant, userId);
-  return isPlain && devices.length === 0 && (await listPasskeysOfUser(queries, tenant, userId)).length === 0;
 }
 
 /** Signs a linked person in, as far as the provider's word goes; the rest is proven here by the same person. */

@@ -9,9 +9,12 @@ const rows = rowsOf<(typeof identityProviderKind)['fields'], IdentityProviderId>
 /** More than a tenant may have. */
 const allRows = 1000;
 
-/** Every provider of a tenant, from memory where nothing changed. */
-export const listCachedProviders = (cache: ConfigCache, tenant: TenantId): Promise<readonly IdentityProvider[]> =>
-  cache.get(tenant, 'identity-providers', (queries) => rows.page(queries, tenant, { after: '', limit: allRows }));
+/**
+ * Every provider of a tenant, from memory where nothing changed.
+ * @param ageMsMax see ConfigCache
+ */
+export const listCachedProviders = (cache: ConfigCache, tenant: TenantId, ageMsMax?: number): Promise<readonly IdentityProvider[]> =>
+  cache.get(tenant, 'identity-providers', (queries) => rows.page(queries, tenant, { after: '', limit: allRows }), ageMsMax);
 
 /** The first of these aliases that no provider has. */
 export async function findUnknownAlias(queries: Queries, tenant: TenantId, aliases: readonly string[]): Promise<string | undefined> {

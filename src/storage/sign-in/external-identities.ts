@@ -29,6 +29,16 @@ interface IdentityKey {
   readonly subject: string;
 }
 
+/** The link of an identity. */
+export async function findExternalIdentity(queries: Queries, tenant: TenantId, key: IdentityKey): Promise<LinkedIdentity | undefined> {
+  return queries
+    .selectFrom('external_identities')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('identity_hash', '=', identityHash(key))
+    .executeTakeFirst();
+}
+
 /** The link of an identity, marked as used now. */
 export async function touchExternalIdentity(queries: Queries, tenant: TenantId, key: IdentityKey): Promise<LinkedIdentity | undefined> {
   return queries

@@ -23,7 +23,7 @@ import { workloads } from './release-2/0500/0561-workloads.ts';
 import { providersOfGrants } from './release-2/0500/0562-providers-of-grants.ts';
 import { consoleTasks } from './release-2/0500/0563-console-tasks.ts';
 import { scimTokens } from './release-2/0500/0564-scim-tokens.ts';
-import { crossAppAccess } from './release-2/0500/0570-cross-app-access.ts';
+import { crossAppAccess, crossAppProviders } from './release-2/0500/0570-cross-app-access.ts';
 import { organizations } from './release-2/0500/0580-organizations.ts';
 import { addOrganizationCapabilities } from './release-2/0500/0581-organization-capabilities.ts';
 import { organizationsOfGrants } from './release-2/0500/0582-organizations-of-grants.ts';
@@ -371,6 +371,7 @@ export const migrations: readonly Migration[] = [
   { number: 563, name: 'console-tasks', apply: consoleTasks },
   { number: 564, name: 'scim-tokens', apply: scimTokens },
   { number: 570, name: 'cross-app-access', apply: crossAppAccess },
+  { number: 571, name: 'cross-app-providers', apply: crossAppProviders },
   {
     number: 576,
     name: 'tries-of-address',

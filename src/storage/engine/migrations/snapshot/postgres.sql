@@ -950,6 +950,7 @@ CREATE TABLE identity_providers (
   domains text COLLATE "C" NOT NULL DEFAULT '[]'::text,
   mappings text COLLATE "C" NOT NULL DEFAULT '[]'::text,
   domain_proof_salt text COLLATE "C",
+  cross_app bigint NOT NULL DEFAULT 0,
   CONSTRAINT identity_providers_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT identity_providers_tenant_id_alias_key UNIQUE (tenant_id, alias)
 );
@@ -2352,6 +2353,7 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (563, 'console-tasks', gatehouse_now_ms()),
   (564, 'scim-tokens', gatehouse_now_ms()),
   (570, 'cross-app-access', gatehouse_now_ms()),
+  (571, 'cross-app-providers', gatehouse_now_ms()),
   (576, 'tries-of-address', gatehouse_now_ms()),
   (577, 'tries-of-address-before', gatehouse_now_ms()),
   (580, 'organizations', gatehouse_now_ms()),

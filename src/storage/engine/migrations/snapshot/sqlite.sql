@@ -386,7 +386,7 @@ CREATE INDEX "pushed_requests_by_client_id_expires_at" ON "pushed_requests" ("te
 
 CREATE INDEX "audit_events_refusals" ON "audit_events" ("tenant_id", "id") WHERE type IN ('refusal', 'refusal_summary');
 
-CREATE TABLE "identity_providers" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "alias" TEXT NOT NULL, "kind" TEXT NOT NULL, "name" TEXT NOT NULL, "issuer" TEXT, "client_id" TEXT, "client_secret" TEXT, "scopes" TEXT NOT NULL DEFAULT '[]', "tenants" TEXT NOT NULL DEFAULT '[]', "trust_email" INTEGER NOT NULL DEFAULT 0, "create_users" INTEGER NOT NULL DEFAULT 0, "attribute_map" TEXT NOT NULL DEFAULT '{}', "acr_map" TEXT NOT NULL DEFAULT '{}', "enabled" INTEGER NOT NULL DEFAULT 1, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "metadata" TEXT, "response_mode" TEXT NOT NULL DEFAULT 'query', "domains" TEXT NOT NULL DEFAULT '[]', "mappings" TEXT NOT NULL DEFAULT '[]', "domain_proof_salt" TEXT, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "alias")) STRICT, WITHOUT ROWID;
+CREATE TABLE "identity_providers" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "alias" TEXT NOT NULL, "kind" TEXT NOT NULL, "name" TEXT NOT NULL, "issuer" TEXT, "client_id" TEXT, "client_secret" TEXT, "scopes" TEXT NOT NULL DEFAULT '[]', "tenants" TEXT NOT NULL DEFAULT '[]', "trust_email" INTEGER NOT NULL DEFAULT 0, "create_users" INTEGER NOT NULL DEFAULT 0, "attribute_map" TEXT NOT NULL DEFAULT '{}', "acr_map" TEXT NOT NULL DEFAULT '{}', "enabled" INTEGER NOT NULL DEFAULT 1, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "metadata" TEXT, "response_mode" TEXT NOT NULL DEFAULT 'query', "domains" TEXT NOT NULL DEFAULT '[]', "mappings" TEXT NOT NULL DEFAULT '[]', "domain_proof_salt" TEXT, "cross_app" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "alias")) STRICT, WITHOUT ROWID;
 
 CREATE TABLE "external_logins" ("tenant_id" TEXT NOT NULL, "state_hash" TEXT NOT NULL, "provider_id" TEXT NOT NULL, "transaction_id" TEXT NOT NULL, "sealed" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "expires_at" INTEGER NOT NULL, "used_at" INTEGER, "answer" TEXT, "answer_hash" TEXT, PRIMARY KEY ("tenant_id", "state_hash"), FOREIGN KEY ("tenant_id", "provider_id") REFERENCES "identity_providers" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
 
@@ -1088,6 +1088,7 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (563, 'console-tasks', gatehouse_now_ms()),
   (564, 'scim-tokens', gatehouse_now_ms()),
   (570, 'cross-app-access', gatehouse_now_ms()),
+  (571, 'cross-app-providers', gatehouse_now_ms()),
   (576, 'tries-of-address', gatehouse_now_ms()),
   (577, 'tries-of-address-before', gatehouse_now_ms()),
   (580, 'organizations', gatehouse_now_ms()),
