@@ -37,6 +37,7 @@ import { clearNotes } from './frame/flash.ts';
 import { consolePath, isOperatorTenant } from './frame/navigation.ts';
 import { type ConsoleResource, formTab } from './frame/resource.ts';
 import { importMetadata, importPage } from './import-page.ts';
+import { keysPage, rotateKey } from './keys-page.ts';
 import { addRule, mappingsPage, removeRule } from './mappings/mapping-pages.ts';
 import { enter, leave as leaveTenant, openHandedOver, operatorSession, showEnded, tenantChoices } from './operators/operator-visit.ts';
 import { overviewPage } from './overview/overview-page.ts';
@@ -75,9 +76,9 @@ import { approveHost, chooseKey, metadataPage, refreshNow, rotateOwn } from './p
 import { pushPage } from './push-page.ts';
 import { act, change, create, detailPage, listPage, newPage } from './resource-pages.ts';
 import { makeScimClient, makeScimToken, revokeScimToken, scimPage, tryScim } from './scim-page.ts';
+import { changeSettings, settingsOverview, settingsPage } from './settings/settings-pages.ts';
 import { readSpreadsheet, spreadsheetPage } from './tasks/spreadsheet-page.ts';
 import { exportOfTask, postToTask, taskPage } from './tasks/task-routes.ts';
-import { changeSettings, keysPage, rotateKey, settingsPage } from './tenant-pages.ts';
 import { parseUpload, type UploadForm } from './uploaded-file.ts';
 
 type Params = Readonly<Record<string, string>>;
@@ -110,7 +111,8 @@ export function consoleRoutes(app: FastifyInstance, services: Services): DefineR
     route('/tenants/:id/enter', { POST: form((visit, _typed, params) => enter(visit, services, params['id'] ?? '')) });
     route('/push', { GET: page((visit) => pushPage(visit)) });
     route('/signing-keys', { GET: page((visit) => keysPage(visit)), POST: form(rotateKey) });
-    route('/settings', { GET: page((visit) => settingsPage(visit)), POST: form(changeSettings) });
+    route('/settings', { GET: page((visit) => settingsOverview(visit)) });
+    route('/settings/:page', { GET: page(settingsPage), POST: form(changeSettings) });
     routeActivity(route, page, form);
     route('/mappings', { GET: page((visit) => mappingsPage(visit)), POST: form(addRule) });
     route('/mappings/remove', { POST: form(removeRule) });

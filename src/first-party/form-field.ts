@@ -1,10 +1,10 @@
 // Fields of console forms: how a value of the Management API is shown in a form and read back from it. A form keeps what was
 // typed when the API refuses it. Every kind is one entry.
 
-import { type Json, type Kind, leavesOf, mayBeAbsent, type Part, type Table } from '../domain/field.ts';
-import { rateLimitParts } from '../domain/tenant/settings.ts';
+import { type Json, leavesOf, mayBeAbsent, type Part, type Table } from '../domain/field.ts';
 import { type Html, html, trusted } from '../platform/html.ts';
 import type { Typed } from './app-form.ts';
+import { inWords, lineCheckOf } from './fault-words.ts';
 import {
   isParted,
   isPartedAsked,
@@ -16,6 +16,8 @@ import {
   renderParted,
   wrongRow,
 } from './row-field.ts';
+import { renderTicks, ticksOf } from './tick-field.ts';
+import { isTime, readLimit, readSession, readTime, renderLimit, renderSession, renderTime, type Said, withoutUnit } from './time-field.ts';
 
 export interface FormField {
   /** Path in the JSON of the API, e.g. `name.given_name`. */
@@ -28,6 +30,9 @@ export interface FormField {
     | 'email'
     | 'paragraph'
     | 'number'
+    | 'time'
+    | 'ticks'
+    | 'order'
     | 'lines'
     | 'checkbox'
     | 'select'
@@ -49,9 +54,11 @@ export interface FormField {
   /** Of a value that is asked for in parts. */
   readonly parts?: readonly Part[];
   readonly hint?: string;
+  /** True: its label is the heading above it, and is told to screen readers alone. */
+  readonly isNamedAbove?: true;
   readonly options?: readonly string[];
   /** What the options mean. */
-  readonly optionLabels?: Kind<unknown, string>['choices'];
+  readonly optionLabels?: Readonly<Record<string, { readonly label: string; readonly help?: string }>>;
   /** Of what is picked: names in groups, with what they mean. */
   readonly groups?: readonly OptionGroup[];
   /** The part of the form it stands in; the first without one. */
@@ -74,16 +81,18 @@ export const formOf = (table: Table): readonly FormField[] =>
     const { kind, about } = one;
     const { input, names = [], choices } = kind;
     if (input === 'none' || about.write === 'never' || about.write === 'change') return [];
+    const isTimed = input === 'number' && isTime(path);
+    const isLineWrong = input === 'lines' ? lineCheckOf(one) : undefined;
     return [
       {
         path,
-        label: about.label,
-        kind: input,
+        label: isTimed ? withoutUnit(about.label) : about.label,
+        kind: isTimed ? 'time' : input,
         options: input === 'select' && mayBeAbsent(one) ? ['', ...names] : names,
         onlyNew: about.form === 'new' || about.write === 'create',
         required: about.required === true || (input === 'number' && !mayBeAbsent(one)),
         bounds: kind.shape as FormField['bounds'] & object,
-        ...(input === 'lines' && about.check !== undefined && { isLineWrong: (line: string) => about.check?.([line]) !== undefined }),
+        ...(isLineWrong !== undefined && { isLineWrong }),
         ...(kind.parts !== undefined && { parts: kind.parts, isRowWrong: (row: unknown) => about.check?.(row as never) !== undefined }), // of the shape
         ...(about.help !== undefined && { hint: about.help }),
         ...(about.tab !== undefined && { tab: about.tab }),
@@ -106,10 +115,11 @@ export function faultIn(fields: readonly FormField[], name: string, text: string
     fields.find((field) => name.startsWith(`${nameOf(field)}.`) || nameOf(field).startsWith(`${name}.`));
   if (found === undefined) return undefined;
   const row = isParted(found) ? wrongRow(found, typed, (one) => found.isRowWrong?.(one) === true) : 0;
-  if (row > 0) return { field: found, text: `Row ${row}: ${text}` };
+  const said = inWords(found, text);
+  if (row > 0) return { field: found, text: `Row ${row}: ${said}` };
   const lines = found.kind === 'lines' ? linesOf(typed.get(found.path) ?? '') : [];
   const line = lines.length > 1 ? wrongLine(lines, text, found.isLineWrong && ((one) => found.isLineWrong!(one, typed))) : -1;
-  return { field: found, text: line < 0 ? text : `Line ${line + 1}: ${text}` };
+  return { field: found, text: line < 0 ? said : `Line ${line + 1}: ${said}` };
 }
 
 /** The line that is wrong by itself, else the longest that the text quotes as a word of its own; -1: none. */
@@ -173,6 +183,8 @@ export function renderField(field: FormField, json: Json, typed: Typed | undefin
   if (field.kind === 'picker')
     return renderPicker(field, new Set(typed === undefined ? (value as string[]) : wordsOf(field, typed)), { described, hint }); // a list of the API
   if (isParted(field)) return renderParted(field, value, typed, { described, hint });
+  if (field.kind === 'ticks' || field.kind === 'order') return renderTicks(field, value, typed, { described, hint });
+  if (field.kind === 'time') return renderTime(field, value, typed, { described, hint });
   if (field.kind === 'limit') return renderLimit(field, value, typed, { described, hint });
   if (field.kind === 'session') return renderSession(field, value, typed, { described, hint });
   const text = typed?.get(field.path) ?? textOf(field, value);
@@ -235,35 +247,6 @@ const wordsOf = ({ path }: FormField, typed: Typed): readonly string[] => [
   ),
 ];
 
-/** One number of a field whose value is an object of numbers. */
-function renderPart({ path }: FormField, part: string, value: unknown, typed: Typed | undefined, label: string): Html {
-  const text = typed?.get(`${path}.${part}`) ?? String(valueAt((value ?? {}) as Json, part) ?? '');
-  return html`<input type="number" name="${path}.${part}" id="${idOf(`${path}.${part}`)}" value="${text}" min="1" aria-label="${label}">`;
-}
-
-/** What stands at a field beside its label. */
-interface Said {
-  readonly described: Html;
-  readonly hint: Html;
-}
-
-/** A rate limit: so many in so many seconds; both empty switch it off. */
-function renderLimit(field: FormField, value: unknown, typed: Typed | undefined, said: Said): Html {
-  const input = (part: string, name: string): Html => renderPart(field, part, value, typed, `${field.label}: ${name}`);
-  return html`<fieldset class="limit" id="${idOf(field.path)}"${said.described}><legend>${field.label}</legend><div>${input('limit', 'how many')}<span>in</span>${input('period_seconds', 'seconds')}<span>seconds</span></div>${said.hint}</fieldset>`;
-}
-
-/** How long a browser's session lasts: one of two names, or two numbers, which stand there for whoever chooses them. */
-function renderSession(field: FormField, value: unknown, typed: Typed | undefined, said: Said): Html {
-  const { path, label } = field;
-  const chosen = typed?.get(path) ?? (typeof value === 'object' ? 'time' : value);
-  const times = typeof value === 'object' ? value : { idle_seconds: 8 * 3600, absolute_seconds: 24 * 3600 };
-  const option = (name: string, text: string): Html =>
-    html`<label class="check"><input type="radio" name="${path}" value="${name}"${chosen === name && html` checked`}> ${text}</label>`;
-  const input = (part: string, name: string): Html => renderPart(field, part, times, typed, `${label}: ${name}`);
-  return html`<fieldset class="limit" id="${idOf(path)}"${said.described}><legend>${label}</legend>${option('off', 'Off')}${option('browser', 'Until the browser closes')}${option('time', 'For a time')}<div class="times">${input('idle_seconds', 'seconds without use')}<span>seconds without use,</span>${input('absolute_seconds', 'seconds at most')}<span>seconds at most</span></div>${said.hint}</fieldset>`;
-}
-
 function textOf(field: FormField, value: unknown): string {
   if (value === undefined || value === null || field.kind === 'secret' || field.kind === 'password') return '';
   if (field.kind === 'lines') return Array.isArray(value) ? value.join('\n') : '';
@@ -312,12 +295,15 @@ function readField(field: FormField, typed: Typed): ReadValue {
       return { ok: true, value: typed.getAll(field.path) };
     case 'picker':
       return { ok: true, value: wordsOf(field, typed) };
-    case 'limit': {
-      const value = readParts(field, rateLimitParts, typed);
-      return { ok: true, value: Object.keys(value).length === 0 ? null : value };
-    }
+    case 'ticks':
+    case 'order':
+      return { ok: true, value: ticksOf(field, typed) };
+    case 'time':
+      return readTime(field.path, typed);
+    case 'limit':
+      return readLimit(field.path, typed);
     case 'session':
-      return { ok: true, value: text === 'time' ? readParts(field, ['idle_seconds', 'absolute_seconds'], typed) : text };
+      return readSession(field.path, typed);
     case 'lines':
       return { ok: true, value: linesOf(text) };
     case 'number':
@@ -359,15 +345,6 @@ export const linesOf = (text: string): readonly string[] =>
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter((line) => line !== '');
-
-/** The numbers that were typed. */
-const readParts = ({ path }: FormField, parts: readonly string[], typed: Typed): Json =>
-  Object.fromEntries(
-    parts
-      .map((part) => [part, (typed.get(`${path}.${part}`) ?? '').trim()] as const)
-      .filter(([, number]) => number !== '')
-      .map(([part, number]) => [part, Number(number)]),
-  );
 
 function put(target: Record<string, unknown>, [name, ...rest]: readonly string[], value: unknown): void {
   if (name === undefined) return;

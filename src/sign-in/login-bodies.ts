@@ -156,10 +156,17 @@ ${whoLine(context)}
 ${alertBox(context)}
 ${withPasskey && passkeyParts(context)}
 ${login.methods.length === 0 && login.ownProviders.length === 0 && html`<div class="alert" role="alert">${messages.noMethod}</div>`}
-<div class="stack">${login.ownProviders.map(({ alias, name }) => html`<form method="post" action="${path}/external"><input type="hidden" name="alias" value="${alias}"><input type="hidden" name="identifier" value="${login.row.identifier ?? ''}"><button id="idp-${alias}">${messages.continueWith(name)}</button></form>`)}${login.methods.map(choice)}</div>
+<div class="stack">${login.ownProviders.map(({ alias, name }) => html`<form method="post" action="${path}/external"><input type="hidden" name="alias" value="${alias}"><input type="hidden" name="identifier" value="${login.row.identifier ?? ''}"><button id="idp-${alias}">${messages.continueWith(name)}</button></form>`)}${inOrderOf(login).map(choice)}</div>
 <div class="foot">${lostPhone(context)}${cancelForm(context)}</div>`,
   };
 }
+
+/** The page has the tenant's order; what only administrators always have comes behind. */
+const inOrderOf = ({ methods, tenant }: LoginNow): readonly LoginMethod[] => {
+  const order: readonly string[] = tenant.settings.login_methods;
+  const placeOf = (method: LoginMethod): number => (order.includes(method) ? order.indexOf(method) : order.length);
+  return methods.toSorted((left, right) => placeOf(left) - placeOf(right));
+};
 
 /** What the script reads from the form that starts it. */
 const passkeyMarks = (messages: PageTexts): Html =>

@@ -155,36 +155,6 @@ for (const database of databases) {
       assert.match(emails, /name="email_list"[^>]* aria-invalid="true"/);
     });
 
-    it('settings say bounds and default; Reset goes back to it, one setting at a time', async () => {
-      const show = async (): Promise<string> => (await visitor.page('/settings')).text();
-      const settings = (): Promise<Readonly<Record<string, unknown>>> => visitor.tenant.make('GET', '/settings');
-      const { tenant } = visitor;
-      await tenant.make('PATCH', '/settings', {
-        access_token_lifetime_seconds: 600,
-        pin: { length: 8 },
-        rate_limits: { login_starts_per_ip: { limit: 90 } },
-      });
-      const changed = await settings();
-      const page = await show();
-      assert.match(page, /Default: 900 \(15 minutes\) <button[^>]* form="reset" name="reset" value="access_token_lifetime_seconds"/);
-      assert.match(page, /6 to 10\. Default: 6 <button/);
-      assert.match(page, /Default: 60 in 60 \(1 minute\) <button[^>]*value="rate_limits\.login_starts_per_ip"/);
-      assert.doesNotMatch(page, /value="id_token_lifetime_seconds" id="reset-/);
-      const after = await visitor.act('/settings', { reset: 'access_token_lifetime_seconds' });
-      assert.equal(noticeOf(after), 'Lifetime of access tokens, in seconds: back to the default.');
-      assert.doesNotMatch(after, /id="reset-access_token_lifetime_seconds"/);
-      assert.deepEqual(await settings(), { ...changed, access_token_lifetime_seconds: 900 });
-      await visitor.act('/settings', { reset: 'rate_limits.login_starts_per_ip' });
-      await visitor.act('/settings', { reset: 'pin.length' });
-      const { pin, rate_limits: limits } = (await settings()) as {
-        pin: { length: number };
-        rate_limits: Readonly<Record<string, unknown>>;
-      }; // the API's shape
-      assert.deepEqual([pin.length, limits['login_starts_per_ip']], [6, { limit: 60, period_seconds: 60 }]);
-      for (const path of ['nothing', 'push.apns', '__proto__', 'pin'])
-        assert.equal((await visitor.submit('/settings', { reset: path })).status, 400, path);
-    });
-
     it('dead ends lead back: an address that is none, an id that is unknown, a form that is refused', async () => {
       const base = `${new URL(visitor.tenant.baseUrl).pathname}/console`;
       const nowhere = await visitor.page('/nowhere');

@@ -210,13 +210,14 @@ for (const database of databases) {
       const other = Array.from({ length: 32 }, () => 'CD').join(':');
       const settings = async (): Promise<{ app_links: { android: unknown }; attestation: { play_integrity: unknown } }> =>
         tenant.make('GET', '/settings');
-      await done('/settings', {
+      await done('/settings/phones', {
+        section: 'links',
         'app_links.android': 'rows',
         'app_links.android.0.package': 'com.example.app',
         'app_links.android.0.sha256_cert_fingerprints': `${print}  ${other}`,
       });
       assert.deepEqual((await settings()).app_links.android, [{ package: 'com.example.app', sha256_cert_fingerprints: [print, other] }]);
-      const shown = await show('/settings');
+      const shown = await show('/settings/phones');
       assert.equal(valueIn(shown, 'app_links.android.0.sha256_cert_fingerprints'), `${print} ${other}`);
       const { apns, fcm } = pushAccounts();
       const of = async (vendor: string): Promise<string | undefined> =>
@@ -224,16 +225,31 @@ for (const database of databases) {
           ({ provider }) => provider === vendor,
         )?.['credentials'];
       const parts = Object.fromEntries(Object.entries(apns).map(([name, value]) => [`push.apns.${name}`, String(value)]));
-      await done('/settings', { ...parts, 'push.apns': 'secret-parts', 'push.fcm': JSON.stringify(fcm, null, 2) });
+      await done('/settings/phones', { section: 'push', ...parts, 'push.apns': 'secret-parts', 'push.fcm': JSON.stringify(fcm, null, 2) });
       assert.deepEqual([await of('apns'), await of('fcm')], ['tenant', 'tenant']);
-      const page = await show('/settings');
+      const page = await show('/settings/phones');
       assert.ok(!page.includes(apns.key_id) && !page.includes('BEGIN PRIVATE KEY'));
-      await done('/settings', { 'push.apns': 'secret-parts', 'push.apns.key_id': '', 'push.apns.environment': '', 'push.fcm': '' });
+      await done('/settings/phones', {
+        section: 'push',
+        'push.apns': 'secret-parts',
+        'push.apns.key_id': '',
+        'push.apns.environment': '',
+        'push.fcm': '',
+      });
       assert.deepEqual([await of('apns'), await of('fcm')], ['tenant', 'tenant']);
-      const half = await refused('/settings', { 'push.apns': 'secret-parts', 'push.apns.key_id': 'half' });
+      const half = await refused('/settings/phones', { section: 'push', 'push.apns': 'secret-parts', 'push.apns.key_id': 'half' });
       assert.match(noticeOf(half), /^Apple: /);
-      assert.match(noticeOf(await refused('/settings', { 'push.fcm': '{"project_id":' })), /^Firebase: This is not the whole file/);
-      await done('/settings', { 'push.apns': 'secret-parts', 'push.apns.remove': 'yes', 'push.fcm': '', 'push.fcm.remove': 'yes' });
+      assert.match(
+        noticeOf(await refused('/settings/phones', { section: 'push', 'push.fcm': '{"project_id":' })),
+        /^Firebase: This is not the whole file/,
+      );
+      await done('/settings/phones', {
+        section: 'push',
+        'push.apns': 'secret-parts',
+        'push.apns.remove': 'yes',
+        'push.fcm': '',
+        'push.fcm.remove': 'yes',
+      });
       assert.deepEqual([await of('apns'), await of('fcm')], ['none', 'none']);
     });
   });

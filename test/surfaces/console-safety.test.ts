@@ -152,7 +152,7 @@ for (const database of databases) {
         `/clients/${own.client}/start`,
         '/scim',
         '/scim/test',
-        '/settings',
+        '/settings/tokens',
         '/signing-keys',
         '/sign-out',
       ];

@@ -3,15 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TenantId } from '../../src/domain/ids.ts';
 import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';
-import { createPerson } from '../support/account.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { withoutOwnScript } from '../support/console-pages.ts';
 import { databases } from '../support/databases.ts';
-import { enrolledPhone } from '../support/enrolled-phone.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';
-import { createPhone } from '../support/phone.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { createWebPhone } from '../support/web-phone.ts';
 
 const pages = [
   '',
@@ -192,40 +188,6 @@ for (const database of databases) {
       assert.match(text, /not a uri/);
     });
 
-    it('settings: a value within its bounds is saved, one outside is refused and nothing changes', async () => {
-      const before = await visitor.tenant.make('GET', '/settings');
-      const form = await textOf(await visitor.page('/settings'), 200);
-      const fields = fieldsOf(form);
-      assert.equal((await visitor.submit('/settings', { ...fields, access_token_lifetime_seconds: '600' })).status, 303);
-      assert.deepEqual(await visitor.tenant.make('GET', '/settings'), { ...before, access_token_lifetime_seconds: 600 });
-      await textOf(await visitor.submit('/settings', { ...fields, access_token_lifetime_seconds: '0' }), 400);
-      assert.deepEqual(await visitor.tenant.make('GET', '/settings'), { ...before, access_token_lifetime_seconds: 600 });
-    });
-
-    it('settings: phones in browsers that would approve no more are counted and asked about before they are switched off', async () => {
-      const { tenant } = visitor;
-      const allowed = async (): Promise<unknown> =>
-        ((await tenant.make('GET', '/settings')) as { device: { web_phones: boolean } }).device.web_phones;
-      const off = async (changes: Readonly<Record<string, string>> = {}) => {
-        const { 'device.web_phones': _on, ...fields } = fieldsOf(await textOf(await visitor.page('/settings'), 200));
-        return visitor.submit('/settings', { ...fields, ...changes });
-      };
-      for (let time = 0; time < 2; time += 1) {
-        const phone = createWebPhone(tenant.baseUrl, server.clock.nowMs);
-        await enrolledPhone(server, await createPerson(tenant), phone, { platform: 'web', name: 'Firefox' });
-      }
-      const native = await createPerson(tenant);
-      await enrolledPhone(server, native, createPhone(tenant.baseUrl, server.clock.nowMs));
-      assert.equal((await tenant.make<{ directory: Record<string, number> }>('GET', '/statistics')).directory['web_phones'], 2);
-      const question = await textOf(await off(), 400);
-      assert.match(question, /2 phones in browsers will approve no more\. Nothing is saved yet/);
-      assert.equal(await allowed(), true);
-      assert.equal((await off({ 'attestation.mode': 'enforce', 'device.web_phones': 'true' })).status, 400);
-      assert.equal((await off({ sure: /name="sure" value="(\w+)"/.exec(question)?.[1] ?? '' })).status, 303);
-      assert.equal(await allowed(), false);
-      await textOf(await off(), 303); // nothing changes for anybody now
-    });
-
     it('overview: who said twice that sign-ins were not theirs, for a day', async () => {
       assert.doesNotMatch(await textOf(await visitor.page(''), 200), /id="blocked"/);
       const { services } = server.gatehouse;
@@ -254,43 +216,6 @@ for (const database of databases) {
         insertAuditEvent(queries, tenantId, server.clock.nowMs(), record),
       );
       assert.match(await page(), /<dt>Under attack<\/dt><dd>[^\n]*strangers[^\n]*Let me in somewhere new/);
-    });
-
-    it('settings: single sign-on is one of three choices, the last with two numbers', async () => {
-      const sso = async (): Promise<unknown> => ((await visitor.tenant.make('GET', '/settings')) as { sso_session: unknown }).sso_session;
-      const formNow = async (): Promise<Readonly<Record<string, string>>> => fieldsOf(await textOf(await visitor.page('/settings'), 200));
-      const submit = async (changes: Readonly<Record<string, string>>): Promise<Response> =>
-        visitor.submit('/settings', { ...(await formNow()), ...changes });
-      assert.equal((await formNow())['sso_session'], 'off');
-      assert.equal((await submit({ sso_session: 'browser' })).status, 303);
-      assert.equal(await sso(), 'browser');
-      assert.equal((await formNow())['sso_session'], 'browser');
-
-      // The numbers stand there already, so that the choice alone is a valid one.
-      assert.equal((await submit({ sso_session: 'time' })).status, 303);
-      assert.deepEqual(await sso(), { idle_seconds: 28_800, absolute_seconds: 86_400 });
-      const times = { sso_session: 'time', 'sso_session.idle_seconds': '60', 'sso_session.absolute_seconds': '7776000' };
-      assert.equal((await submit(times)).status, 303);
-      assert.deepEqual(await sso(), { idle_seconds: 60, absolute_seconds: 7_776_000 });
-      const shown = await formNow();
-      assert.deepEqual({ ...times, ...shown }, shown);
-
-      // Refused: the page holds what was typed, and nothing is stored.
-      for (const wrong of [
-        { 'sso_session.idle_seconds': '59' },
-        { 'sso_session.absolute_seconds': '7776001' },
-        { 'sso_session.idle_seconds': '700', 'sso_session.absolute_seconds': '600' },
-        { 'sso_session.idle_seconds': '' },
-        { sso_session: 'for ever' },
-      ]) {
-        const text = await textOf(await submit({ ...times, ...wrong }), 400);
-        assert.match(text, /sso_session/);
-        for (const [name, value] of Object.entries({ ...times, ...wrong }))
-          if (name !== 'sso_session') assert.equal(fieldsOf(text)[name], value, name);
-        assert.deepEqual(await sso(), { idle_seconds: 60, absolute_seconds: 7_776_000 });
-      }
-      assert.equal((await submit({ ...times, sso_session: 'off' })).status, 303);
-      assert.equal(await sso(), 'off');
     });
 
     it('keys rotate, and Explain shows why a request was refused', async () => {
@@ -363,17 +288,4 @@ for (const database of databases) {
       assert.equal(replayed.status, 403);
     });
   });
-}
-
-/** The fields of a settings form as a browser would send them. */
-function fieldsOf(form: string): Readonly<Record<string, string>> {
-  const decode = (text: string): string => text.replace(/&#(\d+);/g, (_match, code: string) => String.fromCharCode(Number(code)));
-  const fields: Record<string, string> = {};
-  for (const [, type, name, rest] of form.matchAll(/<input type="(number|text|checkbox|radio)" name="([^"]+)"([^>]*)>/g)) {
-    if (type === 'checkbox' || type === 'radio') {
-      if (rest!.includes(' checked')) fields[name!] = /value="([^"]*)"/.exec(rest!)?.[1] ?? 'on';
-    } else fields[name!] = decode(/value="([^"]*)"/.exec(rest!)?.[1] ?? '');
-  }
-  for (const [, name, text] of form.matchAll(/<textarea name="([^"]+)"[^>]*>\n([^<]*)<\/textarea>/g)) fields[name!] = decode(text!);
-  return fields;
 }

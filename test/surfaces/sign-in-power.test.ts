@@ -149,13 +149,25 @@ for (const database of databases) {
       const { id } = await tenant.make('POST', '/users', { user_name: email, emails: [{ value: email, primary: true }] });
       await tenant.make('PUT', `/users/${String(id)}/roles`, { roles: ['decorator'] });
       const { visitor } = await openConsole(server, tenant, email);
-      const page = await (await visitor.page('/settings')).text();
+      const page = await (await visitor.page('/settings/mail')).text();
       assert.match(page, /<fieldset class="shown" disabled>(?:(?!<\/fieldset>).)*name="pin\.length"/s);
-      assert.doesNotMatch(page, /<fieldset class="shown" disabled>(?:(?!<\/fieldset>).)*name="access_token_lifetime_seconds"/s);
+      assert.doesNotMatch(page, /name="section"/);
+      const tokens = await (await visitor.page('/settings/tokens')).text();
+      assert.match(tokens, /name="section" value="tokens"/);
+      assert.match(tokens, /<fieldset class="shown" disabled>(?:(?!<\/fieldset>).)*name="userinfo_with_resource"/s);
+      assert.doesNotMatch(tokens, /<fieldset class="shown" disabled>(?:(?!<\/fieldset>).)*name="access_token_lifetime_seconds"/s);
       assert.doesNotMatch(page, /href="[^"]*\/console\/(?:identity-providers|hooks)"/);
       assert.doesNotMatch(await (await visitor.page('/mail')).text(), /id="save-server"/);
-      const answer = await visitor.submit('/settings', { access_token_lifetime_seconds: '700', 'pin.length': '10' });
+      const answer = await visitor.submit('/settings/tokens', {
+        section: 'tokens',
+        access_token_lifetime_seconds: '700',
+        id_token_lifetime_seconds: '900',
+        access_token_alg: 'ES256',
+        userinfo_with_resource: 'on',
+      });
       assert.equal(answer.status, 303, await answer.text());
+      const refused = await visitor.submit('/settings/mail', { section: 'codes', 'pin.length': '10' });
+      assert.equal(refused.status, 403, await refused.text());
       const { access_token_lifetime_seconds: seconds, pin } = await tenant.make('GET', '/settings');
       assert.deepEqual([seconds, (pin as Json)['length']], [700, 8]);
     });

@@ -107,8 +107,7 @@ function personField(visit: Visit, person: Person | undefined): Html {
 }
 
 function typeSelect(chosen: string): Html {
-  const option = (value: string, label: string): Html =>
-    html`<option value="${value}"${value === chosen && html` selected`}>${label}</option>`;
+  const option = (value: string, label: string): Html => html`<option value="${value}"${value === chosen && html` selected`}>${label}`; // its end may be left out, and there are two hundred
   const known = chosen === '' || families.some(([family, types]) => chosen === `${family}.*` || types.includes(chosen));
   return html`<select id="type" name="type">${option('', 'Anything')}${!known && option(chosen, chosen)}${families.map(([family, types]) =>
     types.length === 1

@@ -48,7 +48,7 @@ export function eventTable(visit: Visit, events: readonly Json[], names: Names, 
       : emptyState('Nothing happened yet', 'Whatever people and administrators do is listed here.');
   const rows = events.map((event) => [
     shownTime(event['created_at']),
-    html`<span>${eventWords(text(event['type']))}<br><code class="muted">${text(event['type'])}</code></span>`,
+    html`<span title="${text(event['type'])}">${eventWords(text(event['type']))}</span>`,
     named(visit, text(event['actor']), names),
     named(visit, text(event['target']), names),
     text(event['reason']),
@@ -82,7 +82,7 @@ export function explainLink(visit: Visit, event: Json): Html | string {
   const id = text(event['request_id']);
   return id === ''
     ? ''
-    : html`<a class="mono" href="${consolePath(visit.request.tenant, '/explain')}?request_id=${encodeURIComponent(id)}">${id}</a>`;
+    : html`<a href="${consolePath(visit.request.tenant, '/explain')}?request_id=${encodeURIComponent(id)}" title="${id}">Explain</a>`;
 }
 
 /** Everything that the filters find as CSV, newest first. */
