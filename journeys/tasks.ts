@@ -155,8 +155,9 @@ export const tasks: readonly Task[] = [
     clicksMax: 3,
     walk: async ({ press, type, sees, way }) => {
       await press('Security & limits');
-      await type('Lifetime of access tokens', String(600 + way.length));
-      await press('Save');
+      await press('Tokens');
+      await type('Lifetime of access tokens', String(10 + way.length));
+      await press(/^Save/);
       await sees(/saved/i);
     },
   },

@@ -1,7 +1,7 @@
 // `gatehouse doctor`: looks at configuration, database, keys, clock, public URL, proxy and mail of a deployment, and names what
 // was expected and what was found. Exit 1 when a check fails.
 import type { Command } from 'commander';
-import { sql } from 'kysely';
+import { checkDatabase, checkMail, checkPublicUrl, type Finding } from '../administration/deployment-checks.ts';
 import type { Config } from '../config.ts';
 import { openKeyRing } from '../crypto/key-ring.ts';
 import { redirectUriFault } from '../domain/client/client-uris.ts';
@@ -9,8 +9,6 @@ import { userNameFault } from '../domain/people/user-name.ts';
 import { listWide } from '../platform/private-folder.ts';
 import { usesDataFolder } from '../server/open-store.ts';
 import type { Database } from '../storage/engine/database.ts';
-import { migrationState } from '../storage/engine/migrations/ledger.ts';
-import { listMissingLookups, type MissingLookups } from '../storage/engine/trigram-search.ts';
 import { listStaleKeys, listUserNames } from '../storage/people/user-names.ts';
 import { listClients } from '../storage/registry/clients/clients.ts';
 import { listSigningKeys } from '../storage/registry/signing-keys.ts';
@@ -19,15 +17,6 @@ import { configOf } from './config-options.ts';
 import { CommandFailure } from './failure.ts';
 import { type Administrator, addCommonOptions, administer, allPages, type Options, pageRows } from './registry/administrator.ts';
 
-interface Finding {
-  readonly check: string;
-  readonly ok: boolean;
-  readonly expected: string;
-  readonly found: string;
-}
-
-const fetchTimeoutMs = 5000;
-const skewMsMax = 5000;
 const namesPerRead = 1000;
 
 export function doctorCommand(program: Command): void {
@@ -35,8 +24,10 @@ export function doctorCommand(program: Command): void {
     const wide = listWideFiles(configOf(options)); // before it is opened: that makes them private
     await administer(options, async (administrator) => {
       const findings: Finding[] = [checkFiles(administrator.config, wide)];
-      for (const check of [checkDatabase, checkKeys, checkUserNames, checkRedirectUris, checkPublicUrl, checkMail])
-        findings.push(...(await check(administrator)));
+      const { database, clock, config, publicUrl, canMail } = administrator;
+      findings.push(...(await checkDatabase(database, clock, placeOf(config))));
+      for (const check of [checkKeys, checkUserNames, checkRedirectUris]) findings.push(...(await check(administrator)));
+      findings.push(...(await checkPublicUrl(publicUrl, config.trustedProxies, clock)), await checkMail(config.smtpUrl, canMail));
       administrator.print(
         { ok: findings.every((finding) => finding.ok), findings },
         findings.map(
@@ -53,6 +44,8 @@ export function doctorCommand(program: Command): void {
   });
 }
 
+const placeOf = (config: Config): string => (config.databaseUrl === undefined ? `embedded database in ${config.dataFolder}` : 'PostgreSQL');
+
 const listWideFiles = (config: Config): readonly string[] => (usesDataFolder(config) ? listWide(config.dataFolder) : []);
 
 /** Nobody but its owner reads the data folder; what was wider when the command began is named, though it may be private by now. */
@@ -65,48 +58,6 @@ function checkFiles(config: Config, before: readonly string[]): Finding {
     ok: wide.length === 0,
     expected: 'files 0600 in a folder 0700',
     found: wide.length === 0 ? found : wide.join(', '),
-  };
-}
-
-async function checkDatabase({ database, config, clock }: Administrator): Promise<readonly Finding[]> {
-  const { pending, unknown } = await migrationState(database);
-  const { rows } = await database.systemRead((queries) => sql<{ now: number }>`SELECT gatehouse_now_ms() AS now`.execute(queries));
-  const skewMs = Math.abs(clock.nowMs() - (rows[0]?.now ?? 0));
-  const search = database.dialect === 'postgres' ? [searchFinding(await database.systemRead(listMissingLookups))] : [];
-  const kind = config.databaseUrl === undefined ? `embedded database in ${config.dataFolder}` : 'PostgreSQL';
-  return [
-    {
-      check: 'database',
-      ok: pending.length === 0,
-      expected: "this release's schema",
-      found:
-        pending.length > 0
-          ? `migrations ${pending.join(', ')} missing`
-          : unknown.length > 0
-            ? `${kind}, with migrations ${unknown.join(', ')} of the next release`
-            : kind,
-    },
-    {
-      check: 'clock',
-      ok: skewMs <= skewMsMax,
-      expected: `at most ${skewMsMax / 1000} s between process and database`,
-      found: `${(skewMs / 1000).toFixed(1)} s`,
-    },
-    ...search,
-  ];
-}
-
-function searchFinding({ names, isInstalled }: MissingLookups): Finding {
-  const scans = 'without them a search by a part of a name reads the whole tenant';
-  return {
-    check: 'search',
-    ok: names.length === 0 || !isInstalled,
-    expected: 'the look-up functions of `gatehouse migrate`',
-    found: !isInstalled
-      ? `no extension pg_trgm, ${scans}`
-      : names.length === 0
-        ? 'every look-up function'
-        : `none named ${names.join(', ')}; ${scans}`,
   };
 }
 
@@ -184,62 +135,4 @@ async function checkRedirectUris({ database }: Administrator): Promise<readonly 
 function firstOf(lines: readonly string[]): string {
   const more = lines.length > namesShownMax ? [`and ${lines.length - namesShownMax} more`] : [];
   return [...lines.slice(0, namesShownMax), ...more].join('; ');
-}
-
-async function checkPublicUrl({ publicUrl, config, clock }: Administrator): Promise<readonly Finding[]> {
-  const address = `${publicUrl}/.well-known/openid-configuration`;
-  const expected = `issuer ${publicUrl} from ${address}`;
-  try {
-    const response = await fetch(address, { signal: AbortSignal.timeout(fetchTimeoutMs), redirect: 'manual' });
-    const body: unknown = response.status === 200 ? await response.json() : undefined;
-    const issuer = typeof body === 'object' && body !== null && 'issuer' in body ? String(body.issuer) : `status ${response.status}`;
-    const date = Date.parse(response.headers.get('date') ?? '');
-    const skewMs = Number.isNaN(date) ? 0 : Math.abs(clock.nowMs() - date);
-    const proxies = config.trustedProxies.length === 0 ? 'none trusted' : `trusted: ${config.trustedProxies.join(', ')}`;
-    const viaProxy = response.headers.has('via') || publicUrl.startsWith('https:');
-    return [
-      { check: 'public_url', ok: issuer === publicUrl, expected, found: issuer },
-      {
-        check: 'proxy',
-        ok: !viaProxy || config.trustedProxies.length > 0,
-        expected: 'GATEHOUSE_TRUSTED_PROXIES with the address of the proxy that ends TLS',
-        found: proxies,
-      },
-      {
-        check: 'http_clock',
-        ok: skewMs <= skewMsMax,
-        expected: `at most ${skewMsMax / 1000} s to the server's Date`,
-        found: `${(skewMs / 1000).toFixed(1)} s`,
-      },
-    ];
-  } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    return [{ check: 'public_url', ok: false, expected, found: `${cause}. Start it with: gatehouse serve` }];
-  }
-}
-
-async function checkMail({ config, canMail }: Administrator): Promise<readonly Finding[]> {
-  if (config.smtpUrl === undefined)
-    return [
-      {
-        check: 'mail',
-        ok: true,
-        expected: 'an SMTP server at smtp_url, or the outbox',
-        found: canMail
-          ? 'no SMTP: mails stay in the outbox (GET /v1/system/outbox)'
-          : 'no SMTP: new tenants offer no mailed codes, links of invitations are to copy; mails stay in the outbox. Set GATEHOUSE_SMTP_URL',
-      },
-    ];
-  const { createTransport } = await import('nodemailer');
-  const transport = createTransport({ url: config.smtpUrl, connectionTimeout: fetchTimeoutMs, greetingTimeout: fetchTimeoutMs });
-  try {
-    await transport.verify();
-    return [{ check: 'mail', ok: true, expected: 'an SMTP server at smtp_url', found: 'the SMTP server answers' }];
-  } catch (error) {
-    return [
-      { check: 'mail', ok: false, expected: 'an SMTP server at smtp_url', found: error instanceof Error ? error.message : String(error) },
-    ];
-  } finally {
-    transport.close();
-  }
 }

@@ -15,6 +15,8 @@ export interface ConsoleFrame extends Pick<Frame, 'tenant' | 'person' | 'csrf' |
   /** True: an operator who entered the tenant. */
   readonly isOperator?: boolean | undefined;
   readonly choices?: TenantChoices | undefined;
+  /** Rules of this page alone. */
+  readonly style?: string | undefined;
 }
 
 const words = { skip: 'Skip to content', navigation: 'Console', signOut: 'Sign out' } as const;
@@ -32,7 +34,7 @@ export const consolePage = (frame: ConsoleFrame, title: string, content: Html): 
       navigation: navigation(frame.tenant, frame.at, frame.allowed && { allowed: frame.allowed }),
       tools: html`${tenantSwitch(frame)}${tools(frame.tenant, frame.allowed && { allowed: frame.allowed })}`,
       crumbs: html`${frame.isOperator === true && operatorBanner(frame)}${crumbs(frame.tenant, frame.at)}`,
-      style: isOfOperators(frame) ? `${consoleStyle}${operatorStyle}` : consoleStyle,
+      style: `${consoleStyle}${isOfOperators(frame) ? operatorStyle : ''}${frame.style ?? ''}`,
       script: consoleScript,
     },
     title,

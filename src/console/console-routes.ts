@@ -76,6 +76,7 @@ import { approveHost, chooseKey, metadataPage, refreshNow, rotateOwn } from './p
 import { pushPage } from './push-page.ts';
 import { act, change, create, detailPage, listPage, newPage } from './resource-pages.ts';
 import { makeScimClient, makeScimToken, revokeScimToken, scimPage, tryScim } from './scim-page.ts';
+import { serverPage } from './settings/server-page.ts';
 import { changeSettings, settingsOverview, settingsPage } from './settings/settings-pages.ts';
 import { readSpreadsheet, spreadsheetPage } from './tasks/spreadsheet-page.ts';
 import { exportOfTask, postToTask, taskPage } from './tasks/task-routes.ts';
@@ -112,6 +113,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services): DefineR
     route('/push', { GET: page((visit) => pushPage(visit)) });
     route('/signing-keys', { GET: page((visit) => keysPage(visit)), POST: form(rotateKey) });
     route('/settings', { GET: page((visit) => settingsOverview(visit)) });
+    route('/settings/server', { GET: page((visit) => serverPage(visit, services)) });
     route('/settings/:page', { GET: page(settingsPage), POST: form(changeSettings) });
     routeActivity(route, page, form);
     route('/mappings', { GET: page((visit) => mappingsPage(visit)), POST: form(addRule) });

@@ -99,9 +99,9 @@ export function showPage(
   title: string,
   content: Html,
   notice?: Notice,
-  { status, frames }: { readonly status?: number; readonly frames?: boolean } = {},
+  { status, frames, style }: { readonly status?: number; readonly frames?: boolean; readonly style?: string } = {},
 ): FastifyReply {
-  const page = consolePage({ ...frameOf(visit, notice ?? takeFlash(visit)), frames }, title, content);
+  const page = consolePage({ ...frameOf(visit, notice ?? takeFlash(visit)), frames, style }, title, content);
   return visit.reply
     .code(status ?? (notice?.kind === 'bad' ? 400 : 200))
     .headers(page.headers)

@@ -59,7 +59,7 @@ for (const database of databases) {
       assert.ok(page.includes(`/console/users/${id}">Grace Hopper</a>`));
       assert.ok(page.includes(`/console/clients/${client}">Compiler</a>`));
       assert.match(page, /\/console\/users\/[0-9a-f-]{36}">Ada Lovelace<\/a>|>admin@[^<]+<\/a>/);
-      assert.match(page, /<optgroup label="Person"><option value="user\.\*">Person: anything<\/option>/);
+      assert.match(page, /<optgroup label="Person"><option value="user\.\*">Person: anything<option/);
       await tenant.make('DELETE', `/users/${id}`);
       assert.match(await show('/events?type=user.deleted'), new RegExp(`Person <code>${id}</code>`));
     });

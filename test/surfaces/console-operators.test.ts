@@ -45,6 +45,17 @@ for (const database of databases) {
     };
     const system = async (path: string): Promise<Json> => jsonOf(await callSystem(server, 'GET', path), 200);
 
+    it('Server says how the deployment stands, in the root tenant alone', async () => {
+      assert.match(await show('/settings'), /href="[^"]*\/settings\/server"/);
+      const page = await show('/settings/server');
+      for (const name of ['Database', 'Clock of the database', 'Public address', 'Mail server']) assert.ok(page.includes(name), name);
+      assert.match(page, /<span class="strong">Public address<\/span><\/td><td data-label="State"><span class="badge good">fine/);
+      const { tenant, email } = await createConsoleTenant(server);
+      const { visitor: elsewhere } = await openConsole(server, tenant, email);
+      assert.equal((await elsewhere.page('/settings/server')).status, 404);
+      assert.doesNotMatch(await (await elsewhere.page('/settings')).text(), /settings\/server/);
+    });
+
     it('a tenant is created with its secret shown once, found, changed, disabled, enabled, invited to, deleted', async () => {
       assert.match(await show(''), /manage its tenants/);
       const made = await visitor.act('/tenants', { slug: 'harbour', name: 'Harbour', domain: '' });

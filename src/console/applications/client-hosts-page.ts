@@ -104,7 +104,10 @@ export async function judgeHost(visit: Visit, typed: Typed): Promise<FastifyRepl
     ...(act.becomes === standing ? [host] : []),
   ];
   if (standingOf({ host, origin: 'document' }, { trusted: listed('trusted'), blocked: listed('blocked') }) !== act.becomes)
-    return clientHostsPage(visit, { kind: 'bad', text: `An entry for several hosts has ${host}: change it under Security & limits.` });
+    return clientHostsPage(visit, {
+      kind: 'bad',
+      text: `An entry for several hosts has ${host}: change it under Security & limits, Tokens.`,
+    });
   const named = (which: readonly (keyof Lists)[]) => ({ client_hosts: Object.fromEntries(which.map((one) => [one, [host]])) });
   // Word by word: what others put into the lists meanwhile stays.
   const answer = await manage(visit, 'POST', '/settings/lists', {

@@ -143,6 +143,11 @@ const told: Readonly<Record<string, Partial<FormField>>> = {
   'client_hosts.blocked': { label: 'Blocked hosts' },
   'client_hosts.only_trusted': { label: 'Trusted hosts alone' },
   sso_session: { isNamedAbove: true },
+  'pin.length': { label: 'Digits of a code' },
+  'pin.attempts_max': { label: 'Attempts at a code' },
+  'pin.lifetime_seconds': { label: 'Lifetime of a code' },
+  'pin.resend_cooldown_seconds': { label: 'Before a code is sent again' },
+  'rate_limits.pin_attempts_per_ip': { label: 'Attempts at mailed codes of an address' },
   'scim.infer_primary': { label: 'From directories, the first address of a list is the primary one' },
 };
 

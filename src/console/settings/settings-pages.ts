@@ -9,6 +9,7 @@ import type { Typed } from '../../first-party/app-form.ts';
 import { csrfField } from '../../first-party/app-page.ts';
 import { type FormField, readFields, renderField } from '../../first-party/form-field.ts';
 import { type Html, html } from '../../platform/html.ts';
+import { readStyleFile } from '../../platform/style-file.ts';
 import { isSure } from '../confirm-page.ts';
 import {
   finish,
@@ -55,6 +56,8 @@ export async function settingsOverview(visit: Visit): Promise<FastifyReply> {
 }
 
 const title = 'Security & limits';
+/** What no other page needs. */
+const style = readStyleFile(new URL('./settings-style.css', import.meta.url));
 
 /** What was sent of one section and came back. */
 interface Sent {
@@ -89,6 +92,7 @@ async function showSettings(visit: Visit, page: SettingsPage, sent?: Sent, notic
       isAny && html`<form id="${resetFormId}" method="post" action="${hrefOf(visit, page)}">${csrfField(frameOf(visit))}</form>`
     }`,
     notice ?? sent?.refused.notice,
+    { style },
   );
 }
 
