@@ -128,7 +128,7 @@ for (const database of databases) {
         methods: readonly string[];
       };
       assert.deepEqual(methods, ['phone', 'passkey', 'email_pin']); // to programs as ever
-      const shown = await (await login.get({ accept: 'text/html' })).text();
+      const shown = await (await login.page()).text();
       assert.deepEqual(
         [...shown.matchAll(/name="method" value="(\w+)"/g)].map(([, name]) => name),
         ['email_pin', 'passkey', 'phone'],
