@@ -23,7 +23,7 @@ export const assertionSecretAlgs: readonly string[] = ['HS256', 'HS384', 'HS512'
 /** A public key of a JWK that may verify signatures of `alg`; undefined when it may not or is no such key. */
 export function publicKeyFor(alg: string, jwk: Readonly<Record<string, unknown>>): KeyObject | undefined {
   if (!Object.hasOwn(asymmetric, alg)) return undefined;
-  if (jwk['use'] !== undefined && jwk['use'] !== 'sig') return undefined;
+  if (jwk['use'] !== undefined && jwk['use'] !== 'sig' && jwk['use'] !== 'jwt-svid') return undefined; // the last one: SPIFFE bundles
   if (Array.isArray(jwk['key_ops']) && !jwk['key_ops'].includes('verify')) return undefined;
   if (jwk['alg'] !== undefined && jwk['alg'] !== alg && !(alg === 'EdDSA' && jwk['alg'] === 'Ed25519')) return undefined;
   const key = importedKey(jwk);

@@ -88,6 +88,22 @@ export async function oidcRealm(realm: string, keycloak: Keycloak): Promise<Oidc
   };
 }
 
+/** A realm with two service accounts, whose access tokens are for `audience` too. */
+export async function serviceAccount(realm: string, { url, administer }: Keycloak, audience: string) {
+  const secret = 'secret-of-the-tests';
+  const config = { 'included.custom.audience': audience, 'access.token.claim': 'true' };
+  const protocolMappers = [{ name: 'audience', protocol: 'openid-connect', protocolMapper: 'oidc-audience-mapper', config }];
+  const clients = ['job', 'stranger'].map((clientId) => ({ clientId, secret, serviceAccountsEnabled: true, protocolMappers }));
+  await administer('POST', '', { realm, enabled: true, clients });
+  const issuer = `${url}/realms/${realm}`;
+  const token = async (clientId: string): Promise<string> => {
+    const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, client_secret: secret });
+    const answer = (await (await fetch(`${issuer}/protocol/openid-connect/token`, { method: 'POST', body })).json()) as Json;
+    return String(answer['access_token']);
+  };
+  return { issuer, token };
+}
+
 const webClient = (page: string): Json => ({ clientId: client, publicClient: true, redirectUris: [page] });
 
 function startUrl(realm: string, { url, page }: Keycloak): string {

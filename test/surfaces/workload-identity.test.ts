@@ -271,10 +271,19 @@ for (const database of databases)
       await tenant.make('POST', '/workload-issuers', {
         name: 'SPIFFE',
         issuer: spiffe,
-        keys: { jwks: { keys: [other.key().publicJwk] } },
+        keys: { jwks: { keys: [{ ...other.key().publicJwk, use: 'jwt-svid' }] } },
       });
       await createJob({ workloads: [{ issuer: spiffe, subject: `${spiffe}/job` }] });
-      await tokensOf(await granted(await sign({ iss: spiffe, sub: `${spiffe}/job`, iat: undefined }, { typ: 'JOSE' }, other.key())));
+      const ofDomain = (claims: Json, header: Json = {}): Promise<string> =>
+        sign({ iss: spiffe, sub: `${spiffe}/job`, ...claims }, header, other.key());
+      await tokensOf(await granted(await ofDomain({ iat: undefined }, { typ: 'JOSE' })));
+      // As agents make them: the trust domain is that of the subject.
+      await tokensOf(await granted(await ofDomain({ iss: undefined })));
+      await createJob({ workloads: [{ issuer: spiffe, claims: { scope: 'any' } }] });
+      await tokensOf(await granted(await ofDomain({ iss: undefined, sub: `${spiffe}/other`, scope: 'any' })));
+      for (const sub of ['spiffe://evil.example/job', `${spiffe}.evil.example/job`, spiffe, `${spiffe}/`, 'job', undefined])
+        for (const iss of [spiffe, undefined])
+          await assertRefusal(await granted(await ofDomain({ iss, sub, scope: 'any' })), 'jwt_bearer.assertion_invalid');
     });
 
     it('whoever writes an issuer holds what the clients have that name it: they could be each of them', async () => {

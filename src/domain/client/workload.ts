@@ -34,6 +34,7 @@ const keys = json<IssuerKeys>({
 /** SPIFFE ID 2.1: a trust domain and nothing after it. */
 const trustDomain = /^spiffe:\/\/[a-z0-9._-]{1,255}$/;
 const isTrustDomain = (issuer: string): boolean => trustDomain.test(issuer);
+const spiffeId = /^(spiffe:\/\/[a-z0-9._-]{1,255})\/./;
 
 // biome-ignore format: a field a line or two
 export const workloadIssuerFields = {
@@ -152,9 +153,20 @@ function workloadsFault(all: readonly Workload[]): string | undefined {
   return undefined;
 }
 
-/** Whether a token that was verified is this workload: exact text, no patterns. */
-export function isWorkload({ issuer, subject, claims = {} }: Workload, token: Json): boolean {
-  if (token['iss'] !== issuer) return false;
+/** Who issued a token by its own word: its `iss`; a JWT-SVID, which needs none, is of the trust domain of its subject (JWT-SVID 3). */
+export function issuerIn({ iss, sub }: Json): string | undefined {
+  if (iss !== undefined) return typeof iss === 'string' ? iss : undefined;
+  return domainIn(sub);
+}
+
+const domainIn = (sub: unknown): string | undefined => (typeof sub === 'string' ? spiffeId.exec(sub)?.[1] : undefined);
+
+/** Whether an issuer may speak of a subject: a trust domain of its own alone. */
+export const mayNameSubject = (issuer: string, sub: unknown): boolean => !isTrustDomain(issuer) || domainIn(sub) === issuer;
+
+/** Whether a token of the issuer that was verified is this workload: exact text, no patterns. */
+export function isWorkload({ issuer, subject, claims = {} }: Workload, tokenIssuer: string, token: Json): boolean {
+  if (tokenIssuer !== issuer) return false;
   if (subject !== undefined && token['sub'] !== subject) return false;
   return Object.entries(claims).every(([name, value]) => Object.hasOwn(token, name) && wordOf(token[name]) === value);
 }

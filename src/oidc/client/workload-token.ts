@@ -4,7 +4,7 @@ import type { Cause } from '../../contract/contract-error.ts';
 import { assertionPublicKeyAlgs } from '../../crypto/assertion-algorithms.ts';
 import { isTyped, type ParsedJwt, parseJwt } from '../../crypto/signing/jwt.ts';
 import type { Client } from '../../domain/client/client.ts';
-import { isWorkload, type WorkloadIssuer } from '../../domain/client/workload.ts';
+import { issuerIn, isWorkload, mayNameSubject, type WorkloadIssuer } from '../../domain/client/workload.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import { nowSeconds } from '../../platform/clock.ts';
@@ -26,7 +26,7 @@ export async function readWorkload({ cache }: WorkloadDeps, tenant: Tenant, text
   const issuers = peekWorkloadIssuers(cache, tenant.id) ?? (await listWorkloadIssuers(cache, tenant.id));
   if (issuers.size === 0) return undefined;
   const jwt = parseJwt(text);
-  const issuer = jwt && issuers.get(String(jwt.claims['iss']));
+  const issuer = jwt && issuers.get(issuerIn(jwt.claims) ?? '');
   return jwt === undefined || issuer === undefined ? undefined : { jwt, issuer };
 }
 
@@ -43,10 +43,13 @@ export async function findWorkloadClient(
   const fault = (await findSignatureFault(services, tenant, issuer, jwt)) ?? findClaimsFault(services, tenant, issuer, jwt);
   if (fault !== undefined) return fault;
   const { sub } = jwt.claims;
+  if (!mayNameSubject(issuer.issuer, sub)) return { reason: 'assertion_sub', received: String(sub), expected: issuer.issuer };
   const named = typeof sub === 'string' ? await listWorkloadClients(services.cache, tenant.id, issuer.issuer, sub) : [];
   const byClaims = await listWorkloadClients(services.cache, tenant.id, issuer.issuer, undefined);
   const matching = new Set(
-    [...named, ...byClaims].filter(({ workloads }) => workloads.some((one) => isWorkload(one, jwt.claims))).map(({ clientId }) => clientId),
+    [...named, ...byClaims]
+      .filter(({ workloads }) => workloads.some((one) => isWorkload(one, issuer.issuer, jwt.claims)))
+      .map(({ clientId }) => clientId),
   );
   const clientId = among === undefined && matching.size === 1 ? [...matching][0] : [...matching].find((one) => one === among);
   if (clientId === undefined)

@@ -1,9 +1,9 @@
-// A client of the Model Context Protocol as its official SDK makes one, unmodified: `mcp-client <version> <server> [client metadata URL]`.
+// A client of the Model Context Protocol as its official SDK makes one, unmodified: `mcp-client <version> <server> [document|registered <id>]`.
 // Prints one JSON a line: where a person shall go, then what the tool answered and with which tokens. Reads the callback's address, and
 // after it `refresh`, which forgets the access token and calls again.
 import { createInterface } from 'node:readline';
 
-const [version, server, clientMetadataUrl] = process.argv.slice(2);
+const [version, server, how, clientId] = process.argv.slice(2);
 const isOne = version.startsWith('1.');
 const partOf = (path) => import(isOne ? `mcp-${version}/client/${path}.js` : `mcp-${version}`);
 const { Client } = await partOf('index');
@@ -13,10 +13,10 @@ const { UnauthorizedError } = await partOf('auth');
 const say = (what) => console.log(JSON.stringify(what));
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const redirectUrl = 'http://127.0.0.1:7777/callback';
-const kept = {};
+const kept = how === 'registered' ? { client: { client_id: clientId } } : {};
 const provider = {
   redirectUrl,
-  ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
+  ...(how === 'document' ? { clientMetadataUrl: clientId } : {}),
   clientMetadata: {
     client_name: `SDK ${version}`,
     redirect_uris: [redirectUrl],
@@ -50,6 +50,8 @@ async function call() {
   const transport = new StreamableHTTPClientTransport(new URL(server), { authProvider: provider });
   try {
     await client.connect(transport);
+    const { content } = await client.callTool({ name: 'whoami', arguments: {} });
+    say({ called: content, client_id: kept.client?.client_id ?? clientId, tokens: kept.tokens });
   } catch (error) {
     if (!(error instanceof UnauthorizedError)) throw error;
     const { value } = await lines.next();
@@ -57,8 +59,6 @@ async function call() {
     await transport.finishAuth(isOne ? searchParams.get('code') : searchParams);
     return call();
   }
-  const { content } = await client.callTool({ name: 'whoami', arguments: {} });
-  say({ called: content, client_id: kept.client?.client_id ?? clientMetadataUrl, tokens: kept.tokens });
   await client.close();
 }
 
