@@ -211,16 +211,17 @@ for (const name of databases) {
         await fails(2, /--env: expected a file that is not there yet/, 'client', 'create', 'Shop', '--kind', 'web', '--env', file);
         assert.equal((await running.json<readonly unknown[]>('client', 'list')).length, before, 'nothing was made');
         assert.equal(readFileSync(file, 'utf8'), text);
-        for (const [kind, type, grants, leeway] of [
-          ['spa', 'public', ['authorization_code', 'refresh_token'], 30],
-          ['mobile', 'public', ['authorization_code', 'refresh_token'], 30],
-          ['device', 'public', ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'], 30],
-          ['machine', 'confidential', ['client_credentials'], 0],
+        for (const [kind, type, grants, leeway, errors] of [
+          ['spa', 'public', ['authorization_code', 'refresh_token'], 30, 'redirect'],
+          ['mobile', 'public', ['authorization_code', 'refresh_token'], 30, 'redirect'],
+          ['device', 'public', ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'], 30, 'redirect'],
+          ['machine', 'confidential', ['client_credentials'], 0, 'direct'],
         ] as const) {
           const { client_id: made } = await running.json<{ client_id: string }>('client', 'create', kind, '--kind', kind);
           const found = await running.json<Readonly<Record<string, unknown>>>('api', 'GET', `/clients/${made}`);
-          const { type: own, grant_types, refresh_reuse_leeway_seconds } = found;
-          assert.deepEqual([own, grant_types, refresh_reuse_leeway_seconds], [type, grants, leeway], kind);
+          const { type: own, grant_types, refresh_reuse_leeway_seconds, authorize_error_delivery } = found;
+          const told = [own, grant_types, refresh_reuse_leeway_seconds, authorize_error_delivery];
+          assert.deepEqual(told, [type, grants, leeway, errors], kind);
         }
         await fails(2, /Allowed choices are web, spa, mobile, machine, ciba, device/, 'client', 'create', 'x', '--kind', 'toaster');
         const tenantFile = join(folder.path, 'tenant.env');

@@ -36,6 +36,7 @@ const ofPython = (name: string): McpJudge => ({
 export const mcpJudges: readonly McpJudge[] = [
   ofSdk('2.4', ['document', 'registration', 'registered']),
   ofSdk('1.32', ['document', 'registration', 'registered']),
+  ofSdk('1.29', ['document', 'registration', 'registered']),
   ofSdk('1.25', ['document', 'registration', 'registered']),
   ofSdk('1.20', ['registration', 'registered']), // it does not know documents
   ofPython('mcp'),

@@ -1,13 +1,13 @@
 // The pages of OIDC clients, and of the tokens with which clients register themselves.
 
-import { clientFields, guidedRefreshLeewaySeconds } from '../../domain/client/client.ts';
+import { clientFields } from '../../domain/client/client.ts';
+import { signingIn } from '../../domain/client/client-kinds.ts';
 import { redirectUriFault } from '../../domain/client/client-uris.ts';
 import { isOwnClient } from '../../domain/client/own-clients.ts';
 import { initialAccessTokenFields } from '../../domain/client/registration-policy.ts';
 import { hostOfStranger, type Origin } from '../../domain/client/stranger.ts';
 import { defaultsOf, type Json } from '../../domain/field.ts';
 import type { ClientId } from '../../domain/ids.ts';
-import { codeGrantType, refreshGrantType } from '../../domain/oidc/grant-types.ts';
 import { scopeMeanings, standardScopes } from '../../domain/oidc/standard-scopes.ts';
 import { organizationScopeMeanings } from '../../domain/organizations/tenant-organizations.ts';
 import { capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
@@ -75,9 +75,7 @@ export const clients: ConsoleResource = {
   besideForm: { '/tokens': claimsPanel },
   initial: {
     ...defaultsOf(clientFields),
-    grant_types: [codeGrantType, refreshGrantType],
-    scopes: ['openid', 'profile', 'email', 'offline_access'],
-    refresh_reuse_leeway_seconds: guidedRefreshLeewaySeconds,
+    ...signingIn,
   },
   actions: [
     {

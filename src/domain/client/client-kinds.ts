@@ -2,7 +2,7 @@
 // `client create --kind` and the console's wizard.
 
 import { cibaGrantType, codeGrantType, deviceCodeGrantType, machineGrantType, refreshGrantType } from '../oidc/grant-types.ts';
-import { type ClientChange, guidedRefreshLeewaySeconds } from './client.ts';
+import type { ClientChange } from './client.ts';
 
 export interface ClientKind {
   readonly label: string;
@@ -14,10 +14,15 @@ export interface ClientKind {
 
 /** What applications that sign people in usually ask for. */
 export const signInScopes = ['openid', 'profile', 'email', 'offline_access'];
-const signingIn = {
+/**
+ * What forms and guides start with for an application that signs people in: one whose connection broke asks again within seconds, and hears
+ * itself what is wrong with its request. The API's defaults are neither.
+ */
+export const signingIn = {
   grant_types: [codeGrantType, refreshGrantType],
   scopes: signInScopes,
-  refresh_reuse_leeway_seconds: guidedRefreshLeewaySeconds,
+  refresh_reuse_leeway_seconds: 30,
+  authorize_error_delivery: 'redirect',
 } as const;
 /** In a browser or on a phone nothing can be kept secret. */
 const withoutSecret = { type: 'public', token_endpoint_auth_method: 'none', ...signingIn } as const;

@@ -73,9 +73,6 @@ const signInTab = 'Sign-in';
 const logoutTab = 'Logout';
 const accessTab = 'Access';
 
-/** The leeway that forms and guides start with: a program whose connection broke asks again within seconds. The API's default is none. */
-export const guidedRefreshLeewaySeconds = 30;
-
 // biome-ignore format: a field a line or two
 export const clientFields = {
   name: field('name', text(nameCharsMax), { required: true, label: 'Name', help: 'Shown to people when they sign in.',
