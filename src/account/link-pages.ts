@@ -8,7 +8,7 @@ import { accountApp } from '../first-party/account-client.ts';
 import { csrfField } from '../first-party/app-page.ts';
 import { startSignIn } from '../first-party/app-sign-in.ts';
 import { type Html, html } from '../platform/html.ts';
-import { listCachedProviders } from '../storage/registry/identity-providers.ts';
+import { listProvidersFor } from '../storage/registry/organization-providers.ts';
 import { listExternalIdentities } from '../storage/sign-in/external-identities.ts';
 import type { LinkFor } from '../tokens/provider-secret.ts';
 import { timeOf } from './account-time.ts';
@@ -25,8 +25,9 @@ export interface LinkStart {
 export async function linkCards(visit: AccountVisit): Promise<Html | undefined> {
   const { services, request, user, words, session } = visit;
   const links = await services.database.read(request.tenant.id, (queries) => listExternalIdentities(queries, request.tenant.id, user.id));
-  const providers = (await listCachedProviders(services.cache, request.tenant.id)).filter(
-    ({ id, enabled }) => enabled && !links.some(({ provider_id: linked }) => linked === id),
+  // A customer's provider is linked by signing in for that customer: this page would list the customers.
+  const providers = (await listProvidersFor(services.cache, request.tenant, undefined)).filter(
+    ({ id }) => !links.some(({ provider_id: linked }) => linked === id),
   );
   if (links.length === 0 && providers.length === 0) return undefined;
   return html`<h2>${words.links}</h2><p class="muted">${words.linksLead}</p>${

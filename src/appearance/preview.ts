@@ -42,6 +42,7 @@ function sampleLogin(tenant: Tenant, step: LoginStep): LoginNow {
     accounts: step === 'account' ? [sampleAccount] : [],
     organizations: [],
     organization: undefined,
+    answering: undefined,
     strength: { kind: 'oidc', acr_values: null },
     providers: [],
     ownProviders: [],

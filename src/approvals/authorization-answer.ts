@@ -66,6 +66,7 @@ export type FinishRefusal =
   | 'access_gate'
   | 'other_account'
   | 'not_a_member'
+  | 'own_provider'
   | 'acr_unmet'
   | 'hook_denied'
   | 'hook_failed';
@@ -86,6 +87,7 @@ export const checkOf: Readonly<Record<FinishRefusal, TryCheck>> = {
   access_gate: 'not_assigned',
   other_account: 'other_account',
   not_a_member: 'not_a_member',
+  own_provider: 'own_provider',
   acr_unmet: 'strength',
   hook_denied: 'hook_denied',
   hook_failed: 'hook_failed',

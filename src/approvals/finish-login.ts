@@ -4,20 +4,12 @@
 
 import type { SsoSessionId, TransactionId } from '../domain/ids.ts';
 import type { AuthorizationResponse, Destination } from '../domain/oidc/authorization-response.ts';
+import { acrFor, unmetOf } from '../domain/organizations/sign-in-rule.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import {
-  type AuthenticationMethod,
-  emailPinMethod,
-  externalMethod,
-  passkeyMethod,
-  phonePopWay,
-  phoneUvWay,
-  phoneWebWay,
-} from '../domain/sign-in/login-methods.ts';
+import { type AuthenticationMethod, externalMethod } from '../domain/sign-in/login-methods.ts';
 import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { nowSeconds } from '../platform/clock.ts';
-import { uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import type { UserRow } from '../storage/people/user-rows.ts';
 import { findUser } from '../storage/people/users.ts';
@@ -34,7 +26,7 @@ import {
 } from '../storage/sign-in/login-transactions.ts';
 import { endFailuresOfUser } from '../storage/sign-in/pin-failures.ts';
 import { type GrownTries, noteOnTry, noteTry, trimTries } from '../storage/sign-in/sign-in-tries.ts';
-import { openSsoSession, useSsoSession } from '../storage/sign-in/sso-sessions.ts';
+import { useSsoSession } from '../storage/sign-in/sso-sessions.ts';
 import { admitClient } from './admit-client.ts';
 import {
   type Authentication,
@@ -48,13 +40,15 @@ import {
   statedAcr,
 } from './authorization-answer.ts';
 import { type DeliveryDeps, destinationOf } from './authorization-delivery.ts';
-import { linkIdentity, strongMethodsOf } from './link-identity.ts';
+import { linkIdentity, mayLinkBy } from './link-identity.ts';
 import type { MailDeps } from './mailed/mail-delivery.ts';
-import { acrOf, linkOf, type Proof } from './proof.ts';
+import { signInDoneBy } from './organizations/sign-in-done.ts';
+import { linkOf, type Proof } from './proof.ts';
 import { withdrawApproval } from './resolve-approval.ts';
 import { finishSamlSignIn } from './saml-sign-in.ts';
+import { openSession } from './session/open-session.ts';
 import { externalIdentityOf, provenAtMs } from './session/proven-at.ts';
-import { makeSsoCookie, ssoBrowserHash } from './session/sso-cookie.ts';
+import { ssoBrowserHash } from './session/sso-cookie.ts';
 import { askAboutLogin, type HookedLogin, type HookRefusal, refusalFacts, type SignInHookDeps } from './sign-in-hook.ts';
 
 export interface FinishDeps extends MailDeps, DeliveryDeps, SignInHookDeps {}
@@ -166,15 +160,22 @@ async function settle(
   if (finishing.hooked !== undefined && finishing.hooked.userId !== userId) throw sessionGone;
   const user = userId == null ? undefined : await findUser(queries, tenant.id, userId);
   const client = login.client_id === null ? undefined : await findClientOrDocument(queries, tenant.id, login.client_id);
-  const found = user === undefined ? 'unknown_user' : await refusalOf(finishing, login, client, user, acrOf(proof));
-  const isOidc = user !== undefined && found === undefined && login.kind === 'oidc';
+  const isOidc = user !== undefined && login.kind === 'oidc';
   const organization = isOidc ? await findOrganization(queries, tenant, login, user.id) : undefined;
-  if (organization === 'several') throw organizationUnchosen;
-  const refusal = organization === 'not_a_member' ? organization : found;
+  const held = typeof organization === 'object' ? organization : undefined;
+  const done = await signInDoneBy(queries, tenant, proof, externalIdentityOf(login));
+  const acr = acrFor(done, held?.id);
+  const found = user === undefined ? 'unknown_user' : await refusalOf(finishing, login, client, user, acr);
+  if (organization === 'several' && found === undefined) throw organizationUnchosen;
+  const unmet = held && unmetOf(held, done);
+  const refusal = found ?? (organization === 'not_a_member' ? organization : unmet === 'strength' ? 'acr_unmet' : unmet);
   if (user !== undefined && refusal === undefined) await linkProven(deps, finishing, login, proof);
   if (user !== undefined && refusal === undefined && 'approval' in proof) await endFailuresOfUser(queries, tenant.id, user.id);
   const keeps = request.keepsSession && login.keeps_session === 1;
-  const opened = user === undefined || refusal !== undefined || !keeps ? undefined : await openSession(finishing, login, proof, user);
+  const opened =
+    user === undefined || refusal !== undefined || !keeps
+      ? undefined
+      : await openSession(queries, tenant, request.cookies, { login, proof, user });
   const answer =
     user === undefined || refusal !== undefined
       ? await refuse(deps, finishing, login, refusal ?? 'unknown_user')
@@ -183,7 +184,8 @@ async function settle(
           user,
           authentication: {
             ...authenticationOf(deps, finishing, { login, proof, opened: opened?.sessionId }),
-            organization: organization === 'not_a_member' ? undefined : organization,
+            acr,
+            organization: held,
           },
         });
   await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {
@@ -222,45 +224,8 @@ async function linkProven(deps: FinishDeps, { queries, tenant, request }: Finish
   const approval = 'session' in proof ? undefined : proof.approval;
   const userId = approval?.user_id;
   if (identity === undefined || approval === undefined || userId == null || approval.method === externalMethod) return;
-  if (approval.method === emailPinMethod && (await strongMethodsOf(queries, tenant, userId)).length > 0) return;
+  if (!(await mayLinkBy(queries, tenant, userId, approval.method))) return;
   await linkIdentity(queries, deps, tenant, { identity, userId, requestId: request.requestId });
-}
-
-/** A fresh sign-in joins the sessions of its browser, under a new cookie. */
-async function openSession(
-  { queries, tenant, request }: Finishing,
-  login: LoginTransaction,
-  proof: Proof,
-  user: UserRow,
-): Promise<{ readonly sessionId: SsoSessionId; readonly setCookie: string } | undefined> {
-  const policy = ssoPolicyOf(tenant.settings.sso_session);
-  if (policy === undefined || 'session' in proof || proof.approval === undefined) return undefined;
-  const { approval } = proof;
-  const { setCookie, browserHash: newHash } = makeSsoCookie(tenant, policy);
-  const oldHash = ssoBrowserHash(request.cookies, tenant);
-  const link = linkOf(proof);
-  const decidedAtMs = approval.decided_at ?? 0;
-  const newId = uuidV7(decidedAtMs) as SsoSessionId; // made here
-  const isPhone = approval.method === phoneUvWay || approval.method === phonePopWay || approval.method === phoneWebWay;
-  const sessionId = await openSsoSession(
-    queries,
-    tenant.id,
-    policy,
-    { newId, newHash, oldHash },
-    {
-      userId: user.id,
-      authTimeMs: provenAtMs(login, approval),
-      acr: approval.acr ?? undefined,
-      method: approval.method as AuthenticationMethod, // as in authenticationOf
-      amr: JSON.parse(approval.amr ?? '[]'),
-      deviceId: isPhone ? (approval.decided_by ?? undefined) : undefined,
-      passkeyId: approval.method === passkeyMethod ? (approval.decided_by ?? undefined) : undefined,
-      external: link && { id: link, sessionId: externalIdentityOf(login)?.sessionId },
-      userAgent: approval.initiated_user_agent ?? undefined,
-      ip: approval.initiated_ip ?? undefined,
-    },
-  );
-  return { sessionId, setCookie };
 }
 
 interface Proven {
@@ -273,13 +238,12 @@ function authenticationOf(
   { clock }: FinishDeps,
   { hooked }: Finishing,
   { login, proof, opened }: Proven,
-): Omit<Authentication, 'organization'> {
+): Omit<Authentication, 'acr' | 'organization'> {
   const how = 'session' in proof ? proof.session : proof.approval;
   const timeMs = 'session' in proof ? proof.session.auth_time : provenAtMs(login, proof.approval);
   const isEarlier = 'session' in proof || proof.approval?.method === externalMethod;
   return {
     authTimeSeconds: Math.floor(timeMs / 1000),
-    acr: acrOf(proof),
     method: how?.method as AuthenticationMethod, // an approved one has it: a constraint of the table
     amr: JSON.parse(how?.amr ?? '[]'),
     ssoSessionId: 'session' in proof ? proof.session.id : opened,

@@ -6,8 +6,6 @@ import type { StoredSsoSession } from '../storage/sign-in/sso-sessions.ts';
 
 export type Proof = { readonly session: StoredSsoSession } | { readonly approval: Approval | undefined };
 
-export const acrOf = (proof: Proof): string | undefined => ('session' in proof ? proof.session : proof.approval)?.acr ?? undefined;
-
 /** The link to another provider by which somebody came, now or when the session began. */
 export function linkOf(proof: Proof): ExternalIdentityId | undefined {
   if ('session' in proof) return proof.session.external_identity_id ?? undefined;

@@ -25,6 +25,7 @@ const checkWords: Readonly<Record<TryCheck, CheckWords>> = {
   strength: { says: 'The application asks for a stronger sign-in than this one', advice: 'Ask the person to use a passkey or their phone, and give them one if they have none.' },
   other_account: { says: 'The application asked for another person', advice: 'Ask the person to sign out at the application, and to sign in with the account it asks for.' },
   not_a_member: { says: 'The application asked for an organisation this person is not in, or that is disabled', advice: 'Make the person a member of the organisation if they should get in.' },
+  own_provider: { says: 'The organisation has its people come by its own provider, and this person came another way', advice: 'Check that the provider of the organisation is enabled, and that the person’s address is of one of its proven domains.' },
   hook_denied: { says: 'A hook of yours said no', advice: 'Look at what the hook answered: it decides.' },
   hook_failed: { says: 'A hook of yours did not answer', advice: 'Check the hook: sign-ins wait for it.' },
   denied: { says: 'Somebody said no on the phone', advice: 'Ask the person whether it was them. If not, somebody else knows their name, and did not get in.' },

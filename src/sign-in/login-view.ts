@@ -55,6 +55,8 @@ export interface LoginNow {
   readonly organizations: readonly Belonging[];
   /** The one the sign-in is for, where that is known. */
   readonly organization: Organization | undefined;
+  /** The session of this browser that answers it, where one does. */
+  readonly answering: LiveSsoSession | undefined;
   readonly strength: StrengthAsked;
   /** Other providers to sign in with, while nobody has said who they are. */
   readonly providers: readonly ProviderButton[];
@@ -116,6 +118,7 @@ export async function loadLogin(
     accounts: state === 'account' ? (found?.sessions ?? []) : [],
     organizations: state === 'organization' ? organizations : [],
     organization,
+    answering: isBySession && !isEnded ? found?.sessions.find(({ id: live }) => live === row.sso_session_id) : undefined,
     strength,
     providers,
     ownProviders,

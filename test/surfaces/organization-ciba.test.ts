@@ -80,6 +80,21 @@ for (const database of databases)
       assert.equal(outside, nobody);
     });
 
+    it('where people come by the organisation’s own provider, or by what is stronger than they have, nobody is asked elsewhere', async () => {
+      await managed.make('PUT', memberPath(), {});
+      const path = `/organizations/${String(acme['id'])}`;
+      const refused = new Set<string>();
+      for (const rule of [{ sign_in: 'own_providers' }, { sign_in: 'any', acr_min: 'phr' }, { acr_min: 'phone' }]) {
+        await managed.make('PATCH', path, rule);
+        refused.add(await assertRefusal(await start({ organization: String(acme['name']) }), 'ciba.unknown_user_id'));
+      }
+      refused.add(await assertRefusal(await start({ login_hint: 'nobody@x.example' }), 'ciba.unknown_user_id'));
+      assert.equal(refused.size, 1);
+      await managed.make('PATCH', path, { acr_min: 'otp' });
+      await started({ organization: String(acme['name']) });
+      await managed.make('PATCH', path, { acr_min: null });
+    });
+
     it('polled tokens and their refresh are for it; without the parameter a scope of a role is left out', async () => {
       await managed.make('PUT', memberPath(), { roles: ['approver'] });
       const request = await started({ organization: String(acme['id']) });

@@ -143,7 +143,7 @@ export async function answerFromSession(
       kind: 'oidc',
       userId: session.userId,
       scope: asked.scope,
-      how: howOfSession(session),
+      how: howOfSession({ ...session, acr: acrFor(session, asked.organization_id ?? undefined) }),
       ip: request.ip,
     },
   );

@@ -30,6 +30,7 @@ export const tryChecks = [
   'strength',
   'other_account',
   'not_a_member',
+  'own_provider',
   'hook_denied',
   'hook_failed',
   'denied',

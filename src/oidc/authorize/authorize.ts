@@ -134,8 +134,9 @@ async function start(
     isNewClient,
     ...claims,
   };
-  if (asked.essentialAcr !== undefined) await refuseUnmeetableAcr(services, tenant, asked.essentialAcr);
-  const login = asked.essentialAcr !== undefined ? asked : { ...asked, acrValues: await meetableAcr(services, tenant, asked.acrValues) };
+  const { essentialAcr, organizationId } = asked;
+  if (essentialAcr !== undefined) await refuseUnmeetableAcr(services, tenant, { essentialAcr, organizationId });
+  const login = essentialAcr !== undefined ? asked : { ...asked, acrValues: await meetableAcr(services, tenant, asked) };
   if (!hasSessions && login.prompt?.split(' ').includes('none') === true) throw reject('authorize.login_required', 'prompt_none');
   if (request.method === 'HEAD') return reply.code(204).send(); // a preview must not start or use up anything
   await enforceRateLimit(services.rateLimiter, tenant, 'oauth', 'login_starts_per_ip', addressBlock(request.clientAddress));

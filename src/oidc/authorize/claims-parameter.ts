@@ -11,7 +11,7 @@ import { offeredMethods } from '../../domain/sign-in/sign-in-strength.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
 import { parseStrictJson } from '../../http/strict-json.ts';
-import { listCachedProviders } from '../../storage/registry/identity-providers.ts';
+import { listProvidersFor } from '../../storage/registry/organization-providers.ts';
 import type { RequestParameters } from '../parameters.ts';
 import type { Fault } from '../row-fault.ts';
 import { scopeOf } from '../user-claims.ts';
@@ -60,22 +60,26 @@ function shownTo(client: Client, tenant: Tenant, wishes: ReadonlyMap<string, Wis
 /** A voluntary acr, where anybody here can meet it; what nobody can is answered with the sign-in's own (OpenID Connect Core 5.5.1.1). */
 export async function meetableAcr(
   { cache }: Parts<'cache'>,
-  { id, settings }: Tenant,
-  acrValues: string | undefined,
+  tenant: Tenant,
+  { acrValues, organizationId }: { readonly acrValues?: string | undefined; readonly organizationId?: string | undefined },
 ): Promise<string | undefined> {
-  if (acrValues === undefined || offeredMethods(settings.login_methods, { kind: 'oidc', acr_values: acrValues }).length > 0)
+  if (acrValues === undefined || offeredMethods(tenant.settings.login_methods, { kind: 'oidc', acr_values: acrValues }).length > 0)
     return acrValues;
-  const providers = (await listCachedProviders(cache, id)).filter(({ enabled }) => enabled);
+  const providers = await listProvidersFor(cache, tenant, organizationId);
   const isMet = providers.some(({ acrMap }) => Object.values(acrMap).some((acr) => meetsAcrValues(acr, acrValues)));
   return isMet ? acrValues : undefined;
 }
 
 /** Refuses at once what no sign-in here can meet; other providers may say anything of theirs. */
-export async function refuseUnmeetableAcr({ cache }: Parts<'cache'>, { id, settings }: Tenant, essentialAcr: string): Promise<void> {
+export async function refuseUnmeetableAcr(
+  { cache }: Parts<'cache'>,
+  tenant: Tenant,
+  { essentialAcr, organizationId }: { readonly essentialAcr: string; readonly organizationId: string | undefined },
+): Promise<void> {
   const known = essentialAcr.split(' ').filter((value) => (acrValuesSupported as readonly string[]).includes(value));
   const asked = { kind: 'oidc', acr_values: known.join(' ') };
-  const isMet = known.length > 0 && offeredMethods(settings.login_methods, asked).length > 0;
-  if (isMet || (known.length > 0 && (await listCachedProviders(cache, id)).some(({ enabled }) => enabled))) return;
+  const isMet = known.length > 0 && offeredMethods(tenant.settings.login_methods, asked).length > 0;
+  if (isMet || (known.length > 0 && (await listProvidersFor(cache, tenant, organizationId)).length > 0)) return;
   throw reject('authorize.unmet_authentication_requirements', { reason: 'acr_unmet', received: essentialAcr });
 }
 

@@ -11,7 +11,7 @@ import { ownTimesNear } from '../../contract/limits.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
-import { emailPinMethod } from '../../domain/sign-in/login-methods.ts';
+import { emailPinMethod, type LoginMethod, phoneMethod, satisfiesAcrValues } from '../../domain/sign-in/login-methods.ts';
 import { rateLimited, takeRate } from '../../http/budgets/rate-limits.ts';
 import type { Parts } from '../../http/services.ts';
 import { mails } from '../../mails/registry.ts';
@@ -86,9 +86,13 @@ async function findEligible(
   const target = { kind: 'client', id: client.clientId } as const;
   if (client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant.id, target, user.id)))
     return { ok: false, cause: { reason: 'access_gate', received } };
-  if (organizationId !== undefined && (await findHeldOrganization(queries, tenant.id, organizationId, user.id)) === undefined)
-    return { ok: false, cause: { reason: 'not_a_member', received } };
+  const held = organizationId === undefined ? undefined : await findHeldOrganization(queries, tenant.id, organizationId, user.id);
+  if (organizationId !== undefined && held === undefined) return { ok: false, cause: { reason: 'not_a_member', received } };
+  if (held?.signIn === 'own_providers') return { ok: false, cause: { reason: 'own_provider', received } };
+  const isEnough = (method: LoginMethod): boolean => satisfiesAcrValues(method, held?.acrMin);
+  if (!isEnough(phoneMethod)) return { ok: false, cause: { reason: 'acr_unmet', received } };
   if ((await countActiveDevices(queries, tenant.id, user.id)) > 0) return { ok: true, user, mailTo: undefined };
+  if (!isEnough(emailPinMethod)) return { ok: false, cause: { reason: 'no_way_to_decide', received } };
   const emails = tenant.settings.login_methods.includes(emailPinMethod) ? await listUserEmails(queries, tenant.id, user.id) : [];
   const mailTo = (emails.find((email) => email.is_primary === 1) ?? emails[0])?.value;
   return mailTo === undefined ? { ok: false, cause: { reason: 'no_way_to_decide', received } } : { ok: true, user, mailTo };

@@ -11,10 +11,11 @@ import { enforceRateLimit } from '../../http/budgets/rate-limits.ts';
 import { addressBlock } from '../../http/client-address.ts';
 import { holdActiveUser } from '../../storage/people/user-writer.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
+import { listProvidersFor } from '../../storage/registry/organization-providers.ts';
 import { linkTransaction } from '../../storage/sign-in/external-logins.ts';
 import { type LinkFor, openSentWith } from '../../tokens/provider-secret.ts';
 import { takeKeptAnswer } from './external-return.ts';
-import { type ExternalDeps, findProvider, sendAway, upstreamOf } from './external-steps.ts';
+import { type ExternalDeps, sendAway, upstreamOf } from './external-steps.ts';
 import { mapInbound } from './inbound.ts';
 
 /** Where to send the browser and whose place that is; the reason of a failure is in the audit record. */
@@ -25,7 +26,7 @@ export async function startLink(
   link: LinkFor,
 ): Promise<Outcome<{ readonly location: string; readonly providerName: string }, string>> {
   const { tenant } = request;
-  const provider = await findProvider(services, tenant, alias);
+  const provider = (await listProvidersFor(services.cache, tenant, undefined)).find((one) => one.alias === alias);
   if (provider === undefined) return fail('unknown_provider');
   const address = `identify:${addressBlock(request.clientAddress)}`;
   await enforceRateLimit(services.rateLimiter, tenant, 'management', 'login_starts_per_ip', address);

@@ -23,6 +23,12 @@ export async function findUnknownAlias(queries: Queries, tenant: TenantId, alias
   return aliases.find((alias) => !known.has(alias));
 }
 
+/** Those of these aliases that enabled providers have. */
+export const listEnabledAliases = async (queries: Queries, tenant: TenantId, aliases: readonly string[]): Promise<readonly string[]> =>
+  (await rows.findAny(queries, tenant, { ids: [], key: 'alias', values: aliases })).flatMap(({ alias, enabled }) =>
+    enabled ? [alias] : [],
+  );
+
 export const findIdentityProvider = rows.find;
 
 /** The same, others who hold it waiting until the transaction ends. */

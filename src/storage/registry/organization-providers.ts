@@ -1,9 +1,12 @@
 // Whose the providers of organisations are: a provider is one organisation's in a tenant, which is a constraint. Few, as a tenant has few
 // providers, so that sign-ins remember them.
 import type { ExternalIdentityId, TenantId } from '../../domain/ids.ts';
+import type { IdentityProvider } from '../../domain/sign-in/identity-provider.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { ConfigCache } from '../engine/config/config-cache.ts';
 import type { Queries } from '../engine/database.ts';
 import { ValueTaken } from '../engine/unique-violation.ts';
+import { listCachedProviders } from './identity-providers.ts';
 
 export interface OrganizationProviderTable {
   tenant_id: TenantId;
@@ -26,6 +29,18 @@ export async function readProviderOwners(queries: Queries, tenant: TenantId): Pr
 /** The same from memory where nothing changed. */
 export const cachedProviderOwners = ({ get }: ConfigCache, tenant: TenantId): Promise<ProviderOwners> =>
   get(tenant, 'organization-providers', (queries) => readProviderOwners(queries, tenant));
+
+/** The enabled providers that a sign-in for an organisation, or for none, may go by: no other organisation's. */
+export async function listProvidersFor(
+  cache: ConfigCache,
+  { id, organizations }: Pick<Tenant, 'id' | 'organizations'>,
+  organization: string | undefined,
+): Promise<readonly IdentityProvider[]> {
+  const enabled = (await listCachedProviders(cache, id)).filter((one) => one.enabled);
+  if (!organizations.exist) return enabled;
+  const owners = await cachedProviderOwners(cache, id);
+  return enabled.filter(({ alias }) => !owners.has(alias) || owners.get(alias) === organization);
+}
 
 /** The organisations whose own providers these links are to, by the links. */
 export async function findOrganizationsOfLinks(

@@ -320,6 +320,37 @@ export async function setLoginOrganization(
   return rows.length === 1;
 }
 
+/** Has the person of a sign-in that was approved so, or answered from a session, choose again what they do for an organisation; false when it is over. */
+export async function raiseLogin(
+  queries: Queries,
+  tenant: TenantId,
+  seen: {
+    readonly id: TransactionId;
+    readonly userId: UserId;
+    readonly approvalId: ApprovalId | null;
+    readonly sessionId: SsoSessionId | null;
+  },
+  to: { readonly organizationId: string; readonly methods: readonly LoginMethod[] },
+): Promise<boolean> {
+  const rows = await updateOpen(queries, { tenant, id: seen.id })
+    .set({
+      step: 'choose',
+      organization_id: to.organizationId,
+      chosen_organization_id: null,
+      // Nobody else goes on with it.
+      id_token_hint_user: seen.userId,
+      methods: JSON.stringify(to.methods),
+      approval_id: null,
+      sso_session_id: null,
+    })
+    .where('user_id', '=', seen.userId)
+    .where('approval_id', seen.approvalId === null ? 'is' : '=', seen.approvalId)
+    .where('sso_session_id', seen.sessionId === null ? 'is' : '=', seen.sessionId)
+    .returning('id')
+    .execute();
+  return rows.length === 1;
+}
+
 /** Ends a transaction without a sign-in, once, also after it expired. Undefined for every caller but the first. */
 export async function cancelLogin(queries: Queries, tenant: TenantId, id: TransactionId): Promise<LoginTransaction | undefined> {
   const row = await queries
