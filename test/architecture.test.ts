@@ -15,6 +15,7 @@ const parametersMax = 5;
 /** What each folder of src/ may import besides itself, Node and libraries. Rooms of storage/ have lines of their own; the
  * files on top of them (schema.ts, purge.ts) compose every room. server/ and the root files compose everything. */
 const limits = 'contract/limits.ts';
+const organizationLimits = 'contract/organization-limits.ts';
 /** The types of audit records, which every folder that writes some names. */
 const events = 'contract/events.ts';
 const beneathSurfaces = [
@@ -45,7 +46,9 @@ const room = (...others: readonly string[]): readonly string[] => [
   'storage/engine',
   ...others,
 ];
-const storageRooms = ['registry', 'people', 'oidc', 'saml', 'device', 'sign-in', 'records'].map((name) => `storage/${name}`);
+const storageRooms = ['registry', 'people', 'organizations', 'oidc', 'saml', 'device', 'sign-in', 'records'].map(
+  (name) => `storage/${name}`,
+);
 const allowed: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   platform: [limits],
@@ -54,6 +57,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'storage/engine': ['domain', 'platform', limits, 'storage/schema.ts'],
   'storage/registry': room(),
   'storage/people': room(...storageRooms),
+  'storage/organizations': room(organizationLimits),
   'storage/oidc': room('storage/sign-in'),
   'storage/saml': room(),
   'storage/device': room(),

@@ -21,6 +21,7 @@ import { addDevice, devicesPage, enrollmentPage, removeDevicePage, removeQuestio
 import { deviceCodePage, showDevice, takeDecision } from './device-sign-in-page.ts';
 import { changeLanguage, languagePage } from './language-page.ts';
 import { addLink, type LinkStart, removeLink, returnWithLink, signInForLinks } from './link-pages.ts';
+import { organizationRoutes } from './organizations/organization-routes.ts';
 import { overviewPage } from './overview-page.ts';
 import {
   newPasskeyPage,
@@ -35,8 +36,8 @@ import { makeCodes, recoveryPage, signInForCodes, signInToProve } from './recove
 import { endAll, endAllQuestion, endBrowser, endOne, letIn, sessionsPage } from './session-pages.ts';
 
 type Params = Readonly<Record<string, string>>;
-type ShowPage = (visit: AccountVisit, params: Params) => Promise<FastifyReply> | FastifyReply;
-type TakeForm = (visit: AccountVisit, typed: Typed, params: Params) => Promise<FastifyReply> | FastifyReply;
+export type ShowPage = (visit: AccountVisit, params: Params) => Promise<FastifyReply> | FastifyReply;
+export type TakeForm = (visit: AccountVisit, typed: Typed, params: Params) => Promise<FastifyReply> | FastifyReply;
 
 /** How signing in links an account elsewhere; handed over where a server is composed. */
 export interface LinkSteps {
@@ -79,6 +80,7 @@ export function accountRoutes(app: FastifyInstance, services: Services, { startL
     route('/sessions/let-in', { POST: form(letIn) });
     route('/sessions/browsers/:id/end', { POST: form((visit, _typed, params) => endBrowser(visit, id(params))) });
     route('/sessions/:id/end', { POST: form((visit, _typed, params) => endOne(visit, id(params))) });
+    organizationRoutes(route, { page, form });
     route('/activity', { GET: page(activityPage) });
     route('/details', { GET: page((visit) => detailsPage(visit)), POST: form(changeDetails) });
     route('/language', { GET: page((visit) => languagePage(visit)), POST: form(changeLanguage) });

@@ -123,17 +123,17 @@ export const selfOf = (visit: AccountVisit): Self => ({ tenant: visit.request.te
 
 export const pathTo = ({ request }: AccountVisit, path: string): string => appPath(accountApp, request.tenant, path);
 
-/** Answers with a page. A bad notice makes it 400; `?done=` of the address says what a post before did. */
+/** Answers with a page. A bad notice makes it 400, unless another status is given; `?done=` of the address says what a post before did. */
 export function showPage(
   visit: AccountVisit,
   title: string,
   content: Html,
-  more: { readonly notice?: Notice; readonly script?: string } = {},
+  more: { readonly notice?: Notice; readonly script?: string; readonly status?: number } = {},
 ): FastifyReply {
   const notice = more.notice ?? doneNotice(visit);
   const page = appPage({ ...frameOf(visit), notice, script: more.script }, title, content);
   return visit.reply
-    .code(more.notice?.kind === 'bad' ? 400 : 200)
+    .code(more.status ?? (more.notice?.kind === 'bad' ? 400 : 200))
     .headers(page.headers)
     .send(page.markup);
 }
@@ -171,6 +171,7 @@ export const sectionsOf = (words: AccountTexts, tenant: Tenant): readonly (reado
   ['/passkeys', words.passkeys, words.passkeysLead],
   ...(hasRecoveryCodes(tenant) ? [['/recovery-codes', words.recoveryCodes, words.recoveryCodesLead] as const] : []),
   ['/sessions', words.sessions, words.sessionsLead],
+  ...(tenant.organizations.exist ? [['/organizations', words.organizations, words.organizationsLead] as const] : []),
   ['/activity', words.activity, words.activityLead],
   ...(ownAttributesOf(tenant).length === 0 ? [] : [['/details', words.details, words.detailsLead] as const]),
   ['/language', words.language, words.languageLead],

@@ -30,6 +30,7 @@ const redeemable: readonly (keyof Schema)[] = [
   'enrollment_tokens',
   'setup_tokens',
   'invitations',
+  'organization_invitations',
 ];
 
 /** Ends everything issued in every tenant; gives how many grants were alive. */

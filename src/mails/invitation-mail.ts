@@ -66,13 +66,19 @@ export const invitationMailCatalogs: Readonly<Record<Language, Wording>> = {
 
 const daySeconds = 86_400;
 
+/** Days where it is as many, else hours. */
+export function lifetimeText(language: Language, lifetimeSeconds: number): string {
+  const words = invitationMailCatalogs[language];
+  const days = Math.floor(lifetimeSeconds / daySeconds);
+  return days >= 1 ? words.days(days) : words.hours(Math.max(1, Math.floor(lifetimeSeconds / 3600)));
+}
+
 /** Makes the mail in the nearest language. */
 export function invitationMail(facts: InvitationMailFacts, to: string): Letter {
   const language = negotiateLanguage(facts.language);
   const words = invitationMailCatalogs[language];
   const tenant = oneLine(facts.tenantName);
-  const days = Math.floor(facts.lifetimeSeconds / daySeconds);
-  const time = days >= 1 ? words.days(days) : words.hours(Math.max(1, Math.floor(facts.lifetimeSeconds / 3600)));
+  const time = lifetimeText(language, facts.lifetimeSeconds);
   const [body, lifetime] = [words.body(tenant), words.lifetime(time)];
   const text = [body, '', facts.url, '', lifetime, words.warning, ''].join('\n');
   return {

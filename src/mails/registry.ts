@@ -4,6 +4,7 @@ import { connectorStoppedMail, connectorStoppedMailCatalogs } from './connector-
 import { deviceAddedMail, deviceMailCatalogs } from './device-mail.ts';
 import { externalIdentityMail, externalIdentityMailCatalogs } from './external-identity-mail.ts';
 import { invitationMail, invitationMailCatalogs } from './invitation-mail.ts';
+import { organizationInvitationMail, organizationInvitationMailCatalogs } from './organization-invitation-mail.ts';
 import { passkeyMail, passkeyMailCatalogs } from './passkey-mail.ts';
 import { pinMail, pinMailCatalogs } from './pin-mail.ts';
 import { recoveryCodeMail, recoveryCodeMailCatalogs } from './recovery-code-mail.ts';
@@ -20,6 +21,8 @@ export const mails = {
   deviceAdded: { catalogs: deviceMailCatalogs, make: deviceAddedMail },
   /** The link by which somebody comes to their first passkey or phone. */
   invitation: { catalogs: invitationMailCatalogs, make: invitationMail },
+  /** The link by which somebody joins an organisation. */
+  organizationInvitation: { catalogs: organizationInvitationMailCatalogs, make: organizationInvitationMail },
   /** A passkey was added or revoked. */
   passkey: { catalogs: passkeyMailCatalogs, make: passkeyMail },
   /** Another provider may sign the person in, or no longer. */

@@ -54,6 +54,11 @@ const makers: Readonly<Record<MailKindName, Make>> = {
       to,
     ),
   invitation: (of, value, to) => mails.invitation.make({ ...of, url: value('link'), lifetimeSeconds: 7 * 86_400 }, to),
+  organization_invitation: (of, value, to) =>
+    mails.organizationInvitation.make(
+      { ...of, url: value('link'), organizationName: value('organization'), lifetimeSeconds: 7 * 86_400 },
+      to,
+    ),
   device_added: (of, value, to) => mails.deviceAdded.make({ ...of, deviceName: value('device') }, to),
   passkey_added: (of, value, to) => mails.passkey.make('added', { ...of, passkeyName: value('passkey') }, to),
   passkey_revoked: (of, value, to) => mails.passkey.make('revoked', { ...of, passkeyName: value('passkey') }, to),

@@ -23,6 +23,7 @@ import { hookEndpoints } from './extending/hooks.ts';
 import { mappingEndpoints } from './extending/mappings.ts';
 import { webhookDeliveryEndpoints } from './extending/webhook-deliveries.ts';
 import { type Besides, kindEndpoints } from './kind-endpoints.ts';
+import { organizationInvitationEndpoints } from './organizations/invitations.ts';
 import { administratorEndpoints } from './people/administrators.ts';
 import { assignmentEndpoints } from './people/assignments.ts';
 import { browserSessionEndpoints } from './people/browser-sessions.ts';
@@ -80,6 +81,7 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...groupEndpoints,
   ...organizationEndpoints,
   ...organizationMemberEndpoints,
+  ...organizationInvitationEndpoints,
   ...deviceEndpoints,
   ...pushEndpoints,
   ...invitationEndpoints,

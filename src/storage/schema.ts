@@ -30,6 +30,7 @@ import type { LogoutNoticeTable } from './oidc/logout-notices.ts';
 import type { PushedRequestTable } from './oidc/pushed-requests.ts';
 import type { RefreshTokenTable } from './oidc/refresh-tokens.ts';
 import type { RevokedTokenTable } from './oidc/revoked-tokens.ts';
+import type { OrganizationInvitationTable } from './organizations/invitations.ts';
 import type { DirectoryCountTable } from './people/directory-counts.ts';
 import type { EmailChangeTable } from './people/email-changes.ts';
 import type { GroupMemberTable, GroupTable, ProviderGroupTable } from './people/groups.ts';
@@ -111,6 +112,7 @@ export interface Schema {
   organization_providers: OrganizationProviderTable;
   organization_groups: Omit<GroupTable, 'origin'> & { organization_id: string };
   organization_group_members: GroupMemberTable & { organization_id: string };
+  organization_invitations: OrganizationInvitationTable;
   custom_attributes: CustomAttributeTable;
   mapping_tables: MappingTableTable;
   hooks: KindTable<typeof hookFields>;

@@ -24,7 +24,15 @@ import { listPasskeysOfUser } from '../storage/sign-in/passkeys.ts';
 import { passkeyCatalogs } from '../texts/passkey-texts.ts';
 import { type StopDeps, stopQuestion, takeStop } from './stop-page.ts';
 import { linkPage, pathBelow, tokenCharsMax, waysPage, welcomeLanguage } from './welcome-page.ts';
-import { beginVisit, enrollmentOf, openWelcome, renewEnrollment, type VisitDeps, type WelcomeVisit } from './welcome-visit.ts';
+import {
+  beginVisit,
+  beginVisitOfMember,
+  enrollmentOf,
+  openWelcome,
+  renewEnrollment,
+  type VisitDeps,
+  type WelcomeVisit,
+} from './welcome-visit.ts';
 
 type WelcomeDeps = VisitDeps & PasskeyDeps & StopDeps;
 
@@ -71,11 +79,25 @@ async function take(services: WelcomeDeps, request: FastifyRequest, reply: Fasti
   const token = readField(request, 'token', tokenCharsMax);
   const cookie = await beginVisit(services, request.tenant, token, request.id);
   if (cookie !== undefined) return toWays(request, reply.header('set-cookie', cookie));
-  const refused = sharedError('management', 'not_found', 'invitation');
+  const member = await beginVisitOfMember(services, request.tenant, token, request.id);
+  if (member.ok) return toWays(request, reply.header('set-cookie', member.setCookie));
+  if (member.reason === 'here') return toJoin(request, reply, token);
+  const refused = sharedError('management', 'not_found', member.reason === 'unknown' ? 'invitation' : member.reason);
   if (wantsJson(request)) throw refused;
   recordRefusal(services, request, refused);
   return send(reply, 404, linkPage(request, true));
 }
+
+/** Whoever has an account joins on the account page: the token alone is worth nothing there. */
+const toJoin = ({ tenant }: FastifyRequest, reply: FastifyReply, token: string): FastifyReply =>
+  reply
+    .code(303)
+    .headers({
+      location: `${pathBelow(tenant, '/account/organizations/join')}?invitation=${encodeURIComponent(token)}`,
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+    })
+    .send();
 
 const limitStarts = ({ rateLimiter }: Parts<'rateLimiter'>, { tenant, clientAddress }: FastifyRequest): Promise<void> =>
   enforceRateLimit(rateLimiter, tenant, 'management', 'login_starts_per_ip', clientAddress);

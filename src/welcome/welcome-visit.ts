@@ -2,10 +2,12 @@
 // ends early when the invitation is revoked or the person is no longer active.
 import type { FastifyRequest } from 'fastify';
 import { createEnrollment, type Enrollment } from '../administration/people/enrollments.ts';
+import { beginByInvitation, unlessFull } from '../approvals/organization-invitations.ts';
 import { endOldPhones } from '../approvals/recovery/recoveries.ts';
 import { welcomePurpose } from '../crypto/sealed-columns.ts';
 import { hashSecret } from '../crypto/secret-hash.ts';
 import type { UserId } from '../domain/ids.ts';
+import type { Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
 import { soleCookie } from '../platform/cookies.ts';
@@ -46,6 +48,26 @@ export async function beginVisit(services: VisitDeps, tenant: Tenant, token: str
     return true;
   });
   return begun ? cookie.setCookie : undefined;
+}
+
+/**
+ * The same for an invitation into an organisation, whose account is made here. `here`: somebody has the address, and joins signed in;
+ * `full`: nobody is made a member of it any more.
+ */
+export async function beginVisitOfMember(
+  services: VisitDeps,
+  tenant: Tenant,
+  token: string,
+  requestId: string,
+): Promise<Outcome<{ readonly setCookie: string }, 'unknown' | 'here' | 'person_full' | 'organization_full'>> {
+  return unlessFull(() =>
+    services.database.write(tenant.id, async (queries) => {
+      const begun = await beginByInvitation(queries, services, tenant, token, requestId);
+      if (!begun.ok) return begun;
+      const enrollment = await createEnrollment(queries, services, tenant, begun.userId, false);
+      return { ok: true, setCookie: await admitToVisit(queries, services, tenant, begun.userId, enrollment) };
+    }),
+  );
 }
 
 /** Begins a visit in the caller's transaction, for whoever used up another link, with the enrolment made for them. Gives the cookie. */

@@ -62,6 +62,8 @@ for (const database of databases) {
         service_provider_id: null,
         initiated_ip: null,
         initiated_user_agent: null,
+        organization_id: null,
+        chosen_organization_id: null,
       } as const;
       const other = (await createUser(server.gatehouse.services, tenant)).id as UserId;
       const note = (queries: Queries, id: string, userId: UserId | undefined, addressBlock: string) => {

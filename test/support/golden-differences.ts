@@ -130,7 +130,12 @@ const differences: readonly Difference[] = [
       withoutMembers(body, [
         ...['sign-in:read', 'sign-in:write', 'organizations:read', 'organizations:write', '/organizations', '/organizations/{id}'],
         ...['/organization-roles', '/organization-roles/{name}', '/organizations/{id}/members', '/organizations/{id}/check-domains'],
-        ...['/organizations/{id}/members/{user_id}', '/users/{id}/organizations'],
+        ...['/organizations/{id}/members/{user_id}', '/users/{id}/organizations', '/organizations/{id}/invitations'],
+        ...[
+          '/organizations/{id}/invitations/{invitation_id}',
+          '/organizations/{id}/setup-links',
+          '/organizations/{id}/setup-links/{link_id}',
+        ],
       ]),
   },
   {

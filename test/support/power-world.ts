@@ -117,6 +117,7 @@ export async function makePowerWorld(server: TestServer, withKeyless: boolean): 
   await tenant.make('POST', '/organization-roles', { name: 'mark-organizations', scopes: ['orders:approve'] });
   const organization = await idOf('/organizations', { name: 'mark-organizations' });
   await tenant.make('PUT', `/organizations/${organization}/members/${plain.id}`, { roles: ['mark-organizations'] });
+  const asked = await idOf(`/organizations/${organization}/invitations`, { email: 'asked@mark-people.example', mail: false });
   const issuer = await idOf('/workload-issuers', { name: 'Platform', issuer: 'https://mark-clients.example/ci' });
   const resourceAssignment = await idOf(`/resources/${resource}/assignments`, { user_id: keyed.id });
   const spAssignment = await idOf(`/service-providers/${serviceProvider}/assignments`, { user_id: keyed.id });
@@ -171,7 +172,7 @@ export async function makePowerWorld(server: TestServer, withKeyless: boolean): 
       '/members/': everybody,
       '/devices/': [plainPhone.deviceId, keyedPhone.deviceId],
       '/passkeys/': passkeys.flatMap((one) => (one.ok ? [one.passkey.id] : [])),
-      '/invitations/': [invitation],
+      '/invitations/': [invitation, asked],
       '/external-identities/': links.map(({ id }) => id),
       '/service-providers/': [serviceProvider],
       '/assignments/': [assignment, spAssignment, resourceAssignment],

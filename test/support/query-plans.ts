@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 
 /** A handful of rows in any tenant. */
-const smallTables: ReadonlySet<string> = new Set(['tenants']);
+const smallTables: ReadonlySet<string> = new Set(['tenants', 'organization_roles']);
 /** SCIM filters that no index serves scan the directory on purpose, in slices; these are the names its statements give it. */
 const directoryNames: ReadonlySet<string> = new Set(['u', 'g', 'p']);
 

@@ -30,7 +30,7 @@ const unknownIds: Ids = {
   'workload-issuers': { id: unknownUuid() },
   'scim-tokens': { id: unknownUuid() },
   'organization-roles': { name: 'unknown-role' },
-  organizations: { id: unknownUuid(), user_id: unknownUuid(), token_id: unknownUuid() },
+  organizations: { id: unknownUuid(), user_id: unknownUuid(), token_id: unknownUuid(), invitation_id: unknownUuid() },
   users: {
     id: unknownUuid(),
     session_id: unknownUuid(),
@@ -75,6 +75,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
   const organization = await tenant.make('POST', '/organizations', { name: 'globex' });
   await tenant.make('PUT', `/organizations/${organization['id']}/members/${user.id}`, { roles: [`approver-${tenant.slug}`] });
   const ofOrganization = await tenant.make('POST', `/organizations/${organization['id']}/scim-tokens`, tokenBody);
+  const asked = await tenant.make('POST', `/organizations/${organization['id']}/invitations`, { email: 'asked@x.example' });
   const reached = await tenant.make('POST', `/resources/${resource['id']}/assignments`, { user_id: user.id });
   const stored = await services.tenants.bySlug(tenant.slug);
   assert.ok(stored !== undefined);
@@ -127,7 +128,12 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
     resources: { id: String(resource['id']), assignment_id: String(reached['id']) },
     'workload-issuers': { id: String(issuer['id']) },
     'organization-roles': { name: `approver-${tenant.slug}` },
-    organizations: { id: String(organization['id']), user_id: user.id, token_id: String(ofOrganization['id']) },
+    organizations: {
+      id: String(organization['id']),
+      user_id: user.id,
+      token_id: String(ofOrganization['id']),
+      invitation_id: String(asked['id']),
+    },
     users: {
       id: user.id,
       session_id: tokens.grantId,

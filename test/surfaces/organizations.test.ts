@@ -71,6 +71,32 @@ for (const database of databases)
       }
     });
 
+    it('whoever lets somebody manage an organisation may do what they may do there', async () => {
+      const all = ['organizations:write', 'users:read', 'users:write', 'invitations:write', 'sign-in:write'];
+      const [{ id }, user, manager] = [await make(), await person(), `role-${fresh()}`];
+      for (const lacking of all.slice(1)) {
+        const machine = await machineWith(
+          tenant,
+          all.filter((one) => one !== lacking),
+        );
+        const refused = await machine.call('POST', '/organization-roles', { name: manager, manage: true });
+        assert.match(String((await jsonOf(refused, 403))['message']), new RegExp(lacking));
+      }
+      for (const manage of [1, null, 'yes'])
+        assert.equal((await tenant.call('POST', '/organization-roles', { name: manager, manage })).status, 400);
+      const whole = await machineWith(tenant, all);
+      assert.equal((await whole.make('POST', '/organization-roles', { name: manager, manage: true }))['manage'], true);
+      const alone = await machineWith(tenant, ['organizations:write']);
+      const at = `/organizations/${String(id)}/members/${user}`;
+      assert.equal((await alone.call('PUT', at, {})).status, 201);
+      assert.equal((await alone.call('PUT', at, { roles: [manager] })).status, 403);
+      assert.equal((await alone.call('PATCH', `/organization-roles/${manager}`, { manage: false })).status, 403);
+      assert.equal((await whole.call('PUT', at, { roles: [manager] })).status, 200);
+      // An administrator may take away the last who manages.
+      assert.equal((await alone.call('PUT', at, { roles: [] })).status, 200);
+      assert.equal((await alone.call('DELETE', at)).status, 204);
+    });
+
     it('the list is searched by a part of a name, of what it is shown as, and by the id', async () => {
       const { id, name } = await make({ display_name: 'Häuser & 100%_Söhne' });
       const find = async (search: string): Promise<readonly unknown[]> => {

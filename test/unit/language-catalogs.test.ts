@@ -10,6 +10,7 @@ import { connectorStoppedMailCatalogs } from '../../src/mails/connector-stopped-
 import { deviceMailCatalogs } from '../../src/mails/device-mail.ts';
 import { externalIdentityMailCatalogs } from '../../src/mails/external-identity-mail.ts';
 import { invitationMailCatalogs } from '../../src/mails/invitation-mail.ts';
+import { organizationInvitationMailCatalogs } from '../../src/mails/organization-invitation-mail.ts';
 import { passkeyMailCatalogs } from '../../src/mails/passkey-mail.ts';
 import { pinMailCatalogs } from '../../src/mails/pin-mail.ts';
 import { recoveryCodeMailCatalogs } from '../../src/mails/recovery-code-mail.ts';
@@ -18,6 +19,7 @@ import { reportedMailCatalogs } from '../../src/mails/reported-mail.ts';
 import { webhookDisabledMailCatalogs } from '../../src/mails/webhook-disabled-mail.ts';
 import { wrongCodesMailCatalogs } from '../../src/mails/wrong-codes-mail.ts';
 import { accountCatalogs } from '../../src/texts/account/account-texts.ts';
+import { organizationCatalogs } from '../../src/texts/account/organization-texts.ts';
 import { enrollTexts, linkTexts, scanTexts } from '../../src/texts/app-link-texts.ts';
 import { approvalPageCatalogs } from '../../src/texts/approval-page-texts.ts';
 import { brandTexts } from '../../src/texts/brand-texts.ts';
@@ -38,6 +40,7 @@ const all = {
   'src/texts/pages/page-texts.ts': { pageCatalogs },
   'src/texts/brand-texts.ts': { brandTexts },
   'src/texts/account/account-texts.ts': { accountCatalogs },
+  'src/texts/account/organization-texts.ts': { organizationCatalogs },
   'src/texts/passkey-texts.ts': { passkeyCatalogs },
   'src/texts/setup-texts.ts': { setupCatalogs },
   'src/texts/welcome-texts.ts': { welcomeCatalogs },
@@ -51,6 +54,7 @@ const all = {
   'src/mails/passkey-mail.ts': { passkeyMailCatalogs },
   'src/mails/device-mail.ts': { deviceMailCatalogs },
   'src/mails/invitation-mail.ts': { invitationMailCatalogs },
+  'src/mails/organization-invitation-mail.ts': { organizationInvitationMailCatalogs },
   'src/mails/recovery-code-mail.ts': { recoveryCodeMailCatalogs },
   'src/mails/reported-mail.ts': { reportedMailCatalogs },
   'src/mails/wrong-codes-mail.ts': { wrongCodesMailCatalogs },

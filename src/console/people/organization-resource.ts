@@ -18,5 +18,6 @@ export const organizationRoles: ConsoleResource = {
   columns: [
     ['Description', (json) => text(json['description'] ?? '')],
     ['Scopes', (json) => (json['scopes'] as readonly string[]).join(', ')], // the API's shape
+    ['Manages the organisation', (json) => (json['manage'] === true ? 'yes' : '')],
   ],
 };

@@ -24,6 +24,7 @@ const mailKinds = {
   pin: { label: 'Code to sign in', placeholders: { code: { required: true, isSecret: true, sample: '482913' }, application: { sample: 'Portal' }, tenant, minutes } },
   approval: { label: 'Request to approve', placeholders: { link, application: { required: true, sample: 'Portal' }, message: { required: true, sample: 'Payment of 20 €' }, tenant, minutes } },
   invitation: { label: 'Invitation', placeholders: { link, tenant, lifetime: { sample: '7 days' } } },
+  organization_invitation: { label: 'Invitation into an organisation', placeholders: { link, organization: { required: true, sample: 'Globex' }, tenant, lifetime: { sample: '7 days' } } },
   device_added: { label: 'Phone added', placeholders: { device: { required: true, sample: 'Ada’s phone' }, tenant } },
   passkey_added: { label: 'Passkey added', placeholders: { passkey: { required: true, sample: 'Laptop' }, tenant } },
   passkey_revoked: { label: 'Passkey revoked', placeholders: { passkey: { required: true, sample: 'Laptop' }, tenant } },

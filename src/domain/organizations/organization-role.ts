@@ -1,10 +1,10 @@
 // Roles in organisations (design 19), as a tenant registers them: what each gives of the tenant's APIs. A member of an organisation holds
 // some of them there, and nowhere else. Pure.
 import { organizationRolesMax, roleNameCharsMax, scopeNameCharsMax, scopesPerListMax, textCharsMax } from '../../contract/limits.ts';
-import { field, list, text } from '../field.ts';
+import { field, flag, list, text } from '../field.ts';
 import { defineKind, type KindFault } from '../kind.ts';
 import { standardScopes } from '../oidc/standard-scopes.ts';
-import { capabilitiesIn } from '../people/capabilities.ts';
+import { type Capability, capabilitiesIn } from '../people/capabilities.ts';
 import { organizationScopes } from './tenant-organizations.ts';
 
 /** How a role is called. */
@@ -24,7 +24,12 @@ export const organizationRoleFields = {
   description: field('description', text(textCharsMax), { label: 'Description' }),
   scopes: field('scopes', list(scopeName, scopesPerListMax), { default: [], label: 'Scopes it gives', check: scopesFault,
     help: 'One a line: scopes of your APIs. Whoever signs in has them in an organisation where they hold a role that names them, and nowhere else.' }),
+  manage: field('manage', flag, { default: false, label: 'May manage the organisation',
+    help: 'Whoever holds it sees the members on the account page, invites, removes, gives every role of this list, and connects the organisation’s own sign-in.' }),
 } as const;
+
+/** What whoever manages an organisation may do there: held by whoever lets somebody. */
+export const powerOfManagers: readonly Capability[] = ['users:read', 'users:write', 'invitations:write', 'sign-in:write'];
 
 export const organizationRoleKind = defineKind({
   noun: 'organization_role',
@@ -34,9 +39,9 @@ export const organizationRoleKind = defineKind({
   key: 'name',
   unique: [['name', 'The name is in use.']],
   atMost: { count: organizationRolesMax, field: 'name', of: 'organisation roles' },
-  power: { read: 'organizations:read', write: 'organizations:write' },
+  power: { read: 'organizations:read', write: 'organizations:write', needs: ({ manage }) => (manage ? powerOfManagers : []) },
   searched: ({ name, description }) => [name, description],
-  told: { created: ({ scopes }) => ({ scopes }), changed: ({ scopes }) => ({ scopes }) },
+  told: { created: ({ scopes, manage }) => ({ scopes, manage }), changed: ({ scopes, manage }) => ({ scopes, manage }) },
   defaultsLeftOut: { but: [] },
   summaries: {
     create: 'Add a role that members of organisations may hold; its scopes are given by roles alone from then on',
@@ -48,7 +53,7 @@ export const organizationRoleKind = defineKind({
   pages: {
     singular: 'Organisation role',
     plural: 'Organisation roles',
-    about: 'What members of an organisation may do there: a name your applications read, and scopes of your APIs.',
+    about: 'What members of an organisation may do there: a name your applications read, scopes of your APIs, and whether they manage it.',
     searchHint: 'A part of the name or description',
     title: 'name',
     deletion: 'This cannot be undone. A role that a member holds stays.',

@@ -121,7 +121,10 @@ function describe(invitation: Invitation, nowMs: number): Json {
 }
 
 /** What became of a link. */
-export function linkState({ used_at: usedAt, revoked_at: revokedAt, expires_at: expiresAt }: Invitation, nowMs: number): string {
+export function linkState(
+  { used_at: usedAt, revoked_at: revokedAt, expires_at: expiresAt }: Pick<Invitation, 'used_at' | 'revoked_at' | 'expires_at'>,
+  nowMs: number,
+): string {
   if (usedAt !== null) return 'used';
   if (revokedAt !== null) return 'revoked';
   return expiresAt > nowMs ? 'open' : 'expired';

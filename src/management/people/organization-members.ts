@@ -1,6 +1,10 @@
 // `/organizations/{id}/members` and `/users/{id}/organizations`: who is in which organisation, and with which roles there.
 import Type from 'typebox';
 import { membersPerOrganizationMax, organizationRolesMax, organizationsPerPersonMax, roleNameCharsMax } from '../../contract/limits.ts';
+import type { TenantId } from '../../domain/ids.ts';
+import { powerOfManagers } from '../../domain/organizations/organization-role.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { listManagingRoles } from '../../storage/organizations/managers.ts';
 import {
   type Belonging,
   countMembers,
@@ -61,7 +65,7 @@ export const organizationMemberEndpoints: readonly Endpoint[] = [
         const { id, members } = await requireOrganization(queries, tenant.id, params['id']!);
         return {
           found: await listMembers(queries, tenant.id, id, { search, after, limit: page.limit + 1 }),
-          total: search === undefined ? members : await countMembers(queries, tenant.id, id, search),
+          total: search === undefined ? members : await countMembers(queries, tenant.id, id, { search }),
         };
       });
       return { ...listOf(page, found, ({ name, userId }) => JSON.stringify([name, userId]), memberToJson), total };
@@ -73,7 +77,7 @@ export const organizationMemberEndpoints: readonly Endpoint[] = [
     capability: 'organizations:write',
     actsOn: async (_queries, { params }) => [params['user_id']!],
     summary:
-      'Make a person a member with these roles, or change those of a member; without `roles` they stay as they are, and a new member has none',
+      'Make a person a member with these roles, or change those of a member; without `roles` they stay as they are, and a new member has none. A role with `manage` takes what it lets people do: `users:read`, `users:write`, `invitations:write` and `sign-in:write`',
     body: closed({ roles: Type.Optional(roleNames) }),
     answer: Type.Object(membership),
     status: 200,
@@ -113,10 +117,11 @@ export const organizationMemberEndpoints: readonly Endpoint[] = [
 ];
 
 async function put(call: Call<undefined, { readonly roles?: readonly string[] | undefined }>): Promise<unknown> {
-  const { services, tenant, params, body } = call;
+  const { services, tenant, params, body, scopes } = call;
   const wanted = body.roles && [...new Set(body.roles)].sort();
   return services.database.write(tenant.id, async (queries) => {
     const { id } = await requireOrganization(queries, tenant.id, params['id']!);
+    await requireMayGive(queries, tenant.id, scopes, wanted ?? []);
     const user = await lockUser(queries, services.database.dialect, tenant.id, params['user_id']!);
     if (user === undefined) throw unknownUser();
     const joined = await putMember(queries, tenant.id, { organizationId: id, userId: user.id, roles: wanted });
@@ -139,6 +144,18 @@ async function put(call: Call<undefined, { readonly roles?: readonly string[] | 
     const json = { user_id: user.id, roles, created_at: isoTime(joined.createdAt) };
     return joined.was === 'none' ? withStatus(201, json) : json;
   });
+}
+
+/** Whoever lets somebody manage an organisation may do what they may do there then. @throws management.forbidden */
+export async function requireMayGive(
+  queries: Queries,
+  tenant: TenantId,
+  scopes: readonly string[],
+  roles: readonly string[],
+): Promise<void> {
+  if (roles.length === 0) return;
+  const managing = await listManagingRoles(queries, tenant);
+  if (roles.some((role) => managing.has(role))) requireCapabilities(powerOfManagers, scopes);
 }
 
 function placeOf(text: string): readonly [name: string, id: string] {

@@ -10,6 +10,9 @@ import { databaseNowMs } from '../engine/instance.ts';
 import { dialectOf, idAmong } from '../engine/rows/id-list.ts';
 import { statement } from '../engine/statement.ts';
 import { containsPattern } from '../engine/trigram-search.ts';
+import { withdrawInvitationsOf } from '../organizations/invitations.ts';
+import { leavesManager } from '../organizations/managers.ts';
+import { holdOrganization } from '../organizations/organization-hold.ts';
 import { touchGroupsOfUser } from './group-writer.ts';
 
 export interface OrganizationMemberTable {
@@ -38,18 +41,24 @@ interface Membership {
 
 /** Why somebody does not become a member; `unknown_role` names the first role the tenant does not have. */
 type Unjoined =
-  | { readonly reason: 'unknown' | 'organization_full' | 'person_full' }
+  | { readonly reason: 'unknown' | 'organization_full' | 'person_full' | 'last_manager' }
   | { readonly reason: 'unknown_role'; readonly role: string };
 
 type Joined =
   | { readonly ok: true; readonly was: 'none' | 'same' | 'other'; readonly roles: readonly string[]; readonly createdAt: number }
   | ({ readonly ok: false } & Unjoined);
 
+interface Joining extends Omit<Membership, 'roles'> {
+  readonly roles: Membership['roles'] | undefined;
+  /** True where a member changes them: somebody still manages the organisation afterwards. */
+  readonly keepsManager?: boolean;
+}
+
 /** Makes a person a member with these roles, or changes those of one who is; without roles they stay. The caller holds the person's row. */
 export async function putMember(
   queries: Queries,
   tenant: TenantId,
-  { organizationId, userId, roles: wanted }: Omit<Membership, 'roles'> & { readonly roles: Membership['roles'] | undefined },
+  { organizationId, userId, roles: wanted, keepsManager = false }: Joining,
 ): Promise<Joined> {
   const unknown = await findUnknownRole(queries, tenant, wanted ?? []);
   if (unknown !== undefined) return { ok: false, reason: 'unknown_role', role: unknown };
@@ -60,13 +69,14 @@ export async function putMember(
   const text = JSON.stringify(roles);
   if (before !== undefined) {
     if (before.roles === text) return { ok: true, was: 'same', roles, createdAt: before.created_at };
-    await queries
+    const change = queries
       .updateTable('organization_members')
       .set({ roles: text })
       .where('tenant_id', '=', tenant)
       .where('organization_id', '=', organizationId)
-      .where('user_id', '=', userId)
-      .execute();
+      .where('user_id', '=', userId);
+    const changed = await (keepsManager ? change.where(leavesManager(tenant, organizationId, text)) : change).executeTakeFirst();
+    if (changed.numUpdatedRows !== 1n) return { ok: false, reason: 'last_manager' };
     return { ok: true, was: 'other', roles, createdAt: before.created_at };
   }
   const own = await queries
@@ -109,16 +119,6 @@ export async function holdKnownRoles(queries: Queries, tenant: TenantId, names: 
   return rows.map(({ name }) => name).sort();
 }
 
-async function holdOrganization(queries: Queries, tenant: TenantId, id: string): Promise<boolean> {
-  const { numUpdatedRows: rows } = await queries
-    .updateTable('organizations')
-    .set((eb) => ({ members: eb.ref('members') }))
-    .where('tenant_id', '=', tenant)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return rows === 1n;
-}
-
 const findRow = (queries: Queries, tenant: TenantId, organization: string, user: string) =>
   queries
     .selectFrom('organization_members')
@@ -133,18 +133,28 @@ export const isMember = async (queries: Queries, tenant: TenantId, organization:
 
 /** Ends a membership; false when there was none. */
 export async function deleteMember(queries: Queries, tenant: TenantId, organization: string, user: string): Promise<boolean> {
-  if (!(await holdOrganization(queries, tenant, organization))) return false;
+  return (await endMembership(queries, tenant, { organization, user, keepsManager: false })) === 'ended';
+}
+
+/** The same for a member who does it: nobody takes the last away who manages. */
+export async function endMembership(
+  queries: Queries,
+  tenant: TenantId,
+  { organization, user, keepsManager }: { readonly organization: string; readonly user: string; readonly keepsManager: boolean },
+): Promise<'ended' | 'unknown' | 'last_manager'> {
+  if (!(await holdOrganization(queries, tenant, organization))) return 'unknown';
   await touchGroupsOfUser(queries, { tenant, organization }, user as UserId); // a look-up key, not yet known to be an id
-  const rows = await queries
+  const own = queries
     .deleteFrom('organization_members')
     .where('tenant_id', '=', tenant)
     .where('organization_id', '=', organization)
     .where('user_id', '=', user as UserId) // a look-up key, not yet known to be an id
-    .returning('user_id')
-    .execute();
-  if (rows.length === 0) return false;
+    .returning('user_id');
+  const rows = await (keepsManager ? own.where(leavesManager(tenant, organization)) : own).execute();
+  if (rows.length === 0) return (await findRow(queries, tenant, organization, user)) === undefined ? 'unknown' : 'last_manager';
   await countOf(queries, tenant, -1).where('id', '=', organization).execute();
-  return true;
+  await withdrawInvitationsOf(queries, tenant, organization, user as UserId); // a member's, so an id
+  return 'ended';
 }
 
 /** Ends every membership of somebody who is about to be nobody; the caller holds the person's row. */
@@ -185,6 +195,8 @@ export interface ListedMember extends Membership {
 
 interface MemberPage {
   readonly search?: string | undefined;
+  /** Searches main addresses alone, for whoever sees no others. */
+  readonly byMainEmail?: boolean;
   /** The last member of the page before. */
   readonly after?: readonly [name: string, id: string] | undefined;
   readonly limit: number;
@@ -192,7 +204,12 @@ interface MemberPage {
 
 const nameOf = sql<string>`coalesce(u.display_name_key, u.user_name_key, '')`;
 
-const membersOf = (queries: Queries, tenant: TenantId, organization: string, search: string | undefined) => {
+const membersOf = (
+  queries: Queries,
+  tenant: TenantId,
+  organization: string,
+  { search, byMainEmail = false }: Pick<MemberPage, 'search' | 'byMainEmail'>,
+) => {
   const all = queries
     .selectFrom('organization_members as m')
     .innerJoin('users as u', (join) => join.onRef('u.tenant_id', '=', 'm.tenant_id').onRef('u.id', '=', 'm.user_id'))
@@ -211,7 +228,8 @@ const membersOf = (queries: Queries, tenant: TenantId, organization: string, sea
           .select('e.user_id')
           .whereRef('e.tenant_id', '=', 'm.tenant_id')
           .whereRef('e.user_id', '=', 'm.user_id')
-          .where(has('e.value_key')),
+          .where(has('e.value_key'))
+          .where('e.is_primary', '>=', byMainEmail ? 1 : 0),
       ),
     ]),
   );
@@ -222,10 +240,10 @@ export async function listMembers(
   queries: Queries,
   tenant: TenantId,
   organization: string,
-  { search, after, limit }: MemberPage,
+  { after, limit, ...searched }: MemberPage,
 ): Promise<readonly ListedMember[]> {
   const order = dialectOf(queries) === 'postgres' ? sql<string>`${nameOf} COLLATE "C"` : nameOf;
-  const some = membersOf(queries, tenant, organization, search)
+  const some = membersOf(queries, tenant, organization, searched)
     .select([
       'm.organization_id',
       'm.user_id',
@@ -253,8 +271,13 @@ export async function listMembers(
 }
 
 /** How many members a search finds. */
-export async function countMembers(queries: Queries, tenant: TenantId, organization: string, search: string): Promise<number> {
-  const row = await membersOf(queries, tenant, organization, search)
+export async function countMembers(
+  queries: Queries,
+  tenant: TenantId,
+  organization: string,
+  searched: Pick<MemberPage, 'search' | 'byMainEmail'>,
+): Promise<number> {
+  const row = await membersOf(queries, tenant, organization, searched)
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow();
   return Number(row.n);

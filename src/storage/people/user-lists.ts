@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { Directory } from '../../domain/organizations/directory.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
-import { idInSlot, idList } from '../engine/rows/id-list.ts';
+import { idAmong, idInSlot, idList } from '../engine/rows/id-list.ts';
 import { compilable, statement, type Value } from '../engine/statement.ts';
 import type { UserAddressTable, UserEmail, UserValueTable } from './user-rows.ts';
 
@@ -134,4 +134,17 @@ export async function findUserAddress(queries: Queries, tenant: TenantId, userId
     .orderBy('position')
     .limit(1)
     .executeTakeFirst();
+}
+
+/** The main addresses of these people. */
+export async function listMainEmails(queries: Queries, tenant: TenantId, users: readonly UserId[]): Promise<ReadonlyMap<UserId, string>> {
+  if (users.length === 0) return new Map();
+  const rows = await queries
+    .selectFrom('user_emails')
+    .select(['user_id', 'value'])
+    .where('tenant_id', '=', tenant)
+    .where(idAmong(queries, 'user_id', users))
+    .where('is_primary', '=', 1)
+    .execute();
+  return new Map(rows.map((row) => [row.user_id, row.value]));
 }

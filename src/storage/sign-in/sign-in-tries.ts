@@ -42,6 +42,8 @@ export interface SignInTryTable {
   started_at: number;
   updated_at: number;
   expires_at: number;
+  /** The one it was for, where it was for one. */
+  organization_id: string | null;
 }
 
 export interface SignInLineTable {
@@ -79,7 +81,8 @@ export interface TrySubject {
 
 /** What a try is about: a login transaction, and the block of the address it came from. */
 export interface Tried {
-  readonly login: Pick<LoginTransaction, 'id' | 'kind' | 'client_id' | 'service_provider_id' | 'initiated_ip' | 'initiated_user_agent'>;
+  readonly login: Pick<LoginTransaction, 'id' | 'kind' | 'client_id' | 'service_provider_id' | 'initiated_ip' | 'initiated_user_agent'> &
+    Pick<LoginTransaction, 'organization_id' | 'chosen_organization_id'>;
   readonly addressBlock: string;
 }
 
@@ -120,6 +123,7 @@ export async function noteTry(
     ip: login.initiated_ip,
     addressBlock,
     userAgent: login.initiated_user_agent,
+    organizationId: login.organization_id ?? login.chosen_organization_id,
     type: line.type,
     failed: failedCheck(line, check),
     requestId: line.requestId ?? null,
@@ -206,6 +210,7 @@ type TryValues = {
   readonly ip: string | null;
   readonly addressBlock: string;
   readonly userAgent: string | null;
+  readonly organizationId: string | null;
   readonly type: string;
   readonly failed: string | null;
   readonly requestId: string | null;
@@ -232,6 +237,7 @@ const insertTry = statement((queries, values: TryValues) =>
       started_at: databaseNowMs,
       updated_at: databaseNowMs,
       expires_at: sql<number>`${databaseNowMs} + ${values.keptMs}`,
+      organization_id: values.organizationId,
     })
     .onConflict((on) => on.doNothing())
     .returning('id'),
@@ -242,6 +248,7 @@ const updateTry = statement((queries, values: TryValues & { readonly isNamed: nu
     queries,
     sql<{ readonly id: string }>`
     UPDATE sign_in_tries SET type = ${values.type}, failed_check = ${values.failed}, request_id = ${values.requestId}, updated_at = ${databaseNowMs},
+      organization_id = coalesce(${values.organizationId}, organization_id),
       user_id = CASE WHEN ${values.isNamed} = 1 THEN ${values.userId} ELSE user_id END,
       typed = CASE WHEN ${values.isNamed} = 1 THEN ${values.typed} ELSE typed END,
       typed_key = CASE WHEN ${values.isNamed} = 1 THEN ${values.typedKey} ELSE typed_key END,

@@ -116,4 +116,5 @@ const expectedOf = {
   unknown_role: 'roles that are there',
   person_full: `at most ${organizationsPerPersonMax} organisations of a person`,
   organization_full: `at most ${membersPerOrganizationMax} members of an organisation`,
+  last_manager: 'somebody who manages the organisation',
 } as const;

@@ -1443,6 +1443,7 @@ CREATE TABLE sign_in_tries (
   started_at bigint NOT NULL,
   updated_at bigint NOT NULL,
   expires_at bigint NOT NULL,
+  organization_id text COLLATE "C",
   CONSTRAINT sign_in_tries_pkey PRIMARY KEY (tenant_id, id)
 );
 
@@ -1523,6 +1524,7 @@ CREATE TABLE organization_roles (
   scopes text COLLATE "C" NOT NULL,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
+  manage bigint NOT NULL DEFAULT 0,
   CONSTRAINT organization_roles_pkey PRIMARY KEY (tenant_id, name)
 );
 
@@ -1572,6 +1574,24 @@ CREATE TABLE organization_providers (
   alias text COLLATE "C" NOT NULL,
   organization_id text COLLATE "C" NOT NULL,
   CONSTRAINT organization_providers_pkey PRIMARY KEY (tenant_id, alias)
+);
+
+CREATE TABLE organization_invitations (
+  tenant_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  email text COLLATE "C" NOT NULL,
+  email_key text COLLATE "C" NOT NULL,
+  roles text COLLATE "C" NOT NULL,
+  token_hash text COLLATE "C" NOT NULL,
+  mailed bigint NOT NULL,
+  invited_by text COLLATE "C",
+  created_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  used_at bigint,
+  revoked_at bigint,
+  CONSTRAINT organization_invitations_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT organization_invitations_tenant_id_token_hash_key UNIQUE (tenant_id, token_hash)
 );
 
 CREATE TABLE organization_groups (
@@ -1727,6 +1747,8 @@ ALTER TABLE organization_members ADD CONSTRAINT organization_members_tenant_id_u
 ALTER TABLE organization_domains ADD CONSTRAINT organization_domains_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE organization_providers ADD CONSTRAINT organization_providers_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE organization_invitations ADD CONSTRAINT organization_invitations_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE organization_groups ADD CONSTRAINT organization_groups_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
@@ -2094,6 +2116,14 @@ CREATE INDEX organization_domains_by_organization_id ON public.organization_doma
 
 CREATE INDEX organization_providers_by_organization_id ON public.organization_providers USING btree (tenant_id, organization_id);
 
+CREATE INDEX organization_invitations_by_organization_id_id ON public.organization_invitations USING btree (tenant_id, organization_id, id);
+
+CREATE INDEX organization_invitations_by_organization_id_email_key ON public.organization_invitations USING btree (tenant_id, organization_id, email_key);
+
+CREATE INDEX organization_invitations_by_expires_at ON public.organization_invitations USING btree (tenant_id, expires_at);
+
+CREATE INDEX sign_in_tries_by_organization_id_started_at ON public.sign_in_tries USING btree (tenant_id, organization_id, started_at) WHERE (organization_id IS NOT NULL);
+
 CREATE INDEX organization_groups_by_organization_id_created_at_id ON public.organization_groups USING btree (tenant_id, organization_id, created_at, id);
 
 CREATE INDEX organization_group_members_by_organization_id_user_id_group_id ON public.organization_group_members USING btree (tenant_id, organization_id, user_id, group_id);
@@ -2360,6 +2390,10 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (581, 'organization-capabilities', gatehouse_now_ms()),
   (582, 'organizations-of-grants', gatehouse_now_ms()),
   (583, 'organization-sign-in', gatehouse_now_ms()),
+  (590, 'managers-of-organizations', gatehouse_now_ms()),
+  (591, 'organization-invitations', gatehouse_now_ms()),
+  (592, 'organizations-of-tries', gatehouse_now_ms()),
+  (593, 'tries-by-organization', gatehouse_now_ms()),
   (597, 'organization-scim', gatehouse_now_ms()),
   (598, 'scim-tokens-by-organization', gatehouse_now_ms()),
   (599, 'scim-tokens-by-maker', gatehouse_now_ms());

@@ -578,7 +578,7 @@ CREATE INDEX "clients_by_origin_expires_at" ON "clients" ("tenant_id", "origin",
 
 CREATE INDEX "clients_by_expires_at" ON "clients" ("tenant_id", "expires_at") WHERE expires_at IS NOT NULL;
 
-CREATE TABLE "sign_in_tries" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "user_id" TEXT NOT NULL, "typed" TEXT, "typed_key" TEXT, "subject_check" TEXT, "application" TEXT NOT NULL, "ip" TEXT, "address_block" TEXT NOT NULL, "user_agent" TEXT, "type" TEXT NOT NULL, "failed_check" TEXT, "request_id" TEXT, "started_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "expires_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "id")) STRICT, WITHOUT ROWID;
+CREATE TABLE "sign_in_tries" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "user_id" TEXT NOT NULL, "typed" TEXT, "typed_key" TEXT, "subject_check" TEXT, "application" TEXT NOT NULL, "ip" TEXT, "address_block" TEXT NOT NULL, "user_agent" TEXT, "type" TEXT NOT NULL, "failed_check" TEXT, "request_id" TEXT, "started_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "expires_at" INTEGER NOT NULL, "organization_id" TEXT, PRIMARY KEY ("tenant_id", "id")) STRICT, WITHOUT ROWID;
 
 CREATE INDEX "sign_in_tries_by_started_at_id" ON "sign_in_tries" ("tenant_id", "started_at", "id");
 
@@ -612,7 +612,7 @@ CREATE INDEX "scim_tokens_by_expires_at" ON "scim_tokens" ("tenant_id", "expires
 
 CREATE INDEX "sign_in_tries_by_address_block_user_id_started_at_id" ON "sign_in_tries" ("tenant_id", "address_block", "user_id", "started_at", "id");
 
-CREATE TABLE "organization_roles" ("tenant_id" TEXT NOT NULL, "name" TEXT NOT NULL, "description" TEXT, "scopes" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "name")) STRICT, WITHOUT ROWID;
+CREATE TABLE "organization_roles" ("tenant_id" TEXT NOT NULL, "name" TEXT NOT NULL, "description" TEXT, "scopes" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "manage" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY ("tenant_id", "name")) STRICT, WITHOUT ROWID;
 
 CREATE TABLE "organizations" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name" TEXT NOT NULL, "display_name" TEXT, "metadata" TEXT NOT NULL, "enabled" INTEGER NOT NULL, "members" INTEGER NOT NULL, "search_key" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "join" TEXT NOT NULL DEFAULT '["invitation"]', "default_roles" TEXT NOT NULL DEFAULT '[]', "domains" TEXT NOT NULL DEFAULT '[]', "identity_providers" TEXT NOT NULL DEFAULT '[]', "sign_in" TEXT NOT NULL DEFAULT 'any', "acr_min" TEXT, "branding" TEXT NOT NULL DEFAULT '{}', PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "name")) STRICT, WITHOUT ROWID;
 
@@ -627,6 +627,16 @@ CREATE INDEX "organization_domains_by_organization_id" ON "organization_domains"
 CREATE TABLE "organization_providers" ("tenant_id" TEXT NOT NULL, "alias" TEXT NOT NULL, "organization_id" TEXT NOT NULL, PRIMARY KEY ("tenant_id", "alias"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
 
 CREATE INDEX "organization_providers_by_organization_id" ON "organization_providers" ("tenant_id", "organization_id");
+
+CREATE TABLE "organization_invitations" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "email" TEXT NOT NULL, "email_key" TEXT NOT NULL, "roles" TEXT NOT NULL, "token_hash" TEXT NOT NULL, "mailed" INTEGER NOT NULL, "invited_by" TEXT, "created_at" INTEGER NOT NULL, "expires_at" INTEGER NOT NULL, "used_at" INTEGER, "revoked_at" INTEGER, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "token_hash"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "organization_invitations_by_organization_id_id" ON "organization_invitations" ("tenant_id", "organization_id", "id");
+
+CREATE INDEX "organization_invitations_by_organization_id_email_key" ON "organization_invitations" ("tenant_id", "organization_id", "email_key");
+
+CREATE INDEX "organization_invitations_by_expires_at" ON "organization_invitations" ("tenant_id", "expires_at");
+
+CREATE INDEX "sign_in_tries_by_organization_id_started_at" ON "sign_in_tries" ("tenant_id", "organization_id", "started_at") WHERE organization_id IS NOT NULL;
 
 CREATE TABLE "organization_groups" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "display_name" TEXT NOT NULL, "display_name_key" TEXT NOT NULL, "display_name_reversed" TEXT, "external_id" TEXT, "external_id_reversed" TEXT, "version" INTEGER NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "organization_id", "display_name_key"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
 
@@ -804,6 +814,11 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('organization_groups', 'organization_groups', '1000000 500000 1'),
   ('organization_groups', 'organization_groups_by_organization_id_created_at_id', '1000000 500000 10 5 2'),
   ('organization_groups', 'sqlite_autoindex_organization_groups_2', '1000000 500000 10 1'),
+  ('organization_invitations', 'organization_invitations', '1000000 500000 1'),
+  ('organization_invitations', 'organization_invitations_by_expires_at', '1000000 500000 10'),
+  ('organization_invitations', 'organization_invitations_by_organization_id_email_key', '1000000 500000 10 5'),
+  ('organization_invitations', 'organization_invitations_by_organization_id_id', '1000000 500000 10 5'),
+  ('organization_invitations', 'sqlite_autoindex_organization_invitations_2', '1000000 500000 1'),
   ('organization_members', 'organization_members', '1000000 500000 10 1'),
   ('organization_members', 'organization_members_by_user_id_organization_id', '1000000 500000 10 5'),
   ('organization_providers', 'organization_providers', '1000000 500000 1'),
@@ -877,6 +892,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('sign_in_tries', 'sign_in_tries_by_address_block_user_id_started_at_id', '1000000 500000 10 5 2 1'),
   ('sign_in_tries', 'sign_in_tries_by_application_started_at_id', '1000000 500000 10 5 2'),
   ('sign_in_tries', 'sign_in_tries_by_expires_at', '1000000 500000 10'),
+  ('sign_in_tries', 'sign_in_tries_by_organization_id_started_at', '10000 5000 10 5'),
   ('sign_in_tries', 'sign_in_tries_by_started_at_id', '1000000 500000 10 5'),
   ('sign_in_tries', 'sign_in_tries_by_user_id_started_at_id', '1000000 500000 10 5 2'),
   ('signing_keys', 'signing_keys', '1000000 500000 1'),
@@ -1095,6 +1111,10 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (581, 'organization-capabilities', gatehouse_now_ms()),
   (582, 'organizations-of-grants', gatehouse_now_ms()),
   (583, 'organization-sign-in', gatehouse_now_ms()),
+  (590, 'managers-of-organizations', gatehouse_now_ms()),
+  (591, 'organization-invitations', gatehouse_now_ms()),
+  (592, 'organizations-of-tries', gatehouse_now_ms()),
+  (593, 'tries-by-organization', gatehouse_now_ms()),
   (597, 'organization-scim', gatehouse_now_ms()),
   (598, 'scim-tokens-by-organization', gatehouse_now_ms()),
   (599, 'scim-tokens-by-maker', gatehouse_now_ms());

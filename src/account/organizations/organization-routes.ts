@@ -1,0 +1,38 @@
+// The routes of organisations on the account page: one's own, and those one manages.
+import type { Handler, Route } from '../../http/surface.ts';
+import type { ShowPage, TakeForm } from '../account-routes.ts';
+import { invitationsPage, invite, sendAgain, withdraw } from './invitation-pages.ts';
+import { memberPage, membersPage, saveMember, takeMemberAway } from './member-pages.ts';
+import { join, joinPage, leave, leaveQuestion, organizationsPage } from './own-organizations.ts';
+import { signInsPage } from './sign-ins-page.ts';
+
+interface Pages {
+  readonly page: (show: ShowPage) => Handler;
+  readonly form: (take: TakeForm) => Handler;
+}
+type Params = Readonly<Record<string, string>>;
+
+const entryOf = (params: Params) => ({ id: params['id'] ?? '', member: params['member'] ?? '', invitation: params['invitation'] ?? '' });
+
+export function organizationRoutes(route: Route, { page, form }: Pages): void {
+  const at = '/organizations/:id';
+  route('/organizations', { GET: page(organizationsPage) });
+  route('/organizations/join', { GET: page(joinPage), POST: form(join) });
+  route(at, { GET: page((visit, params) => membersPage(visit, entryOf(params).id)) });
+  route(`${at}/leave`, {
+    GET: page((visit, params) => leaveQuestion(visit, entryOf(params).id)),
+    POST: form((visit, _typed, params) => leave(visit, entryOf(params).id)),
+  });
+  route(`${at}/members/:member`, {
+    GET: page((visit, params) => memberPage(visit, entryOf(params))),
+    POST: form((visit, typed, params) => saveMember(visit, typed, entryOf(params))),
+  });
+  route(`${at}/members/:member/remove`, { POST: form((visit, _typed, params) => takeMemberAway(visit, entryOf(params))) });
+  route(`${at}/invitations`, {
+    GET: page((visit, params) => invitationsPage(visit, entryOf(params).id)),
+    POST: form((visit, typed, params) => invite(visit, typed, entryOf(params).id)),
+  });
+  route(`${at}/invitations/:invitation/again`, { POST: form((visit, _typed, params) => sendAgain(visit, entryOf(params))) });
+  route(`${at}/invitations/:invitation/withdraw`, { POST: form((visit, _typed, params) => withdraw(visit, entryOf(params))) });
+  route(`${at}/sign-ins`, { GET: page((visit, params) => signInsPage(visit, entryOf(params).id)) });
+}
