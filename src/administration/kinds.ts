@@ -4,7 +4,7 @@
 import type { EventType, TypedEvent } from '../contract/events.ts';
 import { type Fields, type Json, missingField, type ValuesOf } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
-import { type Context, fullFault, givenFault, type Kind, type KindFault, nameOfField, type Thing } from '../domain/kind.ts';
+import { type Context, fullFault, givenFault, type Kind, type KindFault, type Thing } from '../domain/kind.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Capability } from '../domain/people/capabilities.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
@@ -15,7 +15,7 @@ import { type KindRows, rowsOf } from '../storage/registry/kind-rows.ts';
 import { lockTenantSettings } from '../storage/registry/tenants.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 import { changedSecret, makeSecret, movedSecret, secretOf, type Wanted, wantedOf } from './kind-values.ts';
-import { unlessTaken } from './taken.ts';
+import { firstTaken, spelledTaken, takenOf, unlessTaken } from './taken.ts';
 
 type KindStore = Pick<Administration, 'cache' | 'clock' | 'database' | 'encryption'>;
 
@@ -135,6 +135,8 @@ export interface Writing {
   readonly acting: Pick<Acting, 'tenant' | 'by'>;
 }
 
+const placeOf = ({ store, acting }: Writing) => ({ dialect: store.database.dialect, tenant: acting.tenant.id });
+
 const sealingOf = ({ store, acting }: Writing) => ({ encryption: store.encryption, tenant: acting.tenant.id });
 
 /** Stores a thing whose values were read, with its audit record; a fault where a value is taken. One that has no secret gets its own. */
@@ -146,7 +148,7 @@ export async function addThing<T extends Fields>(
 ): Promise<({ readonly ok: true } & Made<T>) | Faulty> {
   const { tenant } = writing.acting;
   const key = kind.key === 'id' ? id : String((values as Json)[kind.key]);
-  const spelled = await spelledTaken({ kind, rows }, queries, writing, values, undefined);
+  const spelled = await spelledTaken({ kind, rows }, queries, placeOf(writing), values, undefined);
   if (spelled !== undefined) return { ok: false, fault: spelled };
   const secret = clear ?? makeSecret(kind);
   const thing = await rows.insert(queries, tenant.id, key, { ...values, ...secretOf(kind, sealingOf(writing), key, secret) });
@@ -231,7 +233,7 @@ export async function replaceThing<T extends Fields>(
   writing: Writing,
   { before, wanted, fields, edited }: Replacing<T>,
 ): Promise<Thing<T> | undefined> {
-  const spelled = await spelledTaken({ kind, rows }, queries, writing, wanted.values, before);
+  const spelled = await spelledTaken({ kind, rows }, queries, placeOf(writing), wanted.values, before);
   if (spelled !== undefined) throw new ValueTaken(spelled.field);
   const { tenant } = writing.acting;
   const settled = effects.settle?.(wanted.values, before) ?? wanted.values;
@@ -327,50 +329,6 @@ async function holdNamed<T extends Fields>(
   const { kind, rows } = registered;
   const known = kind.alias === undefined ? id : (await findNamed(registered, queries, tenant, id))?.id;
   return known === undefined ? undefined : rows.hold(queries, tenant, known);
-}
-
-/** The value of another thing that these values would take. */
-async function takenOf<T extends Fields>(
-  { kind, rows }: Pick<Registered<T>, 'kind' | 'rows'>,
-  queries: Queries,
-  tenant: TenantId,
-  values: ValuesOf<T>,
-  before: Thing<T> | undefined,
-): Promise<KindFault | undefined> {
-  for (const [key, text] of kind.unique) {
-    const value = (values as Json)[key];
-    if (value === undefined || value === (before as Json | undefined)?.[key]) continue;
-    const other = await rows.findBy(queries, tenant, key, value);
-    if (other !== undefined && other.id !== before?.id) return { field: nameOfField(kind, key), text, is: 'taken' };
-  }
-  return undefined;
-}
-
-/** The same for values with several spellings, which no index compares: whoever writes one waits for others who do. */
-async function spelledTaken<T extends Fields>(
-  { kind, rows }: Pick<Registered<T>, 'kind' | 'rows'>,
-  queries: Queries,
-  { store, acting }: Writing,
-  values: Partial<ValuesOf<T>>,
-  before: { readonly id: string } | undefined,
-): Promise<KindFault | undefined> {
-  const [key, text] = kind.unique[0]!;
-  const value = (values as Json)[key];
-  if (kind.spellings === undefined || value === undefined) return undefined;
-  const { id: tenant } = acting.tenant;
-  await lockTenantSettings(queries, store.database.dialect, tenant);
-  if (before !== undefined && ((await rows.find(queries, tenant, before.id)) as Json | undefined)?.[key] === value) return undefined;
-  const alike = await rows.findAny(queries, tenant, { ids: [], key, values: kind.spellings(String(value)) });
-  return alike.some(({ id }) => id !== before?.id) ? { field: nameOfField(kind, key), text, is: 'taken' } : undefined;
-}
-
-/** For whoever lost a race: nobody knows which value, so the first one is told. */
-function firstTaken(kind: Pick<Kind, 'unique' | 'fields'>, field?: string): KindFault {
-  const isOther = field !== undefined && Object.values(kind.fields).some(({ name }) => name === field);
-  const named = kind.unique.find(([name]) => name === field);
-  if (named === undefined && isOther) return { field, text: 'It is in use.', is: 'taken' };
-  const [key, text] = named ?? kind.unique[0] ?? ['', 'The name is in use.'];
-  return { field: kind.fields[key]?.name ?? key, text, is: 'taken' };
 }
 
 /** Whoever has a hand in a thing holds what it hands out. @throws the caller's own refusal, before anything is written */

@@ -17,6 +17,7 @@ import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { findClientOrDocument } from '../storage/registry/clients/client-documents.ts';
 import type { SignIn } from '../storage/registry/last-sign-ins.ts';
 import { findApproval } from '../storage/sign-in/approvals.ts';
+import { type GrownTries, trimTries } from '../storage/sign-in/kept-tries.ts';
 import {
   cancelLogin,
   completeLogin,
@@ -25,7 +26,7 @@ import {
   markLoginRefused,
 } from '../storage/sign-in/login-transactions.ts';
 import { endFailuresOfUser } from '../storage/sign-in/pin-failures.ts';
-import { type GrownTries, noteOnTry, noteTry, trimTries } from '../storage/sign-in/sign-in-tries.ts';
+import { noteOnTry, noteTry } from '../storage/sign-in/sign-in-tries.ts';
 import { useSsoSession } from '../storage/sign-in/sso-sessions.ts';
 import { admitClient } from './admit-client.ts';
 import {

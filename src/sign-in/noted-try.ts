@@ -3,7 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import { addressBlock } from '../http/client-address.ts';
 import type { Parts } from '../http/services.ts';
 import type { Queries } from '../storage/engine/database.ts';
-import { type GrownTries, noteTry, type Tried, type TryLine, type TrySubject, trimTries } from '../storage/sign-in/sign-in-tries.ts';
+import { type GrownTries, trimTries } from '../storage/sign-in/kept-tries.ts';
+import { noteTry, type Tried, type TryLine, type TrySubject } from '../storage/sign-in/sign-in-tries.ts';
 import type { LoginNow } from './login-view.ts';
 
 /** Writes a line in the caller's transaction; give what it gives to trimTries after the commit. */

@@ -19,7 +19,8 @@ import {
 import type { TransactionId, UserId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Queries } from '../../src/storage/engine/database.ts';
-import { listLines, listTries, noteOnTry, noteTry, type TryFilter, trimTries } from '../../src/storage/sign-in/sign-in-tries.ts';
+import { trimTries } from '../../src/storage/sign-in/kept-tries.ts';
+import { listLines, listTries, noteOnTry, noteTry, type TryFilter } from '../../src/storage/sign-in/sign-in-tries.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, unlimited } from '../support/enrolled-phone.ts';
 import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';

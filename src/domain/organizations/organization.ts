@@ -33,7 +33,7 @@ const waysToJoin = {
 const signInRules = { any: { label: 'Any way of the tenant' }, own_providers: { label: 'Its providers alone' } } as const;
 
 /** What its sign-in pages show in place of the tenant's. */
-export interface OrganizationBranding {
+interface OrganizationBranding {
   readonly name?: string;
   readonly logo?: string;
   readonly accent?: string;

@@ -20,7 +20,7 @@ export interface SignInDone {
 export const acrFor = ({ method, acr, providerOf }: SignInDone, organization: string | undefined): string | undefined =>
   method === externalMethod && providerOf !== undefined && providerOf !== organization ? federatedAcr : acr;
 
-export type Unmet = 'own_provider' | 'strength';
+type Unmet = 'own_provider' | 'strength';
 
 /** What a sign-in lacks for an organisation. */
 export function unmetOf({ id, signIn, acrMin }: SignInRule, done: SignInDone): Unmet | undefined {

@@ -9,7 +9,7 @@ import { listCachedProviders } from '../../storage/registry/identity-providers.t
 import { findSignInOrganization } from '../../storage/registry/organizations.ts';
 import { findDomainOwner, listCachedDomains } from '../../storage/registry/proven-domains.ts';
 
-export interface AddressProvider {
+interface AddressProvider {
   readonly provider: IdentityProvider;
   /** True: the address signs in there alone; administrators have their passkeys beside. */
   readonly isOnly: boolean;

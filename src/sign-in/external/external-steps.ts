@@ -19,7 +19,7 @@ import { randomSecret } from '../../platform/random.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { listCachedProviders } from '../../storage/registry/identity-providers.ts';
 import { insertExternalLogin } from '../../storage/sign-in/external-logins.ts';
-import { trimTries } from '../../storage/sign-in/sign-in-tries.ts';
+import { trimTries } from '../../storage/sign-in/kept-tries.ts';
 import { openSecret } from '../../tokens/kind-secret.ts';
 import { type SentWith, sealSentWith } from '../../tokens/provider-secret.ts';
 import { samlKeysOf } from '../../tokens/saml-keys.ts';

@@ -15,7 +15,7 @@ export interface OrganizationProviderTable {
 }
 
 /** The organisations that have providers of their own, by the aliases of these. */
-export type ProviderOwners = ReadonlyMap<string, string>;
+type ProviderOwners = ReadonlyMap<string, string>;
 
 export async function readProviderOwners(queries: Queries, tenant: TenantId): Promise<ProviderOwners> {
   const rows = await queries

@@ -27,7 +27,7 @@ const tables = {
 
 /** Whose a domain may be. */
 export type DomainOwnerKind = keyof typeof tables;
-export interface DomainOwner {
+interface DomainOwner {
   readonly kind: DomainOwnerKind;
   readonly id: string;
 }

@@ -3,19 +3,14 @@
 // they are bounded: of one person, of all names that nobody has, and of one address among either. Names that nobody has stay a day.
 import { createHash } from 'node:crypto';
 import { type Expression, type SqlBool, sql } from 'kysely';
-import {
-  signInLinesPerTryMax,
-  signInTriesPerAddressMax,
-  signInTriesPerPersonMax,
-  signInTryDetailCharsMax,
-  unknownSignInTriesMax,
-} from '../../contract/limits.ts';
+import { signInLinesPerTryMax, signInTryDetailCharsMax } from '../../contract/limits.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { TryCheck, TryType } from '../../domain/sign-in/sign-in-try.ts';
-import type { Database, Queries } from '../engine/database.ts';
+import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { compilable, statement } from '../engine/statement.ts';
+import type { GrownTries } from './kept-tries.ts';
 import type { LoginTransaction } from './login-transactions.ts';
 
 export interface SignInTryTable {
@@ -143,30 +138,6 @@ export async function noteOnTry(queries: Queries, tenant: TenantId, transaction:
   const failed = failedCheck(line, current.subject_check);
   const { rows } = await touchTry(queries, { tenant, id, type: line.type, failed, requestId: line.requestId ?? null });
   if (rows.length === 1) await insertLine(queries, lineValues(tenant, id, line, failed));
-}
-
-/** Whose tries became one more. */
-export type GrownTries = { readonly userId: UserId | ''; readonly addressBlock: string };
-
-/**
- * Drops the oldest tries beyond what is kept of a person, or of all names that nobody has, after the transaction that added one.
- * Nearly always there are none, so that it asks first; a transaction of its own locks nothing else.
- */
-export async function trimTries(database: Database, tenant: TenantId, grown: GrownTries | undefined): Promise<void> {
-  if (grown === undefined) return;
-  const { userId } = grown;
-  const kept = {
-    ...grown,
-    tenant,
-    keep: userId === '' ? unknownSignInTriesMax : signInTriesPerPersonMax,
-    keepOfBlock: signInTriesPerAddressMax,
-  };
-  const { rows } = await database.read(tenant, (queries) => beyondStatement(queries, kept));
-  if (rows.length === 0) return;
-  await database.write(tenant, async (queries) => {
-    await trimStatement(queries, kept);
-    await trimBlockStatement(queries, kept);
-  });
 }
 
 /** What is told of a mail after somebody got in by another means changes nothing. */
@@ -297,38 +268,6 @@ const insertLine = statement((queries, { tenant, tryId, type, failed, detail, re
       SELECT ${tenant}, ${tryId}, (SELECT count(*) FROM sign_in_lines WHERE tenant_id = ${tenant} AND try_id = ${tryId}) AS lines,
         ${databaseNowMs}, ${type}, ${failed}, ${detail}, ${requestId}) AS line
     WHERE lines < ${signInLinesPerTryMax}`,
-  ),
-);
-
-type Kept = GrownTries & { readonly tenant: TenantId; readonly keep: number; readonly keepOfBlock: number };
-
-const beyondStatement = statement((queries, { tenant, userId, addressBlock, keep, keepOfBlock }: Kept) =>
-  compilable(
-    queries,
-    sql`
-    SELECT 1 WHERE EXISTS (SELECT 1 FROM sign_in_tries WHERE tenant_id = ${tenant} AND user_id = ${userId} LIMIT 1 OFFSET ${keep})
-      OR EXISTS (SELECT 1 FROM sign_in_tries WHERE tenant_id = ${tenant} AND address_block = ${addressBlock} AND user_id = ${userId}
-        LIMIT 1 OFFSET ${keepOfBlock})`,
-  ),
-);
-
-const trimStatement = statement((queries, { tenant, userId, keep }: Kept) =>
-  compilable(
-    queries,
-    sql`
-    DELETE FROM sign_in_tries WHERE tenant_id = ${tenant} AND user_id = ${userId} AND (started_at, id) <= (
-      SELECT started_at, id FROM sign_in_tries WHERE tenant_id = ${tenant} AND user_id = ${userId}
-      ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET ${keep})`,
-  ),
-);
-
-const trimBlockStatement = statement((queries, { tenant, userId, addressBlock, keepOfBlock }: Kept) =>
-  compilable(
-    queries,
-    sql`
-    DELETE FROM sign_in_tries WHERE tenant_id = ${tenant} AND address_block = ${addressBlock} AND user_id = ${userId} AND (started_at, id) <= (
-      SELECT started_at, id FROM sign_in_tries WHERE tenant_id = ${tenant} AND address_block = ${addressBlock} AND user_id = ${userId}
-      ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET ${keepOfBlock})`,
   ),
 );
 
