@@ -99,16 +99,16 @@ export async function findClientRefusal(
   tenant: Tenant,
   client: Client | undefined,
   user: UserRow,
-  resource?: string | null,
+  { resource, organization }: { readonly resource?: string | null; readonly organization?: string | undefined } = {},
 ): Promise<FinishRefusal | undefined> {
   if (user.state !== 'active') return 'user_inactive';
   if (client === undefined || !client.enabled) return 'client_disabled';
-  const isOutside =
-    client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant.id, { kind: 'client', id: client.clientId }, user.id));
+  const target = { kind: 'client', id: client.clientId } as const;
+  const isOutside = client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant.id, target, user.id, organization));
   if (isOutside) return 'access_gate';
   if (client.origin === undefined) return undefined;
   if (hostFault(client, tenant.settings.client_hosts) !== undefined) return 'client_disabled';
-  return (await mayReach(queries, tenant.id, resource ?? undefined, user.id)) ? undefined : 'access_gate';
+  return (await mayReach(queries, tenant.id, resource ?? undefined, user.id, organization)) ? undefined : 'access_gate';
 }
 
 /** What the ID token says of a sign-in: of essential values the strongest it meets (OpenID Connect Core 5.5.1.1), else its own acr. */

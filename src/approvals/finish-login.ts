@@ -166,7 +166,7 @@ async function settle(
   const held = typeof organization === 'object' ? organization : undefined;
   const done = await signInDoneBy(queries, tenant, proof, externalIdentityOf(login));
   const acr = acrFor(done, held?.id);
-  const found = user === undefined ? 'unknown_user' : await refusalOf(finishing, login, client, user, acr);
+  const found = user === undefined ? 'unknown_user' : await refusalOf(finishing, login, client, user, { acr, organization: held?.id });
   if (organization === 'several' && found === undefined) throw organizationUnchosen;
   const unmet = held && unmetOf(held, done);
   const refusal = found ?? (organization === 'not_a_member' ? organization : unmet === 'strength' ? 'acr_unmet' : unmet);
@@ -313,13 +313,13 @@ async function refusalOf(
   login: LoginTransaction,
   client: Awaited<ReturnType<typeof findClientOrDocument>>,
   user: UserRow,
-  acr: string | undefined,
+  { acr, organization }: { readonly acr: string | undefined; readonly organization: string | undefined },
 ): Promise<FinishRefusal | undefined> {
   if (login.id_token_hint_user !== null && login.id_token_hint_user !== user.id) return 'other_account';
   const byHook = hooked?.verdict.ok === false ? (`hook_${hooked.verdict.reason}` as const) : undefined;
   if (login.kind === 'saml') return user.state === 'active' ? byHook : 'user_inactive';
   if (login.essential_acr !== null && statedAcr(login, acr) === undefined) return 'acr_unmet';
-  return (await findClientRefusal(queries, tenant, client, user, login.resource)) ?? byHook;
+  return (await findClientRefusal(queries, tenant, client, user, { resource: login.resource, organization })) ?? byHook;
 }
 
 interface Completed {

@@ -1,4 +1,4 @@
-// The access gate: with `access_policy: assigned` only assigned users, directly or through a group, may sign in to a client.
+// The access gate: with `access_policy: assigned` only assigned users, directly, through a group or by their organisation, may sign in to a client.
 // Of clients nobody registered the resource has a gate of its own. Asked wherever a user meets a client; each endpoint refuses with its own opaque row.
 import type { Client } from '../domain/client/client.ts';
 import type { TenantId, UserId } from '../domain/ids.ts';
@@ -13,13 +13,13 @@ export async function passesAccessGate(
   tenant: TenantId,
   client: Client,
   user: UserId,
-  resource?: string,
+  { resource, organization }: { readonly resource?: string | undefined; readonly organization: string | undefined },
 ): Promise<boolean> {
   if (client.accessPolicy === 'everyone' && client.origin === undefined) return true;
   return database.read(tenant, async (queries) => {
-    if (client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant, { kind: 'client', id: client.clientId }, user)))
-      return false;
-    return client.origin === undefined || mayReach(queries, tenant, resource, user);
+    const target = { kind: 'client', id: client.clientId } as const;
+    if (client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant, target, user, organization))) return false;
+    return client.origin === undefined || mayReach(queries, tenant, resource, user, organization);
   });
 }
 

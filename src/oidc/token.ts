@@ -126,7 +126,8 @@ async function refuseClosedGate(
   if (grant === undefined) return;
   if (userState !== 'active') throw reject(refusal, { reason: 'user_inactive', received: userState, expected: 'active' });
   const isGated = client.accessPolicy !== 'everyone' || client.origin !== undefined;
-  if (isGated && !(await passesAccessGate(services.database, tenant.id, client, grant.userId, resource)))
+  const { organizationId: organization } = grant;
+  if (isGated && !(await passesAccessGate(services.database, tenant.id, client, grant.userId, { resource, organization })))
     throw reject(refusal, { reason: 'access_gate', received: grant.userId });
 }
 

@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Answer } from '../contract/envelopes.ts';
 import { type Language, negotiateLanguage } from '../domain/language.ts';
+import { brandedTenant } from '../domain/organizations/branded-tenant.ts';
 import { type Page, renderPage, type Theme } from '../pages/page.ts';
 import { passkeySignInScript } from '../pages/passkey-script.ts';
 import { qrCode } from '../pages/qr-code.ts';
@@ -50,7 +51,7 @@ export function renderLogin(
   login: LoginNow,
   { state, language, alert, scan, mailbox, preview }: Shown & Pick<LoginView, 'language'> & { state: ShownState; preview?: Theme },
 ): Page {
-  const { tenant } = login;
+  const tenant = brandedTenant(login.tenant, login.organization);
   const path = `${new URL(tenant.baseUrl).pathname.replace(/\/$/, '')}/login/${login.row.id}`;
   const content = loginBodies[state]({ login, messages: loginTextsOf(tenant, language), language, path, alert, scan, mailbox });
   const note = noteOf(tenant, language, state === 'approved' && login.consent !== undefined ? 'consent' : state);

@@ -55,6 +55,7 @@ export const movedTables: readonly MovedRows[] = [
   { table: 'organization_group_members', key: ['group_id', 'user_id'] },
   { table: 'organization_invitations', key: ['id'] },
   { table: 'access_assignments', key: ['id'] },
+  { table: 'organization_assignments', key: ['id'] },
   { table: 'passkeys', key: ['id'] },
   { table: 'recovery_codes', key: ['user_id', 'code_hmac'] },
   { table: 'external_identities', key: ['id'] },

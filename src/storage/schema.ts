@@ -50,7 +50,7 @@ import type { PushMessageTable } from './records/push-messages.ts';
 import type { SentFormTable } from './records/sent-forms.ts';
 import type { SsfDeliveryTable, SsfEventTable, SsfQueueTable } from './records/ssf-events.ts';
 import type { WebhookDeliveryTable, WebhookQueueTable } from './records/webhook-deliveries.ts';
-import type { AccessAssignmentTable } from './registry/clients/access-assignments.ts';
+import type { AccessAssignmentTable, OrganizationAssignmentTable } from './registry/clients/access-assignments.ts';
 import type { ClientDocumentTable } from './registry/clients/client-documents.ts';
 import type { ClientRegistrationTable, InitialAccessTokenTable } from './registry/clients/client-registrations.ts';
 import type { ClientTable } from './registry/clients/clients.ts';
@@ -100,6 +100,7 @@ export interface Schema {
   setup_tokens: SetupTokenTable;
   clients: ClientTable;
   access_assignments: AccessAssignmentTable;
+  organization_assignments: OrganizationAssignmentTable;
   client_documents: ClientDocumentTable;
   resources: KindTable<typeof resourceFields>;
   workload_issuers: KindTable<typeof workloadIssuerFields>;

@@ -1,5 +1,6 @@
 // What the answers of a past release and today's differ in, each with its reason.
 import { byName, type GoldenAnswer } from './golden.ts';
+import { withoutMembers } from './golden-json.ts';
 
 interface Place {
   /** Paths of the answers it is in. */
@@ -128,7 +129,7 @@ const differences: readonly Difference[] = [
     reason: 'what decides how people prove who they are, and organisations, have capabilities, which whoever has all others has too',
     inJson: (body) =>
       withoutMembers(body, [
-        ...['sign-in:read', 'sign-in:write', 'organizations:read', 'organizations:write', '/users/{id}/organizations'],
+        ...['sign-in:read', 'sign-in:write', 'organizations:read', 'organizations:write', '/users/{id}/organizations', 'organization_id'],
         ...Object.keys((body as { readonly paths?: object }).paths ?? {}).filter((path) => path.startsWith('/organization')),
       ]),
   },
@@ -383,14 +384,6 @@ export function compared(answer: GoldenAnswer): GoldenAnswer {
     }
   }
   return whole();
-}
-
-/** JSON without members of these names, wherever they are and `which` says so of their values, and without their names in lists. */
-function withoutMembers(value: unknown, names: readonly string[], which: (value: unknown) => boolean = () => true): unknown {
-  if (Array.isArray(value)) return value.filter((item) => !names.includes(item)).map((item) => withoutMembers(item, names, which));
-  if (typeof value !== 'object' || value === null) return value;
-  const kept = Object.entries(value).filter(([name, member]) => !(names.includes(name) && which(member)));
-  return Object.fromEntries(kept.map(([name, member]) => [name, withoutMembers(member, names, which)]));
 }
 
 function withoutDigest(text: string): string {

@@ -142,7 +142,39 @@ for (const database of databases)
       assert.deepEqual((await claims(await finish(again)))['org_roles'], []);
       const { items } = await manage('GET', `/events?type=organization.member_added&target=organization:${acme.id}`);
       const added = (items as readonly Json[]).find(({ data }) => (data as Json)['user'] === id);
-      assert.deepEqual([added?.['actor'], added?.['data']], [`user:${id}`, { user: id, roles: ['approver'] }]);
+      assert.match(String(added?.['actor']), /^provider:/);
+      assert.deepEqual(added?.['data'], { user: id, roles: ['approver'] });
+    });
+
+    it('its rules say roles: those of who joins, or those of every sign-in whatever was given by hand; names of no role give nothing', async () => {
+      const { items } = await manage('GET', '/identity-providers?search=acme');
+      const path = `/identity-providers/${String((items as readonly Json[]).find(({ alias }) => alias === 'acme')!['id'])}`;
+      await manage('POST', '/organization-roles', { name: 'viewer', scopes: [] });
+      const rule = { to: 'org.roles', from: 'upstream.groups', values: { buyers: 'approver', lookers: 'viewer', rest: 'nobody-made-it' } };
+      const signIn = async (groups: unknown): Promise<Json> => {
+        const visit = await at({ organization: 'acme' });
+        await there(visit, 'acme', { ...verified('ruled@acme.example'), groups });
+        return claims(await finish(visit));
+      };
+      await rules(acme, { join: ['provider'], default_roles: [] });
+      await manage('PATCH', path, { mappings: [rule] });
+      const first = await signIn(['buyers', 'rest', 'other']);
+      assert.deepEqual(first['org_roles'], ['approver']);
+      const member = `/organizations/${acme.id}/members/${String(first['sub'])}`;
+      await manage('PUT', member, { roles: ['viewer'] });
+      assert.deepEqual((await signIn(['buyers']))['org_roles'], ['viewer'], 'without apply it is for who joins');
+      await manage('PATCH', path, { mappings: [{ ...rule, apply: 'always' }] });
+      assert.deepEqual((await signIn(['buyers', 'lookers']))['org_roles'], ['approver', 'viewer']);
+      await rules(acme, { default_roles: ['viewer'] });
+      for (const groups of [['rest'], undefined, 7]) assert.deepEqual((await signIn(groups))['org_roles'], ['viewer']);
+      // It says nothing of roles elsewhere.
+      await join(globex, { id: String(first['sub']) }, ['approver']);
+      await signIn([]);
+      assert.deepEqual(await organizationsOf({ id: String(first['sub']) }), [
+        ['acme', ['viewer']],
+        ['globex', ['approver']],
+      ]);
+      await manage('PATCH', path, { mappings: [] });
     });
 
     it('an address joins where its domain is the customer’s and it is proven in this sign-in, and only then', async () => {
@@ -369,6 +401,21 @@ for (const database of databases)
       await byPin(closed, bob);
       await finish(closed);
       assert.deepEqual(await organizationsOf(bob), []);
+    });
+
+    it('the pages of a sign-in for a customer have its name, picture and colour; those for another and for none do not', async () => {
+      const logo = 'a'.repeat(64);
+      await rules(acme, { branding: { name: 'Acme <b>Works</b>', accent: '#0a5c36' } });
+      const page = async (changes: Readonly<Record<string, string>>): Promise<string> => {
+        const { browser, login } = await at(changes);
+        return (await browser.send(login, { headers: { accept: 'text/html' } })).text();
+      };
+      const own = await page({ organization: 'acme' });
+      assert.match(own, /--accent:#0a5c36/);
+      assert.match(own, /<span class="brand">Acme &#60;b&#62;Works&#60;\/b&#62;<\/span>/);
+      await rules(acme, { branding: { logo } });
+      assert.match(await page({ organization: 'acme' }), new RegExp(`<img class="logo" src="[^"]*/assets/${logo}"`));
+      for (const changes of [{ organization: 'globex' }, {}]) assert.doesNotMatch(await page(changes), /Works|#0a5c36|class="logo"/);
     });
 
     it('a role taken away while a code is redeemed: roles and scopes of a token are of one moment, and no refresh gives them back', async () => {

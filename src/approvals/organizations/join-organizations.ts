@@ -2,13 +2,14 @@
 // is proven to be its own, where it has them join so. What is proven is proven in this very sign-in: by the PIN that was mailed, or the
 // word of a provider that is trusted with it. Called once the person has proven who they are, before the sign-in ends.
 import type { UserId } from '../../domain/ids.ts';
+import { inboundRoles } from '../../domain/mappings/inbound.ts';
 import type { Organization } from '../../domain/organizations/organization.ts';
 import { domainOf } from '../../domain/sign-in/domain-proof.ts';
 import { emailPinMethod } from '../../domain/sign-in/login-methods.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Database, Queries } from '../../storage/engine/database.ts';
-import { isMember, putMember } from '../../storage/people/organization-members.ts';
+import { findMemberRoles, holdKnownRoles, putMember } from '../../storage/people/organization-members.ts';
 import { lockUser } from '../../storage/people/users.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { findSignInOrganization } from '../../storage/registry/organizations.ts';
@@ -40,10 +41,12 @@ export async function joinOrganizations(
   const open = await database.read(tenant.id, async (queries) => {
     const approval = await findApproval(queries, tenant.id, approvalId);
     if (approval?.state !== 'approved' || approval.user_id !== userId) return [];
-    return joinable(queries, tenant, userId, await invitedBy(queries, tenant, login, approval));
+    const invited = await invitedBy(queries, tenant, login, approval);
+    return joinable(queries, tenant, { userId, invited, said: saidRoles(login) });
   });
-  for (const organization of open)
-    await database.write(tenant.id, (queries) => join(queries, { clock, database }, tenant, { organization, userId, requestId }));
+  const identity = externalIdentityOf(login);
+  const by = { requestId, actor: identity === undefined ? `user:${userId}` : `provider:${identity.providerId}` };
+  for (const joining of open) await database.write(tenant.id, (queries) => join(queries, { clock, database }, tenant, joining, by));
   return open.length > 0;
 }
 
@@ -63,37 +66,64 @@ async function ofAddress(queries: Queries, tenant: Tenant, address: string): Pro
   return new Map(id ? [[id, ['domain']]] : []);
 }
 
-async function joinable(queries: Queries, tenant: Tenant, userId: UserId, invited: Invited): Promise<readonly Organization[]> {
-  const found: Organization[] = [];
+/** What is to be written of memberships; roles that the provider says at every sign-in are those of every sign-in. */
+async function joinable(
+  queries: Queries,
+  tenant: Tenant,
+  { userId, invited, said }: { readonly userId: UserId; readonly invited: Invited; readonly said: SaidRoles | undefined },
+): Promise<readonly Joining[]> {
+  const found: Joining[] = [];
   for (const [id, ways] of invited) {
     const organization = await findSignInOrganization(queries, tenant.id, id);
-    const isOpen = organization?.join.some((way) => ways.includes(way)) === true;
-    if (isOpen && !(await isMember(queries, tenant.id, id, userId))) found.push(organization);
+    if (organization === undefined) continue;
+    const before = await findMemberRoles(queries, tenant.id, id, userId);
+    const isOpen = organization.join.some((way) => ways.includes(way));
+    const given = ways.includes('provider') ? (before === undefined ? said?.create : said?.always) : undefined;
+    const roles = knownOf(tenant, [...organization.defaultRoles, ...(given ?? [])]);
+    const isOther = before === undefined ? isOpen : given !== undefined && JSON.stringify(before) !== JSON.stringify(roles);
+    if (isOther) found.push({ organization, userId, roles, isNew: before === undefined });
   }
   return found;
+}
+
+/** Those of these roles that the tenant has, each once and in order. */
+const knownOf = ({ organizations }: Tenant, roles: readonly string[]): readonly string[] =>
+  [...new Set(roles)].filter((role) => organizations.scopesOfRoles.has(role)).sort();
+
+interface SaidRoles {
+  readonly create: readonly string[] | undefined;
+  readonly always: readonly string[] | undefined;
+}
+
+function saidRoles(login: LoginTransaction): SaidRoles | undefined {
+  const identity = externalIdentityOf(login);
+  return identity && { create: inboundRoles(identity.create), always: inboundRoles(identity.always) };
 }
 
 interface Joining {
   readonly organization: Organization;
   readonly userId: UserId;
-  readonly requestId: string;
+  readonly roles: readonly string[];
+  readonly isNew: boolean;
 }
 
 async function join(
   queries: Queries,
   { clock, database }: JoinDeps,
   tenant: Tenant,
-  { organization, userId, requestId }: Joining,
+  { organization, userId, roles: wanted, isNew }: Joining,
+  by: { readonly requestId: string; readonly actor: string },
 ): Promise<void> {
   const user = await lockUser(queries, database.dialect, tenant.id, userId);
-  const { id, defaultRoles } = organization;
-  if (user?.state !== 'active' || (await isMember(queries, tenant.id, id, userId))) return;
-  const joined = await putMember(queries, tenant.id, { organizationId: id, userId, roles: [...defaultRoles].sort() });
-  if (!joined.ok || joined.was !== 'none') return; // full, or deleted meanwhile
+  const { id } = organization;
+  const isMember = (await findMemberRoles(queries, tenant.id, id, userId)) !== undefined;
+  if (user?.state !== 'active' || isMember === isNew) return;
+  const roles = await holdKnownRoles(queries, tenant.id, wanted);
+  const joined = await putMember(queries, tenant.id, { organizationId: id, userId, roles });
+  if (!joined.ok || joined.was === 'same') return; // full, or deleted meanwhile
   await insertAuditEvent(queries, tenant.id, clock.nowMs(), {
-    type: 'organization.member_added',
-    requestId,
-    actor: `user:${userId}`,
+    ...by,
+    type: joined.was === 'none' ? 'organization.member_added' : 'organization.member_changed',
     target: `organization:${id}`,
     data: { user: userId, roles: joined.roles },
   });

@@ -159,7 +159,7 @@ export async function answerFromSession(
     await request.alongside(queries);
     const byHook = verdict?.ok === false ? (`hook_${verdict.reason}` as const) : undefined;
     const refusal =
-      (await findClientRefusal(queries, tenant, client, user, asked.resource)) ??
+      (await findClientRefusal(queries, tenant, client, user, { resource: asked.resource, organization: held?.id })) ??
       (organization === 'not_a_member' ? organization : undefined) ??
       byHook;
     await insertAuditEvent(queries, tenant.id, deps.clock.nowMs(), {

@@ -17,7 +17,7 @@ import type { ConsoleResource } from '../frame/resource.ts';
 import { cursorPages, cursorQuery } from '../list-controls.ts';
 import { pathOf, tabBar } from '../resource-pages.ts';
 import { rolesCell } from './organization-pages.ts';
-import { linkTo, type PickedKind, pickerPanel } from './people-picker.ts';
+import { linkTo, type PickedKind, pickedKind, pickerPanel } from './people-picker.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Params = Readonly<Record<string, string>>;
@@ -79,28 +79,30 @@ const organizationMembers: Membership = {
   removal: 'They keep their account. Tokens they have for this organisation are not renewed.',
 };
 
+const kindOf = (entry: Json): PickedKind =>
+  entry['organization_id'] != null ? 'organization' : entry['group_id'] === null ? 'user' : 'group';
+
 const accessTo = (of: string): Membership => ({
   of,
   tab: '/access',
   list: '/assignments',
-  kinds: ['user', 'group'],
-  addLabel: 'Assign a user or group',
+  kinds: ['user', 'group', 'organization'],
+  addLabel: 'Assign a user, group or organisation',
   empty: 'Nobody is assigned yet.',
   entryId: (entry) => text(entry['id']),
-  whoOf: (entry) =>
-    entry['user_id'] === null ? { kind: 'group', id: text(entry['group_id']) } : { kind: 'user', id: text(entry['user_id']) },
+  whoOf: (entry) => ({ kind: kindOf(entry), id: text(entry[`${kindOf(entry)}_id`]) }),
   about: (thing) =>
     thing['access_policy'] === 'assigned'
-      ? html`<p class="muted">${badge('assigned only', 'good')} Only users assigned here, or in a group assigned here, pass.</p>`
+      ? html`<p class="muted">${badge('assigned only', 'good')} Only users assigned here, or in a group or organisation assigned here, pass.</p>`
       : html`<p class="muted">${badge('everyone', 'plain')} Everybody may use it. To admit only those listed here, set “Who may use it” to assigned.</p>`,
-  removal: 'While only assigned people may use it, this person or group is refused from the next sign-in and refresh on.',
+  removal: 'While only assigned people may use it, this person, group or organisation is refused from the next sign-in and refresh on.',
 });
 /** Who may use an API by programs nobody registered. */
 const accessToResource: Membership = {
   ...accessTo('/resources'),
   about: (thing) =>
     thing['unknown_access_policy'] === 'assigned'
-      ? html`<p class="muted">${badge('assigned only', 'good')} By programs nobody registered only users assigned here, or in a group assigned here, reach this API.</p>`
+      ? html`<p class="muted">${badge('assigned only', 'good')} By programs nobody registered only users assigned here, or in a group or organisation assigned here, reach this API.</p>`
       : html`<p class="muted">${badge('everyone', 'plain')} By programs nobody registered everybody may reach it, where they may reach it at all. To admit only those listed here, set “Who may use it by programs nobody registered” to assigned.</p>`,
 };
 export const memberships: readonly Membership[] = [
@@ -183,7 +185,8 @@ const removeButton = (visit: Visit, membership: Membership, own: string, entry: 
 export async function addMember(visit: Visit, membership: Membership, typed: Typed, params: Params): Promise<FastifyReply> {
   if (membership.list === '/assignments' && typed.has(policyName)) return savePolicy(visit, membership, typed, params);
   const own = pathOf(consoleResource(membership.of), params['id'] ?? '');
-  const kind: PickedKind = typed.has('group_id') && membership.kinds.includes('group') ? 'group' : 'user';
+  const asked = typed.has('organization_id') ? 'organization' : typed.has('group_id') ? 'group' : 'user';
+  const kind = pickedKind(asked, membership.kinds);
   const field = `${kind}_id`;
   const list = `${own}${membership.list}`;
   const picked = typed.get(field) ?? '';

@@ -10,10 +10,15 @@ import { mayPost } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-export type PickedKind = 'user' | 'group';
+export type PickedKind = 'user' | 'group' | 'organization';
+const pickedKinds: readonly PickedKind[] = ['user', 'group', 'organization'];
 
 const found = 10;
-const resources = { user: consoleResource('/users'), group: consoleResource('/groups') } as const;
+const resources = {
+  user: consoleResource('/users'),
+  group: consoleResource('/groups'),
+  organization: consoleResource('/organizations'),
+} as const;
 
 interface Picker {
   /** Page the picker is on, below /console; the search comes back to it and the choice is posted to it. */
@@ -26,7 +31,7 @@ interface Picker {
 export async function pickerPanel(visit: Visit, { path, label, kinds }: Picker): Promise<Html | undefined> {
   if (!mayPost(visit, path)) return undefined;
   const search = (visit.query.get('find') ?? '').trim();
-  const kind: PickedKind = visit.query.get('kind') === 'group' && kinds.includes('group') ? 'group' : (kinds[0] ?? 'user');
+  const kind = pickedKind(visit.query.get('kind'), kinds);
   const choice =
     kinds.length > 1 &&
     html`<label class="hidden" for="kind">What to look for</label><select id="kind" name="kind">${kinds.map(
@@ -35,15 +40,20 @@ export async function pickerPanel(visit: Visit, { path, label, kinds }: Picker):
   return html`<section class="panel"><h2>${label}</h2><form class="search" method="get" action="${consolePath(visit.request.tenant, path)}" role="search">${choice}<label class="hidden" for="find">Any part of a name</label><input type="search" id="find" name="find" value="${search}" placeholder="Any part of a name${kinds.includes('user') ? ' or email' : ''}" maxlength="200"><button class="quiet" id="find-people">Search</button></form>${search !== '' && (await results(visit, path, kind, search))}</section>`;
 }
 
+/** The kind that is asked for, among those there are. */
+export const pickedKind = (asked: string | null | undefined, kinds: readonly PickedKind[]): PickedKind =>
+  pickedKinds.find((kind) => kind === asked && kinds.includes(kind)) ?? kinds[0] ?? 'user';
+
 async function results(visit: Visit, path: string, kind: PickedKind, search: string): Promise<Html> {
   const resource = resources[kind];
   const asked = kind === 'user' ? { sort: 'name', contains: search } : { search };
   const answer = await manage(visit, 'GET', `${resource.path}?${new URLSearchParams({ limit: String(found), ...asked })}`);
   const items = itemsOf(answer);
-  if (items.length === 0) return html`<p class="muted" id="none-found">No ${kind} has that in its name.</p>`;
+  if (items.length === 0)
+    return html`<p class="muted" id="none-found">No ${kind === 'organization' ? 'organisation' : kind} has that in its name.</p>`;
   const rows = items.map((json) => [
     html`<span class="strong">${resource.titleOf(json)}</span>`,
-    secondLine(json),
+    kind === 'organization' ? String(json['name']) : secondLine(json),
     postButton(frameOf(visit), {
       path,
       label: 'Add',
@@ -52,7 +62,7 @@ async function results(visit: Visit, path: string, kind: PickedKind, search: str
       fields: { [`${kind}_id`]: String(json['id']), find: search, kind },
     }),
   ]);
-  return html`${table(`${resource.plural} found`, ['Name', kind === 'user' ? 'User name' : 'From', 'Add'], rows)}${answer.body['next_cursor'] !== undefined && html`<p class="muted">There are more: type more of the name.</p>`}`;
+  return html`${table(`${resource.plural} found`, ['Name', { user: 'User name', group: 'From', organization: 'Name in requests' }[kind], 'Add'], rows)}${answer.body['next_cursor'] !== undefined && html`<p class="muted">There are more: type more of the name.</p>`}`;
 }
 
 const secondLine = (json: Json): string => String(json['user_name'] ?? groupOrigin(json));

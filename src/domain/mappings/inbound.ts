@@ -7,7 +7,7 @@ import { type UserColumn, userAttributes } from '../people/user-attributes.ts';
 import { isXmlText } from '../saml/xml-text.ts';
 import type { IdentityProvider } from '../sign-in/identity-provider.ts';
 import { type Applied, applyRules, type CompiledRules, compileRules, layRules, type Room } from './apply.ts';
-import { groupsTarget } from './inbound-targets.ts';
+import { groupsTarget, listTargets, organizationRolesTarget } from './inbound-targets.ts';
 import type { MappedValue, MappingFacts } from './paths.ts';
 import type { MappingRules } from './rule.ts';
 
@@ -45,7 +45,7 @@ export const inboundRoom: Room = {
 export interface Inbound extends Pick<Applied, 'spilled'> {
   /** For a new account. */
   readonly create: InboundValues;
-  /** For every sign-in. Where rules for groups hold at each, these are here without a value too: then the person is in none. */
+  /** For every sign-in. Where rules for groups or roles hold at each, these are here without a value too: then the person has none. */
   readonly always: InboundValues;
 }
 
@@ -54,8 +54,9 @@ export function inboundOf(rules: CompiledRules, facts: MappingFacts): Inbound {
   const whole = applyRules(rules, facts, inboundRoom);
   const each = rules.filter(({ rule }) => rule.apply === 'always');
   const valuesOf = ({ given }: Applied): InboundValues => Object.fromEntries(given.map(({ rule, values }) => [rule.to, values]));
-  const noGroups: InboundValues = each.some(({ rule }) => rule.to === groupsTarget) ? { [groupsTarget]: [] } : {};
-  const always = { ...noGroups, ...valuesOf(applyRules(each, facts, inboundRoom)) };
+  const spoken = listTargets.filter((target) => each.some(({ rule }) => rule.to === target));
+  const none: InboundValues = Object.fromEntries(spoken.map((target) => [target, []]));
+  const always = { ...none, ...valuesOf(applyRules(each, facts, inboundRoom)) };
   return { create: valuesOf(whole), always, spilled: whole.spilled };
 }
 
@@ -73,6 +74,10 @@ export function inboundGroups({ [groupsTarget]: values }: InboundValues): readon
     ]
   );
 }
+
+/** The roles in the provider's organisation that values name; undefined where no rule speaks of them. */
+export const inboundRoles = ({ [organizationRolesTarget]: values }: InboundValues): readonly string[] | undefined =>
+  values && [...new Set(values.map(String))];
 
 /** The columns of a person that values fill: of several the first that fits. */
 export function inboundColumns(values: InboundValues): Partial<Record<UserColumn, string>> {

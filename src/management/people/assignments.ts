@@ -13,6 +13,7 @@ import {
   insertAssignment,
   listAssignments,
 } from '../../storage/registry/clients/access-assignments.ts';
+import { findOrganization } from '../../storage/registry/organizations.ts';
 import { audit, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, pageQuery } from '../schemas.ts';
@@ -21,9 +22,16 @@ const assignmentAnswer = Type.Object({
   id: Type.String(),
   user_id: nullable(Type.String()),
   group_id: nullable(Type.String()),
+  organization_id: Type.Optional(Type.String()),
   created_at: dateTime,
 });
-const assignmentBody = closed({ user_id: Type.Optional(Type.String()), group_id: Type.Optional(Type.String()) });
+const assignmentBody = closed({
+  user_id: Type.Optional(Type.String()),
+  group_id: Type.Optional(Type.String()),
+  organization_id: Type.Optional(Type.String({ description: 'instead: its members pass when they sign in for it, or for none' })),
+});
+type Who = Type.Static<typeof assignmentBody>;
+const names = ['user_id', 'group_id', 'organization_id'] as const;
 
 interface Target {
   readonly kind: AccessTarget['kind'];
@@ -65,20 +73,20 @@ export function assignmentEndpoints(target: Target): readonly Endpoint[] {
       method: 'POST',
       path: `${path}/:id/assignments`,
       capability: write,
-      summary: 'Assign a user or a group',
+      summary: 'Assign a user, a group, or an organisation: its members pass when they sign in for it, or for none',
       body: assignmentBody,
       answer: assignmentAnswer,
       status: 201,
       handle: async (call) => {
         const { services, tenant, params, body } = call;
-        if ((body.user_id === undefined) === (body.group_id === undefined))
-          throw invalidField(body.user_id === undefined ? 'user_id' : 'group_id', 'Expected one of user_id and group_id.');
+        const given = names.filter((name) => body[name] !== undefined);
+        if (given.length !== 1) throw invalidField(given[1] ?? 'user_id', 'Expected one of user_id, group_id and organization_id.');
         return services.database.write(tenant.id, async (queries) => {
           const of = await requireTarget(queries, tenant.id, params['id']!);
           requireForeign?.(of.id);
           const who = await findWho(queries, tenant.id, body);
           const row = await insertAssignment(queries, tenant.id, of, { id: uuidV7(services.clock.nowMs()), ...who });
-          if (row === undefined) throw conflict(who.user === null ? 'group_id' : 'user_id', 'This is assigned already.');
+          if (row === undefined) throw conflict(given[0]!, 'This is assigned already.');
           await audit(call, queries, { type: `${kind}.assigned`, target: `${kind}:${of.id}`, data: { ...body, assignment: row.id } });
           return toJson(row);
         });
@@ -108,18 +116,35 @@ export function assignmentEndpoints(target: Target): readonly Endpoint[] {
 async function findWho(
   queries: Queries,
   tenant: TenantId,
-  body: { readonly user_id?: string | undefined; readonly group_id?: string | undefined },
-): Promise<{ readonly user: UserId | null; readonly group: GroupId | null }> {
+  body: Who,
+): Promise<{ readonly user: UserId | null; readonly group: GroupId | null; readonly organization: string | null }> {
   if (body.user_id !== undefined) {
     const user = await findLiveUser(queries, tenant, body.user_id);
     if (user === undefined) throw invalidField('user_id', 'No such user.');
-    return { user: user.id, group: null };
+    return { user: user.id, group: null, organization: null };
+  }
+  if (body.organization_id !== undefined) {
+    const organization = await findOrganization(queries, tenant, body.organization_id);
+    if (organization === undefined) throw invalidField('organization_id', 'No such organisation.');
+    return { user: null, group: null, organization: organization.id };
   }
   const group = await findGroup(queries, tenant, body.group_id ?? '');
   if (group === undefined) throw invalidField('group_id', 'No such group.');
-  return { user: null, group: group.id };
+  return { user: null, group: group.id, organization: null };
 }
 
-function toJson({ id, user_id: userId, group_id: groupId, created_at: createdAt }: AccessAssignment): Json {
-  return { id, user_id: userId, group_id: groupId, created_at: isoTime(createdAt) };
+function toJson({
+  id,
+  user_id: userId,
+  group_id: groupId,
+  organization_id: organizationId,
+  created_at: createdAt,
+}: AccessAssignment): Json {
+  return {
+    id,
+    user_id: userId,
+    group_id: groupId,
+    ...(organizationId === null ? {} : { organization_id: organizationId }),
+    created_at: isoTime(createdAt),
+  };
 }

@@ -105,7 +105,7 @@ function auditRefused(
 async function isStillEligible(services: Parts<'database'>, tenant: Tenant, client: Client, stored: StoredCibaRequest): Promise<boolean> {
   if (stored.userState !== 'active' || findUnboundScope(client, stored.scope.split(' ')) !== undefined) return false;
   if (stored.resource !== undefined && registeredSpelling(client.resources, stored.resource) === undefined) return false;
-  return passesAccessGate(services.database, tenant.id, client, stored.userId);
+  return passesAccessGate(services.database, tenant.id, client, stored.userId, { organization: stored.organizationId });
 }
 
 interface Minting {

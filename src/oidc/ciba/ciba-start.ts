@@ -84,7 +84,7 @@ async function findEligible(
   const received = user.id;
   if (user.state !== 'active') return { ok: false, cause: { reason: 'user_inactive', received } };
   const target = { kind: 'client', id: client.clientId } as const;
-  if (client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant.id, target, user.id)))
+  if (client.accessPolicy === 'assigned' && !(await isAssigned(queries, tenant.id, target, user.id, organizationId)))
     return { ok: false, cause: { reason: 'access_gate', received } };
   const held = organizationId === undefined ? undefined : await findHeldOrganization(queries, tenant.id, organizationId, user.id);
   if (organizationId !== undefined && held === undefined) return { ok: false, cause: { reason: 'not_a_member', received } };

@@ -131,6 +131,17 @@ const findRow = (queries: Queries, tenant: TenantId, organization: string, user:
 export const isMember = async (queries: Queries, tenant: TenantId, organization: string, user: UserId): Promise<boolean> =>
   (await findRow(queries, tenant, organization, user)) !== undefined;
 
+/** The roles of a member, suspended or not; undefined for who is none. */
+export async function findMemberRoles(
+  queries: Queries,
+  tenant: TenantId,
+  organization: string,
+  user: UserId,
+): Promise<readonly string[] | undefined> {
+  const row = await findRow(queries, tenant, organization, user);
+  return row && rolesOf(row.roles);
+}
+
 /** Ends a membership; false when there was none. */
 export async function deleteMember(queries: Queries, tenant: TenantId, organization: string, user: string): Promise<boolean> {
   return (await endMembership(queries, tenant, { organization, user, keepsManager: false })) === 'ended';

@@ -24,6 +24,8 @@ export async function findOrganizationId(queries: Queries, tenant: TenantId, ask
   return row?.id;
 }
 
+export const findOrganization = rows.find;
+
 /** An enabled organisation, as sign-ins for it know it. */
 export async function findSignInOrganization(queries: Queries, tenant: TenantId, id: string): Promise<Organization | undefined> {
   const found = await rows.find(queries, tenant, id);

@@ -2,6 +2,7 @@
 import type { ServiceProviderId, TenantId } from '../../domain/ids.ts';
 import { ownUse, type serviceProviderFields, serviceProviderKind } from '../../domain/saml/service-provider.ts';
 import type { Queries } from '../engine/database.ts';
+import { deleteAssignmentsOf } from './clients/access-assignments.ts';
 import { type KindTable, rowsOf } from './kind-rows.ts';
 import { forgetSignIns } from './last-sign-ins.ts';
 
@@ -19,12 +20,7 @@ export const findServiceProviderByEntityId = (queries: Queries, tenant: TenantId
 
 /** Deletes a provider, its own keys and who was assigned to it; sessions under way stay, and are refused. */
 export async function deleteServiceProvider(queries: Queries, tenant: TenantId, id: ServiceProviderId): Promise<boolean> {
-  await queries
-    .deleteFrom('access_assignments')
-    .where('tenant_id', '=', tenant)
-    .where('target_kind', '=', 'service_provider')
-    .where('target_id', '=', id)
-    .execute();
+  await deleteAssignmentsOf(queries, tenant, { kind: 'service_provider', id });
   await queries.deleteFrom('signing_keys').where('tenant_id', '=', tenant).where('use', '=', ownUse(id)).execute();
   await forgetSignIns(queries, tenant, 'service_provider', id);
   return rows.remove(queries, tenant, id);

@@ -1,6 +1,6 @@
 // Who may use which client, service provider or resource, in a document. An assignment has no id of its own there: it is the pair.
 import Type from 'typebox';
-import { emailCharsMax, profileCharsMax, samlEntityIdCharsMax, urlCharsMax } from '../../../contract/limits.ts';
+import { emailCharsMax, nameCharsMax, profileCharsMax, samlEntityIdCharsMax, urlCharsMax } from '../../../contract/limits.ts';
 import { isOwnClient, ownClientPrefix } from '../../../domain/client/own-clients.ts';
 import { foldKey } from '../../../domain/fold.ts';
 import type { GroupId, UserId } from '../../../domain/ids.ts';
@@ -11,12 +11,15 @@ import {
   type AccessAssignment,
   type AccessTarget,
   deleteAssignment,
+  findAssignment,
   insertAssignment,
+  listAssignments,
 } from '../../../storage/registry/clients/access-assignments.ts';
 import { clientIdSyntax } from '../../../storage/registry/clients/clients.ts';
 import { recordAct } from '../../administration.ts';
 import { closed } from '../../schema-pieces.ts';
 import { compact, type Desired, faultAt, type Json, type Kind, type Match, pageRows, type Session, type Stored } from '../document.ts';
+import { knownOf } from '../kind-section.ts';
 
 const schema = closed({
   client: Type.Optional(Type.String({ pattern: clientIdSyntax.source })),
@@ -24,11 +27,14 @@ const schema = closed({
   resource: Type.Optional(Type.String({ minLength: 1, maxLength: urlCharsMax })),
   user: Type.Optional(Type.String({ minLength: 1, maxLength: Math.max(emailCharsMax, profileCharsMax) })),
   group: Type.Optional(Type.String({ minLength: 1, maxLength: profileCharsMax })),
+  organization: Type.Optional(Type.String({ minLength: 1, maxLength: nameCharsMax })),
 });
 type Item = Type.Static<typeof schema>;
 
 /** What people are assigned to. */
 const targets = ['client', 'service_provider', 'resource'] as const;
+/** Who is assigned. */
+const assigned = ['user', 'group', 'organization'] as const;
 
 export const assignmentKind: Kind = {
   section: 'assignments',
@@ -36,11 +42,13 @@ export const assignmentKind: Kind = {
   schema,
   uniqueField: 'assignment',
   isConfiguration: false,
-  examine: ({ clients, providers, resources, groups }, declared) => {
+  examine: (session, declared) => {
+    const { clients, providers, resources, groups } = session;
     const item = declared.value as Item; // checked by the schema
     if (targets.filter((name) => item[name] !== undefined).length !== 1)
       throw faultAt(declared, [], 'one of client, service_provider and resource', declared.value);
-    if ((item.user === undefined) === (item.group === undefined)) throw faultAt(declared, [], 'one of user and group', declared.value);
+    if (assigned.filter((name) => item[name] !== undefined).length !== 1)
+      throw faultAt(declared, [], 'one of user, group and organization', declared.value);
     if (item.client !== undefined && !clients.has(item.client))
       throw faultAt(declared, ['client'], 'the client_id of a client of this document or tenant', item.client);
     if (item.client !== undefined && isOwnClient({ clientId: item.client }))
@@ -60,7 +68,10 @@ export const assignmentKind: Kind = {
     if (item.group !== undefined && group === undefined)
       throw faultAt(declared, ['group'], 'the id or display_name of a group of this document or tenant', item.group);
     const target = compact({ client: item.client, service_provider: provider, resource });
-    const fields = { ...target, ...(group === undefined ? { user: item.user } : { group }) };
+    const { organization, user } = item;
+    if (organization !== undefined && !knownOf(session, 'organizations').has(organization))
+      throw faultAt(declared, ['organization'], 'the name of an organisation of this document or tenant', organization);
+    const fields = { ...target, ...compact({ user, group, organization }) };
     return { id: undefined, title: titleOf(fields), fields, declared };
   },
   newId: ({ administration }) => uuidV7(administration.clock.nowMs()),
@@ -71,8 +82,11 @@ export const assignmentKind: Kind = {
       const target = targetOf(desired.fields);
       const user = desired.fields['user'] === undefined ? null : ((await userOf(queries, session, String(desired.fields['user']))) ?? null);
       const group = (desired.fields['group'] ?? null) as GroupId | null; // known by examine
-      if ((await insertAssignment(queries, tenant.id, target, { id, user: user as UserId | null, group })) === undefined) continue; // one stood twice
-      const data = { assignment: id, ...(user === null ? { group_id: group } : { user_id: user }) };
+      const organization = organizationOf(session, desired.fields);
+      const added = await insertAssignment(queries, tenant.id, target, { id, user: user as UserId | null, group, organization });
+      if (added === undefined) continue; // one stood twice
+      const who = compact({ user_id: user ?? undefined, group_id: group ?? undefined, organization_id: organization ?? undefined });
+      const data = { assignment: id, ...who };
       await recordAct(queries, administration, tenant.id, by, {
         type: `${target.kind}.assigned`,
         target: `${target.kind}:${target.id}`,
@@ -81,16 +95,11 @@ export const assignmentKind: Kind = {
     }
   },
   update: async () => undefined, // two of the same pair do not differ
-  page: async (queries, { tenant }, after) => {
-    const rows = await queries
-      .selectFrom('access_assignments')
-      .selectAll()
-      .where('tenant_id', '=', tenant.id)
-      .where('id', '>', after)
-      .orderBy('id')
-      .limit(pageRows)
-      .execute();
-    return rows.map(storedOf);
+  page: async (queries, session, after) => {
+    const rows = await listAssignments(queries, session.tenant.id, undefined, { after, limit: pageRows });
+    const isNamed = rows.some((row) => row.organization_id !== null);
+    const names = new Map(isNamed ? [...knownOf(session, 'organizations')].map(([name, id]) => [id, name]) : []);
+    return rows.map((row) => storedOf(row, names));
   },
   remove: async (queries, { administration, tenant, by }, { id, fields }) => {
     const target = targetOf(fields);
@@ -110,16 +119,12 @@ async function findOne(queries: Queries, session: Session, { fields }: Desired):
   const user = named === undefined ? undefined : await userOf(queries, session, named);
   if (named !== undefined && user === undefined)
     return { conflict: `expected a user of this document or tenant by id, user name or email, found none of ${named}` };
-  const row = await queries
-    .selectFrom('access_assignments')
-    .selectAll()
-    .where('tenant_id', '=', session.tenant.id)
-    .where('target_kind', '=', target.kind)
-    .where('target_id', '=', target.id)
-    .where((eb) => (user === undefined ? eb('group_id', '=', fields['group'] as GroupId) : eb('user_id', '=', user as UserId)))
-    .executeTakeFirst();
+  const organization = organizationOf(session, fields);
+  if (organization === '') return { stored: undefined }; // the document makes it
+  const who = { user: (user ?? null) as UserId | null, group: (fields['group'] ?? null) as GroupId | null, organization };
+  const row = await findAssignment(queries, session.tenant.id, target, who);
   // The pair is all there is to compare: a user named by email is the same one.
-  return { stored: row === undefined ? undefined : { ...storedOf(row), fields } };
+  return { stored: row === undefined ? undefined : { ...storedOf(row, new Map()), fields } };
 }
 
 async function userOf(queries: Queries, { administration, tenant, newUsers }: Session, named: string): Promise<string | undefined> {
@@ -133,7 +138,11 @@ async function userOf(queries: Queries, { administration, tenant, newUsers }: Se
 }
 
 const titleOf = (fields: Json): string =>
-  `${targets.map((name) => fields[name]).find((id) => id !== undefined)} to ${fields['user'] === undefined ? `group ${fields['group']}` : `user ${fields['user']}`}`;
+  `${targets.map((name) => fields[name]).find((id) => id !== undefined)} to ${assigned.flatMap((name) => (fields[name] === undefined ? [] : [`${name} ${fields[name]}`])).join()}`;
+
+/** The id of the organisation that is named; the empty one where the document makes it. */
+const organizationOf = (session: Session, fields: Json): string | null =>
+  fields['organization'] === undefined ? null : (knownOf(session, 'organizations').get(String(fields['organization'])) ?? '');
 
 /** The one of its three fields it has. */
 function targetOf(fields: Json): AccessTarget {
@@ -141,8 +150,10 @@ function targetOf(fields: Json): AccessTarget {
   return { kind, id: String(fields[kind]) };
 }
 
-function storedOf(row: AccessAssignment): Stored {
+function storedOf(row: AccessAssignment, names: ReadonlyMap<string, string>): Stored {
   const target = { [row.target_kind]: row.target_id };
-  const fields = { ...target, ...(row.user_id === null ? { group: row.group_id } : { user: row.user_id }) };
+  const { user_id: user, group_id: group, organization_id: id } = row;
+  const organization = id === null ? undefined : (names.get(id) ?? id);
+  const fields = { ...target, ...compact({ user: user ?? undefined, group: group ?? undefined, organization }) };
   return { id: row.id, title: titleOf(fields), fields };
 }

@@ -25,14 +25,7 @@ import { providersOfGrants } from './release-2/0500/0562-providers-of-grants.ts'
 import { consoleTasks } from './release-2/0500/0563-console-tasks.ts';
 import { scimTokens } from './release-2/0500/0564-scim-tokens.ts';
 import { crossAppAccess, crossAppProviders } from './release-2/0500/0570-cross-app-access.ts';
-import { organizations } from './release-2/0500/0580-organizations.ts';
-import { addOrganizationCapabilities } from './release-2/0500/0581-organization-capabilities.ts';
-import { organizationsOfGrants } from './release-2/0500/0582-organizations-of-grants.ts';
-import { organizationSignIn } from './release-2/0580/0583-organization-sign-in.ts';
-import { managersOfOrganizations } from './release-2/0590/0590-managers-of-organizations.ts';
-import { organizationInvitations } from './release-2/0590/0591-organization-invitations.ts';
-import { organizationsOfTries } from './release-2/0590/0592-organizations-of-tries.ts';
-import { organizationScim } from './release-2/0590/0597-organization-scim.ts';
+import { organizationMigrations } from './release-2/0580/organization-migrations.ts';
 
 /** Refusals, whole and summed up: bounded in number. */
 const refusalTypes = "type IN ('refusal', 'refusal_summary')";
@@ -371,18 +364,5 @@ export const migrations: readonly Migration[] = [
     name: 'tries-of-address-before',
     apply: (context) => context.execute('DROP INDEX IF EXISTS "sign_in_tries_by_address_block_started_at_id"'),
   },
-  { number: 580, name: 'organizations', apply: organizations },
-  { number: 581, name: 'organization-capabilities', backfill: addOrganizationCapabilities },
-  { number: 582, name: 'organizations-of-grants', apply: organizationsOfGrants },
-  { number: 583, name: 'organization-sign-in', apply: organizationSignIn },
-  { number: 590, name: 'managers-of-organizations', apply: managersOfOrganizations },
-  { number: 591, name: 'organization-invitations', apply: organizationInvitations },
-  { number: 592, name: 'organizations-of-tries', apply: organizationsOfTries },
-  {
-    number: 593,
-    name: 'tries-by-organization',
-    table: 'sign_in_tries',
-    index: { columns: ['tenant_id', 'organization_id', 'started_at'], where: 'organization_id IS NOT NULL' },
-  },
-  ...organizationScim,
+  ...organizationMigrations,
 ];

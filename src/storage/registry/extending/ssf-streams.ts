@@ -224,11 +224,13 @@ export async function countStreams(queries: Queries, tenant: TenantId, limit: nu
   return (await queries.selectFrom('ssf_streams').select('id').where('tenant_id', '=', tenant).limit(limit).execute()).length;
 }
 
-/** The receivers with a stream that a person is assigned to, themselves or by a group. */
+/** The receivers with a stream that a person is assigned to, themselves, by a group or by an organisation. */
 export async function listReceiversOf(queries: Queries, tenant: TenantId, user: string): Promise<readonly string[]> {
-  const { rows } = await sql<{ client_id: string }>`SELECT s.client_id FROM ssf_streams AS s WHERE s.tenant_id = ${tenant} AND EXISTS (
+  const { rows } = await sql<{ client_id: string }>`SELECT s.client_id FROM ssf_streams AS s WHERE s.tenant_id = ${tenant} AND (EXISTS (
     SELECT 1 FROM access_assignments AS a LEFT JOIN group_members AS m ON m.tenant_id = a.tenant_id AND m.group_id = a.group_id AND m.user_id = ${user}
     WHERE a.tenant_id = ${tenant} AND a.target_kind = 'client' AND a.target_id = s.client_id AND (a.user_id = ${user} OR m.user_id = ${user}))
+    OR EXISTS (SELECT 1 FROM organization_assignments AS a JOIN organization_members AS m ON m.tenant_id = a.tenant_id AND m.organization_id = a.organization_id
+    WHERE a.tenant_id = ${tenant} AND a.target_kind = 'client' AND a.target_id = s.client_id AND m.user_id = ${user}))
     ORDER BY s.client_id LIMIT ${streamsPerTenantMax}`.execute(queries);
   return rows.map(({ client_id: client }) => client);
 }

@@ -1576,6 +1576,17 @@ CREATE TABLE organization_providers (
   CONSTRAINT organization_providers_pkey PRIMARY KEY (tenant_id, alias)
 );
 
+CREATE TABLE organization_assignments (
+  tenant_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  target_kind text COLLATE "C" NOT NULL,
+  target_id text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  CONSTRAINT organization_assignments_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT organization_assignments_tenant_id_target_kind_target_id_or_key UNIQUE (tenant_id, target_kind, target_id, organization_id)
+);
+
 CREATE TABLE organization_invitations (
   tenant_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -1747,6 +1758,8 @@ ALTER TABLE organization_members ADD CONSTRAINT organization_members_tenant_id_u
 ALTER TABLE organization_domains ADD CONSTRAINT organization_domains_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE organization_providers ADD CONSTRAINT organization_providers_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE organization_assignments ADD CONSTRAINT organization_assignments_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE organization_invitations ADD CONSTRAINT organization_invitations_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
@@ -2116,6 +2129,8 @@ CREATE INDEX organization_domains_by_organization_id ON public.organization_doma
 
 CREATE INDEX organization_providers_by_organization_id ON public.organization_providers USING btree (tenant_id, organization_id);
 
+CREATE INDEX organization_assignments_by_organization_id ON public.organization_assignments USING btree (tenant_id, organization_id);
+
 CREATE INDEX organization_invitations_by_organization_id_id ON public.organization_invitations USING btree (tenant_id, organization_id, id);
 
 CREATE INDEX organization_invitations_by_organization_id_email_key ON public.organization_invitations USING btree (tenant_id, organization_id, email_key);
@@ -2390,6 +2405,7 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (581, 'organization-capabilities', gatehouse_now_ms()),
   (582, 'organizations-of-grants', gatehouse_now_ms()),
   (583, 'organization-sign-in', gatehouse_now_ms()),
+  (584, 'organization-assignments', gatehouse_now_ms()),
   (590, 'managers-of-organizations', gatehouse_now_ms()),
   (591, 'organization-invitations', gatehouse_now_ms()),
   (592, 'organizations-of-tries', gatehouse_now_ms()),

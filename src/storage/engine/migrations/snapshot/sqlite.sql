@@ -628,6 +628,10 @@ CREATE TABLE "organization_providers" ("tenant_id" TEXT NOT NULL, "alias" TEXT N
 
 CREATE INDEX "organization_providers_by_organization_id" ON "organization_providers" ("tenant_id", "organization_id");
 
+CREATE TABLE "organization_assignments" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "target_kind" TEXT NOT NULL, "target_id" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "created_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "target_kind", "target_id", "organization_id"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "organization_assignments_by_organization_id" ON "organization_assignments" ("tenant_id", "organization_id");
+
 CREATE TABLE "organization_invitations" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "email" TEXT NOT NULL, "email_key" TEXT NOT NULL, "roles" TEXT NOT NULL, "token_hash" TEXT NOT NULL, "mailed" INTEGER NOT NULL, "invited_by" TEXT, "created_at" INTEGER NOT NULL, "expires_at" INTEGER NOT NULL, "used_at" INTEGER, "revoked_at" INTEGER, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "token_hash"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
 
 CREATE INDEX "organization_invitations_by_organization_id_id" ON "organization_invitations" ("tenant_id", "organization_id", "id");
@@ -807,6 +811,9 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('mapping_tables', 'mapping_tables', '1000000 500000 1'),
   ('operator_entries', 'operator_entries', '1000000 500000 1'),
   ('operator_entries', 'operator_entries_by_expires_at', '1000000 500000 10'),
+  ('organization_assignments', 'organization_assignments', '1000000 500000 1'),
+  ('organization_assignments', 'organization_assignments_by_organization_id', '1000000 500000 10'),
+  ('organization_assignments', 'sqlite_autoindex_organization_assignments_2', '1000000 500000 10 5 1'),
   ('organization_domains', 'organization_domains', '1000000 500000 1'),
   ('organization_domains', 'organization_domains_by_organization_id', '1000000 500000 10'),
   ('organization_group_members', 'organization_group_members', '1000000 500000 10 1'),
@@ -1111,6 +1118,7 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (581, 'organization-capabilities', gatehouse_now_ms()),
   (582, 'organizations-of-grants', gatehouse_now_ms()),
   (583, 'organization-sign-in', gatehouse_now_ms()),
+  (584, 'organization-assignments', gatehouse_now_ms()),
   (590, 'managers-of-organizations', gatehouse_now_ms()),
   (591, 'organization-invitations', gatehouse_now_ms()),
   (592, 'organizations-of-tries', gatehouse_now_ms()),
