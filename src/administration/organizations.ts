@@ -3,7 +3,10 @@
 import type { TenantId } from '../domain/ids.ts';
 import type { KindFault } from '../domain/kind.ts';
 import type { Organization } from '../domain/organizations/organization.ts';
+import { powerOfManagers } from '../domain/organizations/organization-role.ts';
+import type { Capability } from '../domain/people/capabilities.ts';
 import type { Queries } from '../storage/engine/database.ts';
+import { listManagingRoles } from '../storage/organizations/managers.ts';
 import { findUnknownRole } from '../storage/people/organization-members.ts';
 import { findUnknownAlias } from '../storage/registry/identity-providers.ts';
 import { readProviderOwners, setOrganizationProviders } from '../storage/registry/organization-providers.ts';
@@ -29,6 +32,17 @@ export async function namedFault(
   const taken = aliases.find((one) => owners.has(one) && owners.get(one) !== before?.id);
   return taken === undefined ? undefined : { field: 'identity_providers', text: `${taken} is another organisation's.`, is: 'taken' };
 }
+
+/** Whoever lets newcomers manage it may do what they may. */
+export const capabilitiesByDefault = async (
+  queries: Queries,
+  tenant: TenantId,
+  { defaultRoles }: Named,
+): Promise<readonly Capability[]> => {
+  if (defaultRoles.length === 0) return [];
+  const managing = await listManagingRoles(queries, tenant);
+  return defaultRoles.some((role) => managing.has(role)) ? powerOfManagers : [];
+};
 
 const newIn = (values: readonly string[], before: readonly string[] = []): readonly string[] =>
   values.filter((one) => !before.includes(one));

@@ -19,7 +19,7 @@ import { deleteScimTokensOf } from '../storage/registry/scim-tokens.ts';
 import { deleteServiceProvider } from '../storage/registry/service-providers.ts';
 import { judgeDomains, metadataFault, renewProofs } from './identity-providers.ts';
 import { type Effects, type Registered, register } from './kinds.ts';
-import { addedOrganization, changedOrganization, namedFault } from './organizations.ts';
+import { addedOrganization, capabilitiesByDefault, changedOrganization, namedFault } from './organizations.ts';
 
 type Kinds = typeof kinds;
 /** Kinds whose ids are of a type of their own. */
@@ -87,6 +87,7 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
   },
   organization: {
     fault: namedFault,
+    needs: capabilitiesByDefault,
     added: addedOrganization,
     changed: changedOrganization,
     remove: async (queries, tenant, { id }) => {

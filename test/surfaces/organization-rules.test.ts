@@ -65,6 +65,33 @@ for (const database of databases)
       await server.close();
     });
 
+    it('whoever lets newcomers manage an organisation, by its default roles or by rules, may do what managers may', async () => {
+      const name = slug();
+      await tenant.make('POST', '/organization-roles', { name, manage: true });
+      const plain = await role();
+      const ruling = [{ to: 'org.roles', from: 'upstream.groups' }];
+      const [organization, alias] = [await make(), await provider()];
+      const inbound = { rules: ruling };
+      const { id } = (await tenant.make<{ items: readonly Json[] }>('GET', `/identity-providers?search=${alias}`)).items[0]!;
+      const few = ['organizations:read', 'organizations:write', 'sign-in:read', 'sign-in:write', 'users:read', 'invitations:write'];
+      const machine = await machineWith(tenant, few);
+      for (const [method, path, body] of [
+        ['PATCH', `/organizations/${String(organization['id'])}`, { default_roles: [plain, name] }],
+        ['POST', '/organizations', { name: slug(), default_roles: [name] }],
+        ['PATCH', `/identity-providers/${String(id)}`, { mappings: ruling }],
+        ['PUT', '/mappings/inbound', inbound],
+      ] as const) {
+        assert.equal((await machine.call(method, path, body)).status, 403, path);
+        const whole = await machineWith(tenant, [...few, 'users:write']);
+        const done = await whole.call(method, path, body);
+        assert.ok(done.ok, `${path}: ${await done.text()}`);
+      }
+      // Who may not give it may not take it away either, as with any thing that hands something out.
+      assert.equal((await change(organization, { default_roles: [] }, machine)).status, 403);
+      assert.equal((await machine.call('PUT', '/mappings/inbound', { rules: [] })).status, 200);
+      assert.equal((await change(await make(), { default_roles: [plain] }, machine)).status, 200);
+    });
+
     it('what a new one says, and what each value may be', async () => {
       const plain = await make();
       const unsaid = {

@@ -18,6 +18,7 @@ import { calledUriFault } from '../client/client-uris.ts';
 import { choice, type FieldFault, field, flag, json, type Kind, list, ownField, text, type ValuesOf } from '../field.ts';
 import type { IdentityProviderId } from '../ids.ts';
 import { defineKind, type Thing } from '../kind.ts';
+import { capabilitiesByInbound } from '../mappings/inbound-targets.ts';
 import { rulesKind } from '../mappings/rule.ts';
 import { rulesFault, unknownAttributeFault } from '../mappings/rule-faults.ts';
 import { capabilitiesOfTenant } from '../people/capabilities.ts';
@@ -131,7 +132,8 @@ export const identityProviderKind = defineKind({
   // Whoever says who signs in by one that administrators may come by is each of them.
   power: {
     ...{ read: 'sign-in:read', write: 'sign-in:write' },
-    needs: ({ alias }, tenant) => (tenant.settings.administrator_providers.includes(alias) ? capabilitiesOfTenant(tenant) : []),
+    needs: ({ alias, mappings }, tenant) =>
+      tenant.settings.administrator_providers.includes(alias) ? capabilitiesOfTenant(tenant) : capabilitiesByInbound(mappings),
   },
   searched: ({ name, alias }) => [name, alias],
   told: { created: ({ alias, kind }) => ({ alias, kind }) },

@@ -7,6 +7,7 @@ import { type CompiledRules, layRules, readGroups } from '../../domain/mappings/
 import { attributeRulesOf, attributesRoom } from '../../domain/mappings/attributes.ts';
 import { claimRulesOf, claimsRoom, placesOf } from '../../domain/mappings/claims.ts';
 import { inboundRoom, inboundRulesOf } from '../../domain/mappings/inbound.ts';
+import { capabilitiesByInbound } from '../../domain/mappings/inbound-targets.ts';
 import { type PreviewedRule, previewRules } from '../../domain/mappings/preview.ts';
 import { type MappingKind, type MappingRules, mappingKinds, rulesKind } from '../../domain/mappings/rule.ts';
 import { rulesFault, unknownAttributeFault } from '../../domain/mappings/rule-faults.ts';
@@ -38,8 +39,9 @@ const powers: Readonly<Record<MappingKind, { readonly write: Capability; readonl
     scim: { write: 'settings:write', read: { capability: 'settings:read' } },
   };
 
-/** What rules that connectors follow hand out, as those of one connector do. */
+/** What rules hand out, as those of one connector and of one provider do. */
 const handedOut = (kind: MappingKind, rules: MappingRules): readonly Capability[] => {
+  if (kind === 'inbound') return capabilitiesByInbound(rules);
   if (kind !== 'scim') return [];
   return readGroups(rules) ? ['users:read', 'groups:read'] : ['users:read'];
 };
