@@ -183,6 +183,27 @@ for (const database of databases)
       await assertRefusal(await post(await sign(claims)), refused);
     });
 
+    it('assertions beside a suspension, and beside the end of the link: what was minted before is over, and nothing comes after', async () => {
+      for (const end of ['suspension', 'link'] as const) {
+        const user = await world.link(await newcomer());
+        const claims = { sub: `at-employer-${user.id}` };
+        const assertions = await Promise.all(Array.from({ length: 12 }, () => sign(claims)));
+        const ending = (): Promise<unknown> =>
+          end === 'suspension'
+            ? world.managed.make('PATCH', `/users/${user.id}`, { state: 'suspended' })
+            : world.services.database.write(tenant.id, (queries) =>
+                queries.deleteFrom('external_identities').where('user_id', '=', user.id).execute(),
+              );
+        const sent = assertions.map((one) => post(one));
+        const [answers] = await Promise.all([Promise.all(sent), ending()]);
+        for (const answer of answers)
+          if (answer.status !== 200) await assertRefusal(answer, refused);
+          else if (end === 'suspension') assert.equal(await world.isActive((await tokensOf(answer)).access_token), false);
+        await assertRefusal(await post(await sign(claims)), refused);
+        if (end === 'suspension') assert.deepEqual(await world.sessionsOf(user), []);
+      }
+    });
+
     it('an email never links, but of a proven domain its provider speaks for, to an account that has nothing better', async () => {
       const hosted = (user: TestUser): Json => ({ sub: `new-${user.id}`, email: user.email, email_verified: true, hd: 'corp.example' });
       const linksOf = (user: TestUser) =>

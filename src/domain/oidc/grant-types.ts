@@ -23,7 +23,7 @@ const table = {
   [machineGrantType]: { label: 'Client credentials', publicClients: false },
   [cibaGrantType]: { label: 'Sign-in without a browser (CIBA)', publicClients: false },
   [deviceCodeGrantType]: { label: 'Devices without a browser', publicClients: true, isExtra: true },
-  [jwtBearerGrantType]: { label: 'Assertions by its own key', publicClients: false, isExtra: true },
+  [jwtBearerGrantType]: { label: 'Assertions by a key, a platform or another provider', publicClients: false, isExtra: true },
   [exchangeGrantType]: { label: 'Token exchange', publicClients: false, isExtra: true },
 } as const;
 
