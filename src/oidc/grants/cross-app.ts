@@ -4,6 +4,7 @@
 // people can be asked again.
 
 import { linkIdentity, speaksForOwner } from '../../approvals/link-identity.ts';
+import { ownerOfProvider } from '../../approvals/organizations/customer-providers.ts';
 import { type Cause, type ContractError, reject } from '../../contract/contract-error.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { ParsedJwt } from '../../crypto/signing/jwt.ts';
@@ -11,6 +12,7 @@ import { defaultScopes, sameResource } from '../../domain/client/resource.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { ExternalIdentityId, GrantId, UserId } from '../../domain/ids.ts';
 import { offlineScope } from '../../domain/oidc/standard-scopes.ts';
+import { acrFor } from '../../domain/organizations/sign-in-rule.ts';
 import { signedInAtMs } from '../../domain/sign-in/external-identity.ts';
 import { authenticationContexts, externalMethod } from '../../domain/sign-in/login-methods.ts';
 import { identityIn } from '../../federation/openid-identity.ts';
@@ -48,7 +50,8 @@ export async function examineCrossApp(request: TokenRequest, jwt: ParsedJwt, ref
     scope: '', // that of the token, once it is known
     resource,
     authTimeSeconds: Math.floor(signedInAtMs(identity, nowMs) / 1000),
-    acr: identity.acr,
+    // What a customer's provider says is worth that for the customer's organisation alone, and this is for none.
+    acr: acrFor({ method: externalMethod, acr: identity.acr, providerOf: person.providerOf }, undefined),
     amr: authenticationContexts[externalMethod].amr,
     nonce: undefined,
     maxAgeSeconds: undefined,
@@ -73,11 +76,13 @@ async function findPerson(
   queries: Queries,
   { tenant }: TokenRequest,
   identity: Identity,
-): Promise<{ readonly id: UserId; readonly state: string } | undefined> {
+): Promise<{ readonly id: UserId; readonly state: string; readonly providerOf: string | undefined } | undefined> {
   const link = await findExternalIdentity(queries, tenant.id, identity);
-  if (link !== undefined) return findUser(queries, tenant.id, link.user_id);
-  const { email, emailCounts, ownDomain } = identity;
-  return emailCounts && ownDomain !== undefined && email !== undefined ? findUserOfEmail(queries, tenant.id, foldKey(email)) : undefined;
+  const { email, emailCounts, ownDomain, providerId } = identity;
+  const mayBeEmail = link === undefined && emailCounts && ownDomain !== undefined && email !== undefined;
+  const id = link?.user_id ?? (mayBeEmail ? (await findUserOfEmail(queries, tenant.id, foldKey(email)))?.id : undefined);
+  const person = id && (await findUser(queries, tenant.id, id));
+  return person && { id: person.id, state: person.state, providerOf: await ownerOfProvider(queries, tenant, providerId) };
 }
 
 /** The API that the assertion is for, where it says so. */
