@@ -18,6 +18,7 @@ import { badge } from './console-page.ts';
 import { pagesOfKind } from './frame/kind-pages.ts';
 import type { ConsoleResource } from './frame/resource.ts';
 import { canEnter, enterButton } from './operators/operator-visit.ts';
+import { checkDomains, domainProofs } from './people/domain-proofs.ts';
 import { organizationRoles, organizations } from './people/organization-resource.ts';
 import { roles } from './people/role-resource.ts';
 import { users } from './people/user-resource.ts';
@@ -84,16 +85,6 @@ const serviceProviders: ConsoleResource = {
   initial: { ...defaultsOf(kinds.service_provider.fields), acs: [] },
 };
 
-/** What to publish for each domain, and whether it was seen. */
-function domainProofs({ domain_proofs: proofs }: Json): Html | string {
-  const all = proofs as readonly Json[]; // the API's shape
-  if (all.length === 0) return 'no domains';
-  return html`<ul class="plain">${all.map(
-    ({ domain, name, value, proven_at: provenAt }) =>
-      html`<li><b>${text(domain)}</b> ${provenAt === null ? badge('not proven', 'bad') : badge('proven', 'good')}<br>TXT ${code(name)}<br>${code(value)}</li>`,
-  )}</ul>`;
-}
-
 const providers: ConsoleResource = {
   ...pagesOfKind(kinds.identity_provider),
   columns: [
@@ -113,14 +104,7 @@ const providers: ConsoleResource = {
     ['Proof of its domains', domainProofs],
     created,
   ],
-  actions: [
-    {
-      name: 'Check the TXT records',
-      done: 'was checked: its domains below say what was seen',
-      path: '/check-domains',
-      applies: (json) => (json['domains'] as readonly string[]).length > 0,
-    },
-  ],
+  actions: [checkDomains],
   presets: [
     {
       name: 'google',

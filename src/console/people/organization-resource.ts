@@ -3,6 +3,7 @@ import { kinds } from '../../domain/kinds.ts';
 import { created, enabled, text } from '../cells.ts';
 import { pagesOfKind } from '../frame/kind-pages.ts';
 import type { ConsoleResource } from '../frame/resource.ts';
+import { checkDomains, domainProofs } from './domain-proofs.ts';
 
 export const organizations: ConsoleResource = {
   ...pagesOfKind(kinds.organization),
@@ -10,7 +11,8 @@ export const organizations: ConsoleResource = {
   columns: [['Name in requests', (json) => text(json['name'])], ['Members', (json) => text(json['members'])], ['State', enabled], created],
   links: [['/organization-roles', 'Roles']],
   tabs: [['/members', 'Members']],
-  facts: [['Members', (json) => text(json['members'])], created],
+  facts: [['Members', (json) => text(json['members'])], ['Proof of its domains', domainProofs], created],
+  actions: [checkDomains],
 };
 
 export const organizationRoles: ConsoleResource = {
