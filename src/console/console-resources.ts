@@ -92,6 +92,7 @@ const providers: ConsoleResource = {
     ['Kind', (json) => text(json['kind'])],
     ['State', enabled],
   ],
+  tabs: [['/try', 'Try it']],
   facts: [
     ['Callback address, for the provider', (json) => code(json['callback_uri'])],
     [

@@ -73,6 +73,7 @@ import {
   testPush,
 } from './people/user-pages.ts';
 import { approveHost, chooseKey, metadataPage, refreshNow, rotateOwn } from './provider-pages.ts';
+import { routeIdentityProviders, type Trying } from './providers/provider-routes.ts';
 import { pushPage } from './push-page.ts';
 import { act, change, create, detailPage, listPage, newPage } from './resource-pages.ts';
 import { makeScimClient, makeScimToken, revokeScimToken, scimPage, tryScim } from './scim-page.ts';
@@ -88,7 +89,7 @@ type TakeUpload = (visit: Visit, upload: UploadForm) => Promise<FastifyReply> | 
 type TakeForm = (visit: Visit, typed: Typed, params: Params) => Promise<FastifyReply> | FastifyReply;
 
 /** The routes of the console below its prefix. */
-export function consoleRoutes(app: FastifyInstance, services: Services): DefineRoutes {
+export function consoleRoutes(app: FastifyInstance, services: Services, trying: Trying): DefineRoutes {
   return (route) => {
     const page = (show: ShowPage): Handler => visitor(app, services, (visit) => show(visit, visit.request.params as Params)); // string parameters of the path
     const form = (take: TakeForm): Handler =>
@@ -112,9 +113,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services): DefineR
     route('/tenants/:id/enter', { POST: form((visit, _typed, params) => enter(visit, services, params['id'] ?? '')) });
     route('/push', { GET: page((visit) => pushPage(visit)) });
     route('/signing-keys', { GET: page((visit) => keysPage(visit)), POST: form(rotateKey) });
-    route('/settings', { GET: page((visit) => settingsOverview(visit)) });
-    route('/settings/server', { GET: page((visit) => serverPage(visit, services)) });
-    route('/settings/:page', { GET: page(settingsPage), POST: form(changeSettings) });
+    routeSettings(route, page, form, services);
     routeActivity(route, page, form);
     route('/mappings', { GET: page((visit) => mappingsPage(visit)), POST: form(addRule) });
     route('/mappings/remove', { POST: form(removeRule) });
@@ -133,6 +132,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services): DefineR
     routeClients(route, page, form);
     routeApis(route, page, form);
     routeProviders(route, page, form);
+    routeIdentityProviders(route, { page, form }, services, trying);
     for (const path of Object.keys(activities))
       route(`${path}/:id/activity`, { GET: page((visit, params) => activityPage(visit, path, params['id'] ?? '')) });
     routeWebhooks(route, page, form);
@@ -144,7 +144,8 @@ export function consoleRoutes(app: FastifyInstance, services: Services): DefineR
         POST: form(guard(resource, create)),
       });
       route(`${resource.path}/export`, { GET: page(guard(resource, exportList)) });
-      if (resource.path !== '/clients') route(`${resource.path}/new`, { GET: page(guard(resource, (visit, own) => newPage(visit, own))) });
+      if (!guidedPaths.has(resource.path))
+        route(`${resource.path}/new`, { GET: page(guard(resource, (visit, own) => newPage(visit, own))) });
       if (resource.hasCard === true) route(`${resource.path}/:id`, { GET: page(guard(resource, personPage)) });
       for (const tab of [resource.hasCard === true ? formTab : '', ...(resource.formTabs ?? []).map(([path]) => path)])
         route(`${resource.path}/:id${tab}`, {
@@ -158,8 +159,17 @@ export function consoleRoutes(app: FastifyInstance, services: Services): DefineR
   };
 }
 
+/** A new one of these is made step by step. */
+const guidedPaths: ReadonlySet<string> = new Set(['/clients', '/identity-providers']);
+
 type Page = (show: ShowPage) => Handler;
 type Form = (take: TakeForm) => Handler;
+
+function routeSettings(route: Route, page: Page, form: Form, services: Services): void {
+  route('/settings', { GET: page((visit) => settingsOverview(visit)) });
+  route('/settings/server', { GET: page((visit) => serverPage(visit, services)) });
+  route('/settings/:page', { GET: page(settingsPage), POST: form(changeSettings) });
+}
 
 function routeActivity(route: Route, page: Page, form: Form): void {
   route('/sign-ins', { GET: page((visit) => signInsPage(visit)) });
@@ -316,7 +326,7 @@ function visitor(app: FastifyInstance, services: Services, work: (visit: Visit) 
 }
 
 /** Pages that make something and show nothing besides. */
-const makesOnly = /^\/(?!tenants|administrators)[a-z-]+\/(?:new|import|invite|spreadsheet|mcp-server)$/;
+const makesOnly = /^\/(?!tenants|administrators)[a-z-]+\/(?:new|by-hand|import|invite|spreadsheet|mcp-server)$/;
 
 /** What somebody may not make has no form. */
 const showNotTheirs = (visit: Visit): FastifyReply =>

@@ -6,8 +6,10 @@ import type { Services } from '../http/services.ts';
 import { presentErrorPage } from '../pages/status-page.ts';
 import { type Html, html } from '../platform/html.ts';
 import { consolePath } from './frame/navigation.ts';
+import type { Trying } from './providers/provider-routes.ts';
 
-export function registerConsole(app: FastifyInstance, services: Services): void {
+/** `loadTrying` gives how signing in tries another provider: that is of a room beside this one. */
+export function registerConsole(app: FastifyInstance, services: Services, loadTrying: () => Promise<Trying>): void {
   registerLazySurface(
     app,
     services,
@@ -21,7 +23,7 @@ export function registerConsole(app: FastifyInstance, services: Services): void 
       isPages: true,
       present: (answer, request) => presentErrorPage(answer, request, { action: wayBack(request) }),
     },
-    async () => (await import('./console-routes.ts')).consoleRoutes(app, services),
+    async () => (await import('./console-routes.ts')).consoleRoutes(app, services, await loadTrying()),
   );
 }
 

@@ -102,17 +102,11 @@ export async function newPage(visit: Visit, resource: ConsoleResource, typed?: T
   const initial = { ...resource.initial, ...preset?.initial };
   const start = resource.toForm?.(initial) ?? initial;
   const fields = await fieldsNow(visit, resource);
-  const presets =
-    resource.presets &&
-    html`<nav class="tabs" aria-label="Start from"><ul>${resource.presets.map(
-      ({ name, label }) =>
-        html`<li><a href="${hrefOf(visit, resource)}/new?preset=${name}"${name === preset?.name && html` aria-current="page"`}>${label}</a></li>`,
-    )}</ul></nav>`;
   const [at = '', name, about] = resource.guided ?? [];
   const guided =
     name !== undefined &&
     html`<p class="muted"><a class="button quiet" id="guided" href="${consolePath(visit.request.tenant, at)}">${name}</a> ${about}</p>`;
-  const form = html`${guided}${presets}<form class="card" method="post" action="${hrefOf(visit, resource)}">${csrfField(frameOf(visit))}
+  const form = html`${guided}<form class="card" method="post" action="${hrefOf(visit, resource)}">${csrfField(frameOf(visit))}
 ${renderFields(fields, start, typed, refused?.fault)}<div class="bar end"><button id="save">Create</button> <a class="button quiet" href="${hrefOf(visit, resource)}">Cancel</a></div></form>`;
   return showPage(visit, `New ${nameOf(resource)}`, form, refused?.notice);
 }

@@ -37,7 +37,7 @@ export function registerSurfaces(app: FastifyInstance, services: Services): void
   registerSetup(app, services);
   registerWelcome(app, services);
   registerAssets(app, services);
-  registerConsole(app, services);
+  registerConsole(app, services, () => import('../sign-in/external/try-steps.ts'));
   registerAccount(app, services, () => import('../sign-in/external/link-steps.ts'));
   registerDeviceEntry(app, services);
   registerClientRegistration(app, services);

@@ -11,6 +11,8 @@ export interface SentWith {
   readonly keepsSession: boolean;
   /** Of somebody who links an account from their account page. */
   readonly link?: LinkFor | undefined;
+  /** The session of an administrator who tries the provider. */
+  readonly triedIn?: GrantId | undefined;
 }
 
 /** The person who links, and the session they do it in. */

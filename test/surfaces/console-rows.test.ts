@@ -140,7 +140,7 @@ for (const database of databases) {
         ...{ acr_map: 'pairs', 'acr_map.0.from': 'urn:gold', 'acr_map.0.to': 'phr' },
         enabled: 'on',
       };
-      const fresh = await show('/identity-providers/new?preset=oidc');
+      const fresh = await show('/identity-providers/by-hand?preset=oidc');
       assert.match(fresh, /<datalist id="field-attribute_map-to-names">.*<option value="enterprise.department">/);
       assert.doesNotMatch(fresh, /<textarea name="(?:attribute|acr)_map"/);
       const unknown = await refused('/identity-providers', { ...fields, 'attribute_map.1.to': 'shoe_size' });

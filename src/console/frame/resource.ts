@@ -47,7 +47,7 @@ export interface ConsoleResource {
   readonly fields: readonly FormField[];
   /** What a form for a new one starts with. */
   readonly initial: Json;
-  /** Other starts to choose from; each is laid over `initial`. */
+  /** Other starts, by `preset` of the address; each is laid over `initial`. */
   readonly presets?: readonly { readonly name: string; readonly label: string; readonly initial: Json }[];
   /** A page that makes a new one from fewer questions, offered above its form: below /console, what is made so, and what is asked. */
   readonly guided?: readonly [path: string, name: string, about: string];

@@ -25,13 +25,14 @@ import {
   findExternalLogin,
   keepExternalAnswer,
   linkTransaction,
+  tryTransaction,
 } from '../../storage/sign-in/external-logins.ts';
 import { openAnswer, openSentWith, sealAnswer } from '../../tokens/provider-secret.ts';
 import { rememberOpened } from '../login-request.ts';
 import { conflict, isOpen, orRollBack, type StepAnswer } from '../login-step.ts';
 import { type LoginNow, loadLogin } from '../login-view.ts';
 import { pinAnswer, preparePin } from '../pin-mail.ts';
-import { type ExternalDeps, findProvider, refuse, signsInAgain, upstreamOf } from './external-steps.ts';
+import { type ExternalDeps, refuse, signsInAgain, upstreamOf } from './external-steps.ts';
 import { mapInbound, tellWithheld } from './inbound.ts';
 import { type Arrival, type Settled, settleIdentity } from './settle-identity.ts';
 
@@ -49,15 +50,13 @@ export async function returnFromExternal(
   request: FastifyRequest,
 ): Promise<Returned | { readonly location: string }> {
   const { tenant } = request;
-  const provider = await providerOf(services, request);
-  const { alias } = provider;
-  if (answersByPost(provider)) throw refused('answers_by_form_post', alias);
   const { searchParams: parameters } = new URL(request.url, tenant.baseUrl);
   const state = stateIn(parameters, 'state');
+  const { provider, known } = await answeredBy(services, request, state);
+  const { alias } = provider;
+  if (answersByPost(provider)) throw refused('answers_by_form_post', alias);
   const stateHash = hashSecret(state ?? '');
-  const known = state && (await services.database.read(tenant.id, (queries) => findExternalLogin(queries, tenant.id, stateHash)));
-  if (known && state && known.transaction_id === linkTransaction)
-    return keepAnswer(services, request, provider, { state, form: parameters.toString() });
+  if (known && state && isOfApp(known)) return keepAnswer(services, request, provider, { state, form: parameters.toString() });
   const login = known ? await loadLogin(services, tenant, known.transaction_id, request.headers.cookie) : undefined;
   const transaction = known ? known.transaction_id : '';
   const isBound = holdsTransactionCookie(request.headers.cookie, tenant.baseUrl, transaction, login?.row.binding_hash);
@@ -74,11 +73,13 @@ export async function returnFromExternal(
 
 /** POST /login/callback/{alias}: keeps the answer and says where the browser fetches it. @throws login.external_refused */
 export async function keepFormAnswer(services: ExternalDeps, request: FastifyRequest): Promise<{ readonly location: string }> {
-  const provider = await providerOf(services, request);
-  const { alias, kind } = provider;
-  if (!answersByPost(provider)) throw refused('answers_by_query', alias);
   const form = typeof request.body === 'string' ? request.body : '';
-  const state = stateIn(new URLSearchParams(form), kind === 'saml' ? 'RelayState' : 'state');
+  const parameters = new URLSearchParams(form);
+  const own = await anyProviderOf(services, request);
+  const state = stateIn(parameters, own.kind === 'saml' ? 'RelayState' : 'state');
+  const { provider } = await answeredBy(services, request, state);
+  const { alias } = provider;
+  if (!answersByPost(provider)) throw refused('answers_by_query', alias);
   if (state === undefined) throw refused('no_state', alias);
   return keepAnswer(services, request, provider, { state, form });
 }
@@ -100,7 +101,12 @@ async function keepAnswer(
   );
   if (waiting === undefined) throw refused('state_unknown_answered_expired_or_of_another_provider', provider.alias);
   const { transaction_id: id } = waiting;
-  const path = id === linkTransaction ? '/account/links/return' : `/login/${id}`;
+  const path =
+    id === linkTransaction
+      ? '/account/links/return'
+      : id === tryTransaction
+        ? `/console/identity-providers/${provider.id}/try/return`
+        : `/login/${id}`;
   return { location: `${tenant.baseUrl}${path}?${new URLSearchParams({ state, answer: key })}` };
 }
 
@@ -133,7 +139,9 @@ export async function takeKeptAnswer(
     consumeExternalLogin(queries, tenant.id, stateHash, { answerHash: hashSecret(key) }),
   );
   if (used === undefined || used.answer === null) return fail('answer_used_expired_or_of_another_browser');
-  const provider = (await listCachedProviders(services.cache, tenant.id)).find(({ id, enabled }) => id === used.provider_id && enabled);
+  const provider = (await listCachedProviders(services.cache, tenant.id)).find(
+    ({ id, enabled }) => id === used.provider_id && (enabled || transactionId === tryTransaction),
+  );
   if (provider === undefined) return fail('provider_gone');
   const form = openAnswer(services.encryption, tenant.id, stateHash, used.answer);
   return { ok: true, provider, used, state, parameters: new URLSearchParams(form) };
@@ -187,13 +195,31 @@ function orTaken(error: unknown): Settled {
   throw error;
 }
 
-/** The provider of the route's alias, where it is enabled. @throws login.not_found */
-export async function providerOf(
+/** Of somebody who links an account, or of an administrator who tries the provider: their pages fetch it. */
+const isOfApp = ({ transaction_id: id }: ExternalLogin): boolean => id === linkTransaction || id === tryTransaction;
+
+/** The provider that an answer with this state came from, with what waits for it; one that is not enabled has no other than those of who tries it. @throws login.not_found */
+async function answeredBy(
+  services: Parts<'cache' | 'database'>,
+  request: FastifyRequest,
+  state: string | undefined,
+): Promise<{ readonly provider: IdentityProvider; readonly known: ExternalLogin | undefined }> {
+  const { tenant } = request;
+  const provider = await anyProviderOf(services, request);
+  const hash = hashSecret(state ?? '');
+  const known =
+    state === undefined ? undefined : await services.database.read(tenant.id, (queries) => findExternalLogin(queries, tenant.id, hash));
+  if (!provider.enabled && known?.transaction_id !== tryTransaction) throw reject('login.not_found', 'unknown_provider');
+  return { provider, known };
+}
+
+/** The provider of the route's alias, enabled or not. @throws login.not_found */
+export async function anyProviderOf(
   services: Parts<'cache'>,
   { tenant, params }: { tenant: Tenant; params: unknown },
 ): Promise<IdentityProvider> {
   const { alias } = params as { alias: string }; // the route's own parameter
-  const provider = await findProvider(services, tenant, alias);
+  const provider = (await listCachedProviders(services.cache, tenant.id)).find((one) => one.alias === alias);
   if (provider === undefined) throw reject('login.not_found', 'unknown_provider');
   return provider;
 }

@@ -84,7 +84,7 @@ export async function leaveFor(
 /** Whether a sign-in that is there already will not do. */
 export const signsInAgain = ({ prompt }: LoginNow['row']): boolean => prompt?.split(' ').includes('login') === true;
 
-interface Leaving extends Pick<SentWith, 'keepsSession' | 'link'> {
+interface Leaving extends Pick<SentWith, 'keepsSession' | 'link' | 'triedIn'> {
   readonly wish: Pick<Outgoing, 'maxAgeSeconds' | 'signInAgain' | 'loginHint' | 'uiLocales'>;
   readonly transactionId: TransactionId;
 }
@@ -94,14 +94,14 @@ export async function sendAway(
   services: ExternalDeps,
   tenant: Tenant,
   provider: IdentityProvider,
-  { wish, transactionId, keepsSession, link }: Leaving,
+  { wish, transactionId, ...sentWith }: Leaving,
 ): Promise<{ readonly ok: true; readonly location: string } | Failure> {
   const [state, nonce, verifier] = [randomSecret(), randomSecret(), randomSecret()];
   const upstream = upstreamOf(services, tenant, provider);
   const started = await protocols[provider.kind].start(services, upstream, { ...wish, state, nonce, verifier });
   if (!started.ok) return started;
   const stateHash = hashSecret(state);
-  const sealed = sealSentWith(services.encryption, tenant.id, stateHash, { nonce, verifier, keepsSession, link });
+  const sealed = sealSentWith(services.encryption, tenant.id, stateHash, { nonce, verifier, ...sentWith });
   const row = { state_hash: stateHash, provider_id: provider.id, transaction_id: transactionId, sealed };
   await services.database.write(tenant.id, (queries) => insertExternalLogin(queries, tenant.id, row, externalLoginSeconds));
   return started;

@@ -11,7 +11,7 @@ import { registerSurface } from '../../http/surface.ts';
 import { samlKeysOf } from '../../tokens/saml-keys.ts';
 import { pageOf, presentLogin, redirect, sendJson } from '../login-surface.ts';
 import { takeExternalLogout } from './external-logout.ts';
-import { keepFormAnswer, providerOf, returnFromExternal } from './external-return.ts';
+import { anyProviderOf, keepFormAnswer, returnFromExternal } from './external-return.ts';
 import { upstreamOf } from './external-steps.ts';
 
 export function registerExternal(app: FastifyInstance, services: Services): void {
@@ -50,9 +50,9 @@ export function registerExternal(app: FastifyInstance, services: Services): void
   );
 }
 
-/** Our metadata for a SAML provider. Answers are encrypted for the key that signs next: it is ours for longest. */
+/** Our metadata for a SAML provider, also for one that is not enabled yet: the other side reads it before anybody can sign in. Answers are encrypted for the key that signs next: it is ours for longest. */
 async function answerSpMetadata(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const provider = await providerOf(services, request);
+  const provider = await anyProviderOf(services, request);
   if (provider.kind !== 'saml') throw reject('login.not_found', 'not_a_saml_provider');
   const { current, next } = await samlKeysOf(services, request.tenant);
   const { callbackUri } = upstreamOf(services, request.tenant, provider);
