@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { registerAccount } from '../account/account-surface.ts';
 import { registerAssets } from '../appearance/assets.ts';
+import { registerHandedOver } from '../console/applications/handed-over-surface.ts';
 import { registerConsole } from '../console/console-surface.ts';
 import { addAppLinkFiles } from '../device/app-links.ts';
 import { registerDevice } from '../device/routes.ts';
@@ -38,6 +39,7 @@ export function registerSurfaces(app: FastifyInstance, services: Services): void
   registerWelcome(app, services);
   registerAssets(app, services);
   registerConsole(app, services, () => import('../sign-in/external/try-steps.ts'));
+  registerHandedOver(app, services);
   registerAccount(app, services, () => import('../sign-in/external/link-steps.ts'));
   registerDeviceEntry(app, services);
   registerClientRegistration(app, services);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { noteSignIns } from '../../src/storage/registry/last-sign-ins.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';
@@ -47,6 +48,51 @@ for (const database of databases)
       const now = await (await fetch(shownIn(own, 'metadata'))).text();
       assert.notEqual(shownIn(own, 'fingerprint'), published.fingerprint256);
       assert.ok(now.includes(new X509Certificate(shownIn(own, 'certificate')).raw.toString('base64')));
+    });
+
+    it('a page to send: by its link without signing in, for seven days, green once somebody has signed in', async () => {
+      const { tenant } = visitor;
+      const { id } = await tenant.make<{ readonly id: string }>('POST', '/service-providers', {
+        ...{ name: 'Sent <b>', entity_id: 'https://sent.example/saml', acs: [{ url: 'https://sent.example/acs' }] },
+      });
+      const own = await (await visitor.page(`/service-providers/${id}/handover`)).text();
+      const link = shownIn(own, 'link');
+      const open = (url = link, init: RequestInit = {}): Promise<Response> =>
+        fetch(url, { headers: { accept: 'text/html' }, redirect: 'manual', ...init });
+      const answer = await open();
+      const page = await answer.text();
+      assert.equal(answer.status, 200);
+      assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+      assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+      for (const part of ['metadata', 'entity-id', 'sso', 'certificate', 'fingerprint'])
+        assert.equal(shownIn(page, part), shownIn(own, part));
+      assert.match(page, /Connect Sent &#60;b&#62; to/);
+      assert.match(page, /data-waits="yes"[^>]*><h2>Waiting for the first sign-in/);
+      assert.doesNotMatch(page, /\/console\/|<form/);
+      assert.equal((await open(`${link}/certificate`)).headers.get('content-type'), 'application/x-pem-file');
+      assert.equal((await open(link, { method: 'POST' })).status, 405);
+      const other = (await createConsoleTenant(server)).tenant;
+      for (const wrong of [
+        `${link}x`,
+        link.slice(0, -4),
+        `${tenant.baseUrl}/handed-over/v1.x.y`,
+        link.replace(tenant.baseUrl, other.baseUrl),
+        `${tenant.baseUrl}/handed-over/${encodeURIComponent('é'.repeat(50))}`,
+      ])
+        for (const below of ['', '/certificate']) assert.equal((await open(`${wrong}${below}`)).status, 404, wrong);
+      const { services } = server.gatehouse;
+      const stored = (await services.tenants.bySlug(tenant.slug))!;
+      await services.database.write(stored.id, (queries) =>
+        noteSignIns(queries, stored.id, [{ kind: 'service_provider', id, atMs: server.clock.nowMs() }]),
+      );
+      assert.match(await (await open()).text(), /class="notice good" id="works">It works: somebody signed in to Sent/);
+      assert.match(await (await visitor.page(`/service-providers/${id}/handover`)).text(), /id="works"/);
+      const days = 86_400_000;
+      await server.clock.advance(7 * days - 60_000);
+      assert.equal((await open()).status, 200);
+      await server.clock.advance(120_000);
+      assert.equal((await open()).status, 404);
     });
 
     it('whoever may read applications sees it; one that is none has no page', async () => {
