@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { root } from '../support/documents.ts';
 
@@ -29,6 +29,11 @@ describe('the package of the device SDK', () => {
     const { version } = described as Package & { readonly version: string };
     execFileSync('tar', ['-xzf', join(folder, `${described.name}-${version}.tgz`), '-C', installed, '--strip-components=1']);
     writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+    // What a TypeScript project on Node has, and nothing else.
+    for (const name of ['@types/node', 'undici-types']) {
+      mkdirSync(dirname(join(project, 'node_modules', name)), { recursive: true });
+      symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name));
+    }
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -36,6 +41,34 @@ describe('the package of the device SDK', () => {
     assert.ok(Object.keys(described.exports).length >= 4);
     for (const entry of Object.values(described.exports))
       for (const file of [entry.types, entry.default]) assert.ok(existsSync(join(installed, file)), file);
+  });
+
+  it('each block of its README, and each program of the guide, compiles against what was packed', () => {
+    const documents = [join(installed, 'README.md'), join(root, 'docs', 'how-to', 'sign-in-by-phone.md')];
+    const blocks = documents.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, text]) => text!),
+    );
+    assert.ok(blocks.length >= 3, String(blocks.length));
+    const files = blocks.map((text, index) => {
+      const name = /^\/\/ ([\w-]+\.ts)$/m.exec(text)?.[1] ?? `block-${index}.ts`;
+      writeFileSync(join(project, name), text);
+      return name;
+    });
+    const flags = [
+      '--noEmit',
+      '--strict',
+      '--exactOptionalPropertyTypes',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2024',
+      '--lib',
+      'es2024,dom,dom.iterable',
+      '--types',
+      'node',
+    ];
+    const tsc = join(root, 'node_modules', '.bin', 'tsc');
+    execFileSync(tsc, [...flags, ...files], { cwd: project, stdio: 'pipe', encoding: 'utf8' });
   });
 
   it('each entry can be imported', () => {
