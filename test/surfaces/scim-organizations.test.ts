@@ -3,82 +3,33 @@
 // nothing else, and nobody learns by it what there is beside it.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { membersPerOrganizationMax, scimTokensMax } from '../../src/contract/limits.ts';
 import { databases } from '../support/databases.ts';
-import { createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
+import { createTestTenant, createTestUser, type Json } from '../support/management.ts';
+import { admit, ask, type Directory, dataOf, openDirectories, rename, suspend } from '../support/organization-directories.ts';
 import { machineWith } from '../support/roles.ts';
 import { groupSchema, patchBody, type ScimResult, userBody } from '../support/scim.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
-
-interface Directory {
-  readonly id: string;
-  readonly token: string;
-  readonly call: (method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<ScimResult>;
-  readonly newUser: (name: string, more?: Json) => Promise<string>;
-}
 
 for (const database of databases)
-  describe(`SCIM of organisations on ${database}`, () => {
-    let server: TestServer;
-    let tenant: Managed;
-    let acme: Directory;
-    let globex: Directory;
-    let made = 0;
-    const fresh = (name: string): string => {
-      made += 1;
-      return `${name}${made}`;
-    };
-    const ask = async (url: string, token: string, method = 'GET', body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
-      const type: Readonly<Record<string, string>> = body === undefined ? {} : { 'content-type': 'application/scim+json' };
-      const response = await fetch(url, {
-        method,
-        headers: { authorization: `Bearer ${token}`, ...type, ...headers },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      return { status: response.status, headers: response.headers, body: (text === '' ? {} : JSON.parse(text)) as Json };
-    };
-    const addressOf = (id: string, at = tenant): string => `${at.baseUrl}/v1/scim/organizations/${id}`;
-    const tokenFor = async (id: string): Promise<string> =>
-      String((await tenant.make('POST', `/organizations/${id}/scim-tokens`, { name: 'directory', expires_in_days: null }))['token']);
-    const directoryOf = async (id: string): Promise<Directory> => {
-      const token = await tokenFor(id);
-      const call: Directory['call'] = (method, path, body, headers) => ask(addressOf(id) + path, token, method, body, headers);
-      const newUser: Directory['newUser'] = async (name, more = {}) => {
-        const result = await call('POST', '/Users', { ...userBody(name), ...more });
-        assert.equal(result.status, 201, JSON.stringify(result.body));
-        return String(result.body['id']);
-      };
-      return { id, token, call, newUser };
-    };
-    const organization = async (fields: Json = {}): Promise<string> =>
-      String((await tenant.make('POST', '/organizations', { name: fresh('org-'), ...fields }))['id']);
-    const join = async (directory: Directory, user: string): Promise<void> => {
-      const { status } = await tenant.call('PUT', `/organizations/${directory.id}/members/${user}`, {});
-      assert.ok(status < 300, String(status));
-    };
-    const userOf = (id: string): Promise<Json> => tenant.make('GET', `/users/${id}`);
-    const membersOf = async ({ id }: Directory): Promise<readonly Json[]> =>
-      (await tenant.make<{ items: readonly Json[] }>('GET', `/organizations/${id}/members`)).items;
-    const eventsOf = async ({ id }: Directory, type: string): Promise<readonly Json[]> =>
-      (await tenant.make<{ items: readonly Json[] }>('GET', `/events?target=organization:${id}&type=${type}`)).items;
-    const dataOf = (event: Json | undefined): Json => event?.['data'] as Json;
-    const fieldsOf = (event: Json | undefined): unknown => dataOf(event)['fields'];
-    const rename = patchBody(
-      { op: 'replace', path: 'displayName', value: 'Mallory' },
-      { op: 'replace', path: 'emails[primary eq true].value', value: 'mallory@evil.example' },
-    );
-    const suspend = patchBody({ op: 'replace', path: 'active', value: false });
-    const admit = patchBody({ op: 'replace', path: 'active', value: true });
-
-    before(async () => {
-      server = await startTestServer(database);
-      tenant = await createTestTenant(server);
-      acme = await directoryOf(await organization());
-      globex = await directoryOf(await organization());
-    });
-    after(() => server.close());
+  describe(`SCIM of organisations on ${database}`, async () => {
+    const {
+      server,
+      tenant,
+      acme,
+      globex,
+      fresh,
+      addressOf,
+      tokenFor,
+      directoryOf,
+      organization,
+      join,
+      userOf,
+      membersOf,
+      eventsOf,
+      close,
+    } = await openDirectories(database);
+    after(close);
 
     it('whom it makes is a member, seen by it and by no other organisation', async () => {
       const name = fresh('ada');
@@ -152,7 +103,7 @@ for (const database of databases)
         assert.deepEqual([replaced.status, replaced.body], [200, shown.body]);
         const [told, first] = await eventsOf(directory, 'organization.scim_ignored');
         assert.deepEqual(first?.['data'], { user: id, fields: ['displayName', 'emails'] });
-        assert.deepEqual(fieldsOf(told), ['userName', 'displayName', 'emails']);
+        assert.deepEqual(dataOf(told)['fields'], ['userName', 'displayName', 'emails']);
       }
       const bulk = await acme.call('POST', '/Bulk', { Operations: [{ method: 'PATCH', path: `/Users/${id}`, data: rename }] });
       assert.equal((bulk.body['Operations'] as readonly Json[])[0]?.['status'], '200');
