@@ -112,6 +112,8 @@ export const judged: Readonly<Record<string, Judged>> = {
   'POST /organizations/{id}/check-domains': organizations('nothing'),
   'PUT /organizations/{id}/members/{user_id}': organizations('person', { bodies: () => [{}, { roles: ['mark-organizations'] }] }),
   'DELETE /organizations/{id}/members/{user_id}': organizations('nothing'),
+  'POST /organizations/{id}/scim-tokens': judge('organizations:write', 'scim:read', 'scim:write')('secret', { bodies: () => [{ name: 'mine', expires_in_days: null }] }),
+  'DELETE /organizations/{id}/scim-tokens/{token_id}': organizations('nothing', { undone: 'the world has no token' }),
   'POST /organizations/{id}/invitations': judge('organizations:write', 'users:write', 'invitations:write')('entry', { bodies: ({ people }) => [...Object.values(people).map(({ email }) => ({ email, mail: false })), { email: 'new@evil.example', roles: ['mark-organizations'], mail: false }] }),
   'DELETE /organizations/{id}/invitations/{invitation_id}': judge('organizations:write', 'invitations:write')('nothing'),
 
