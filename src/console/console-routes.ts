@@ -76,7 +76,8 @@ import { approveHost, chooseKey, metadataPage, refreshNow, rotateOwn } from './p
 import { routeIdentityProviders, type Trying } from './providers/provider-routes.ts';
 import { pushPage } from './push-page.ts';
 import { act, change, create, detailPage, listPage, newPage } from './resource-pages.ts';
-import { makeScimClient, makeScimToken, revokeScimToken, scimPage, tryScim } from './scim-page.ts';
+import { makeOrganizationToken, organizationScimPage, revokeOrganizationToken } from './scim/organization-scim.ts';
+import { makeScimClient, makeScimToken, revokeScimToken, scimPage, tryScim } from './scim/scim-page.ts';
 import { serverPage } from './settings/server-page.ts';
 import { changeSettings, settingsOverview, settingsPage } from './settings/settings-pages.ts';
 import { readSpreadsheet, spreadsheetPage } from './tasks/spreadsheet-page.ts';
@@ -185,6 +186,10 @@ function routeScim(route: Route, page: Page, form: Form): void {
   route('/scim/tokens', { POST: form(makeScimToken) });
   route('/scim/tokens/:token/revoke', { POST: form(revokeScimToken) });
   route('/scim/test', { POST: form(tryScim) });
+  const path = '/organizations/:id/directory';
+  route(path, { GET: page((visit, params) => organizationScimPage(visit, params)) });
+  route(`${path}/tokens`, { POST: form(makeOrganizationToken) });
+  route(`${path}/tokens/:token/revoke`, { POST: form(revokeOrganizationToken) });
 }
 
 function routeUsers(route: Route, page: Page, form: Form): void {

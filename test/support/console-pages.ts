@@ -273,6 +273,7 @@ export const pagesOf = (ids: ConsoleIds): readonly string[] => [
   `/groups/${ids.group}/members`,
   `/organizations/${ids.organization}`,
   `/organizations/${ids.organization}/members`,
+  `/organizations/${ids.organization}/directory`,
   `/organizations/${ids.organization}/members/${ids.user}/roles`,
   `/organization-roles/${ids.organizationRole}`,
   `/custom-attributes/${ids.attribute}`,

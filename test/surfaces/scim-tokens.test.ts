@@ -150,6 +150,29 @@ for (const database of databases)
       assert.doesNotMatch(await (await reader.page('/scim')).text(), /id="new-token"|Revoke|id="make"/);
     });
 
+    it('in the console of an organisation: as for the tenant, at its own address', async () => {
+      const { tenant: at, email } = await createConsoleTenant(server);
+      const { id: organization } = await at.make<{ readonly id: string }>('POST', '/organizations', {
+        name: 'acme',
+        display_name: 'Acme Ltd',
+      });
+      const { visitor } = await openConsole(server, at, email);
+      const path = `/organizations/${organization}/directory`;
+      const page = await visitor.act(`${path}/tokens`, { token_name: 'Entra', days: 'none' });
+      assert.match(page, /The token was made, and it works\./);
+      assert.ok(page.includes(`${at.baseUrl}/v1/scim/organizations/${organization}`));
+      const token = /id="scim-token">([^<]+)</.exec(page)?.[1] ?? '';
+      assert.equal((await scim(token, '/Users', {}, at)).status, 401);
+      const { items } = await at.make<{ readonly items: readonly Json[] }>('GET', `/organizations/${organization}/scim-tokens`);
+      const revoke = `${path}/tokens/${String(items[0]?.['id'])}/revoke`;
+      assert.match(await (await visitor.submit(revoke, {})).text(), /Revoke this token\?/);
+      assert.match(await visitor.act(revoke, { sure: 'yes' }), /The token was revoked\./);
+      await createTestUser(at, 'reader@dir.example', { admin_roles: ['auditor'] });
+      const { visitor: reader } = await openConsole(server, at, 'reader@dir.example');
+      assert.doesNotMatch(await (await reader.page(path)).text(), /id="new-token"|Revoke/);
+      assert.equal((await visitor.page(`/organizations/${crypto.randomUUID()}/directory`)).status, 404);
+    });
+
     it('it ends when its time is over, and one without end does not', async () => {
       const [year, ever] = [await make(), await make({ name: 'ever', expires_in_days: null })];
       await server.clock.advance(366 * dayMs);

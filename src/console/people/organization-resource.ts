@@ -10,7 +10,10 @@ export const organizations: ConsoleResource = {
   titleOf: (json) => text(json['display_name'] ?? json['name']),
   columns: [['Name in requests', (json) => text(json['name'])], ['Members', (json) => text(json['members'])], ['State', enabled], created],
   links: [['/organization-roles', 'Roles']],
-  tabs: [['/members', 'Members']],
+  tabs: [
+    ['/members', 'Members'],
+    ['/directory', 'SCIM'],
+  ],
   facts: [['Members', (json) => text(json['members'])], ['Proof of its domains', domainProofs], created],
   actions: [checkDomains],
 };
