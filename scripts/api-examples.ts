@@ -73,7 +73,6 @@ const examples: Readonly<Record<string, Example>> = {
   'POST /users/{id}/enrollments': { body: { require_pin: true } },
   'POST /users/{id}/invitations': { body: { mail: true } },
   'POST /scim-tokens': { body: { name: 'Okta', expires_in_days: 365 } },
-  'POST /organizations/{id}/scim-tokens': { body: { name: 'Entra of Acme', expires_in_days: 365 } },
   'POST /invitations': {
     body: { people: [{ emails: [{ value: 'grace@example.com' }], name: { given_name: 'Grace' }, groups: ['Editors'] }], dry_run: true },
   },
