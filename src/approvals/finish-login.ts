@@ -200,6 +200,7 @@ async function settle(
       method: 'session' in proof ? 'session' : proof.approval?.method,
       ip: login.initiated_ip,
       ...refusalFacts(finishing.hooked?.verdict),
+      ...(held && { organization: held.id }),
     },
   });
   const signedIn = user === undefined || refusal !== undefined ? undefined : { userId: user.id, application: applicationOf(login) };

@@ -3,17 +3,21 @@
 // hook was asked about is compared again in the one that finishes.
 import { type Hook, hookFor } from '../domain/extending/hook.ts';
 import type { ClientId, UserId } from '../domain/ids.ts';
+import type { HeldOrganization } from '../domain/organizations/tenant-organizations.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import { authenticationContexts } from '../domain/sign-in/login-methods.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Hooks, HookVerdict } from '../hooks/hooks.ts';
-import { hookUser } from '../hooks/subject.ts';
+import { hookOrganization, hookUser } from '../hooks/subject.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
+import { findOrganizationOfApproval } from '../storage/oidc/ciba-requests.ts';
+import { findHeldOrganization } from '../storage/people/organization-members.ts';
 import { findClientOrDocument } from '../storage/registry/clients/client-documents.ts';
 import { findServiceProvider } from '../storage/registry/service-providers.ts';
 import { type Approval, type ApprovalNow, findApproval } from '../storage/sign-in/approvals.ts';
 import { findLoginTransaction, type LoginTransactionNow } from '../storage/sign-in/login-transactions.ts';
 import { listBrowserSessions } from '../storage/sign-in/sso-sessions.ts';
+import { findOrganization } from './authorization-answer.ts';
 import type { Decision } from './resolve-approval.ts';
 import { provenAtMs } from './session/proven-at.ts';
 import { ssoBrowserHash } from './session/sso-cookie.ts';
@@ -39,6 +43,8 @@ interface SignInAsked {
   readonly kind: 'oidc' | 'saml' | 'ciba';
   readonly userId: UserId;
   readonly scope: string | null;
+  /** The one they sign in for. */
+  readonly organization: HeldOrganization | undefined;
   readonly how: ProvenHow;
   readonly ip: string | null;
 }
@@ -91,7 +97,9 @@ export async function askAboutLogin(
   const proven = await deps.database.read(tenant.id, (queries) => findProof(queries, tenant, login, cookies));
   if (proven === undefined || login.finished_at !== null) return fail('not_approved');
   const kind = login.kind === 'saml' ? 'saml' : 'oidc';
-  const asked = { requestId, kind, scope: login.scope, ip: login.initiated_ip, ...proven } as const;
+  const organization =
+    kind === 'oidc' ? await deps.database.read(tenant.id, (queries) => signInFor(queries, tenant, login, proven.userId)) : undefined;
+  const asked = { requestId, kind, scope: login.scope, organization, ip: login.initiated_ip, ...proven } as const;
   return { ok: true, hooked: { kind, userId: proven.userId, verdict: await ask(deps, tenant, found, asked) } };
 }
 
@@ -108,17 +116,35 @@ export async function hookedDecision(
 ): Promise<{ readonly decision: Decision } | { readonly failed: HookRefusal }> {
   if (tenant.hooks.sign_in === undefined || approval.kind !== 'ciba' || approval.user_id === null) return { decision: approving };
   const { acr, amr } = authenticationContexts[approving.method];
+  const { user_id: userId } = approval;
+  const organization = await deps.database.read(tenant.id, async (queries) => {
+    const id = tenant.organizations.exist ? await findOrganizationOfApproval(queries, tenant.id, approval.id) : undefined;
+    return id === undefined ? undefined : findHeldOrganization(queries, tenant.id, id, userId);
+  });
   const verdict = await askSignInHook(deps, tenant, approval, {
     requestId,
     kind: 'ciba',
-    userId: approval.user_id,
+    userId,
     scope: approval.scope,
+    organization,
     how: { method: approving.method, acr: approving.acr ?? acr, amr, authTimeMs: approval.now_ms },
     ip: approval.initiated_ip,
   });
   if (verdict === undefined || verdict.ok) return { decision: { ...approving, hookClaims: verdict?.claims } };
   if (verdict.reason === 'failed') return { failed: verdict };
   return { decision: { verdict: 'deny', reason: 'hook_denied', deviceId: approving.deviceId, facts: refusalFacts(verdict) } };
+}
+
+/** The organisation a sign-in would be for, as far as that is said and the person is in it. */
+export async function signInFor(
+  queries: Queries,
+  tenant: Tenant,
+  asked: Parameters<typeof findOrganization>[2],
+  userId: UserId,
+): Promise<HeldOrganization | undefined> {
+  if (!tenant.organizations.exist) return undefined;
+  const found = await findOrganization(queries, tenant, asked, userId);
+  return typeof found === 'object' ? found : undefined;
 }
 
 /** What an audit record says of a hook that refused. */
@@ -154,11 +180,12 @@ async function ask(
   { hook, application }: Found,
   asked: SignInAsked,
 ): Promise<HookVerdict> {
-  const { userId, kind, scope, how, ip, requestId } = asked;
+  const { userId, kind, scope, organization, how, ip, requestId } = asked;
   const data = {
     ...application.shown,
     kind,
     user: await hookUser(database, tenant, userId),
+    ...hookOrganization(tenant, organization),
     scopes: scope === null || scope === '' ? [] : scope.split(' '),
     session: { method: how.method, acr: how.acr, amr: how.amr, auth_time: Math.floor(how.authTimeMs / 1000) },
     ip,

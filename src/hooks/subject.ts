@@ -1,7 +1,8 @@
-// What a hook reads of the person and of the application a question is about. The person by the paths of attributes: as the
+// What a hook reads of the person and of the organisation a question is about. The person by the paths of attributes: as the
 // Management API shows them, with group names and the tenant's own attributes.
 
 import type { UserId } from '../domain/ids.ts';
+import type { HeldOrganization } from '../domain/organizations/tenant-organizations.ts';
 import { fromCustomCell } from '../domain/people/custom-attributes.ts';
 import { userAttributes } from '../domain/people/user-attributes.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
@@ -27,6 +28,10 @@ export async function hookUser(database: Database, tenant: Pick<Tenant, 'id' | '
     };
   });
 }
+
+/** The organisation a sign-in or its tokens are for, as a hook reads it; nothing where the tenant has none. */
+export const hookOrganization = ({ organizations }: Pick<Tenant, 'organizations'>, held: HeldOrganization | undefined): Json =>
+  organizations.exist ? { organization: held === undefined ? null : { id: held.id, name: held.name, roles: held.roles } } : {};
 
 /** Values by paths such as `name.given_name`; those without a value are left out. */
 function nested(values: readonly (readonly [path: string, value: unknown])[]): Json {

@@ -4,9 +4,10 @@ import { reject } from '../contract/contract-error.ts';
 import type { Client } from '../domain/client/client.ts';
 import { type HookClaims, hookFor, mergeClaims } from '../domain/extending/hook.ts';
 import type { GrantType } from '../domain/oidc/grant-types.ts';
+import type { HeldOrganization } from '../domain/organizations/tenant-organizations.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { HookVerdict } from '../hooks/hooks.ts';
-import { hookUser } from '../hooks/subject.ts';
+import { hookOrganization, hookUser } from '../hooks/subject.ts';
 import type { Parts } from '../http/services.ts';
 import type { Grant } from '../storage/oidc/grants.ts';
 import type { TokenGrant } from './grants/grant.ts';
@@ -20,6 +21,8 @@ interface TokensAsked {
   readonly grant: Grant | undefined;
   readonly scopes: readonly string[];
   readonly resource: string | undefined;
+  /** Whose tokens they are for. */
+  readonly organization: HeldOrganization | undefined;
   readonly requestId: string | undefined;
 }
 
@@ -27,13 +30,14 @@ interface TokensAsked {
 export async function askTokenHook(
   { database, hooks }: TokenHookDeps,
   tenant: Tenant,
-  { grantType, client, grant, scopes, resource, requestId }: TokensAsked,
+  { grantType, client, grant, scopes, resource, organization, requestId }: TokensAsked,
 ): Promise<HookVerdict | undefined> {
   const hook = hookFor(tenant.hooks, 'token', client.clientId);
   if (hook === undefined) return undefined;
   const data = {
     client: { client_id: client.clientId, name: client.name },
     user: grant === undefined ? null : await hookUser(database, tenant, grant.userId),
+    ...hookOrganization(tenant, organization),
     grant_type: grantType,
     scopes,
     audience: resource ?? null,

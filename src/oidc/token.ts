@@ -75,7 +75,15 @@ async function answerToken(services: IssueDeps, request: FastifyRequest, reply: 
   const added =
     tenant.hooks.token === undefined
       ? examined.grant?.hookClaims
-      : await hookedClaims(services, tenant, grant, { ...examined, grantType, client, scopes, resource, requestId: request.id });
+      : await hookedClaims(services, tenant, grant, {
+          ...examined,
+          grantType,
+          client,
+          scopes,
+          resource,
+          organization,
+          requestId: request.id,
+        });
   const keys = readyRing(services, tenant, client) ?? (await ringWith(services, tenant.id, algsOf(tenant, client)));
   const lifetimeSeconds =
     resource === undefined || resource === tenant.managementApi

@@ -35,7 +35,7 @@ import {
   refusalError,
 } from '../authorization-answer.ts';
 import { signInDoneBy, withProvidersOf } from '../organizations/sign-in-done.ts';
-import { askSignInHook, howOfSession, refusalFacts, type SignInHookDeps } from '../sign-in-hook.ts';
+import { askSignInHook, howOfSession, refusalFacts, type SignInHookDeps, signInFor } from '../sign-in-hook.ts';
 import { ssoBrowserHash } from './sso-cookie.ts';
 
 interface SsoDeps {
@@ -134,6 +134,8 @@ export async function answerFromSession(
   const { client, asked, session } = request;
   const browserHash = ssoBrowserHash(request.cookies, tenant);
   if (browserHash === undefined) return undefined;
+  const organization =
+    tenant.hooks.sign_in && (await deps.database.read(tenant.id, (queries) => signInFor(queries, tenant, asked, session.userId)));
   const verdict = await askSignInHook(
     deps,
     tenant,
@@ -143,6 +145,7 @@ export async function answerFromSession(
       kind: 'oidc',
       userId: session.userId,
       scope: asked.scope,
+      organization,
       how: howOfSession({ ...session, acr: acrFor(session, asked.organization_id ?? undefined) }),
       ip: request.ip,
     },
@@ -168,7 +171,7 @@ export async function answerFromSession(
       actor: `user:${user.id}`,
       target: `client:${client.clientId}`,
       reason: refusal,
-      data: { session: used.id, method: 'session', ...refusalFacts(verdict) },
+      data: { session: used.id, method: 'session', ...refusalFacts(verdict), ...(held && { organization: held.id }) },
     });
     if (refusal !== undefined || organization === 'not_a_member')
       return authorizationResponse(tenant, asked, { error: refusalError(refusal ?? 'not_a_member') });

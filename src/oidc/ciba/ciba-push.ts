@@ -55,6 +55,7 @@ export async function pushBody(
     grant,
     scopes,
     resource: grant.resource,
+    organization,
     requestId: undefined,
   } as const;
   const verdict = await askTokenHook(services, tenant, asked);

@@ -110,6 +110,16 @@ export async function findApprovalOfMailToken(queries: Queries, tenant: TenantId
   return row?.approval_id;
 }
 
+/** The organisation that the request of an approval names. */
+export async function findOrganizationOfApproval(queries: Queries, tenant: TenantId, approval: ApprovalId): Promise<string | undefined> {
+  const query = queries
+    .selectFrom('ciba_requests')
+    .select('organization_id')
+    .where('tenant_id', '=', tenant)
+    .where('approval_id', '=', approval);
+  return (await query.executeTakeFirst())?.organization_id ?? undefined;
+}
+
 export function findCibaRequestById(queries: Queries, tenant: TenantId, id: string): Promise<StoredCibaRequest | undefined> {
   return findBy(queries, tenant, 'id', id);
 }
