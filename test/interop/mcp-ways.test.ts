@@ -70,31 +70,37 @@ describe('other ways of clients of the Model Context Protocol', () => {
       }
     });
 
-    it(`${judge.name}: declined, it hears so at its callback`, { skip }, async () => {
-      const managed = await openTenant(server);
-      const tools = await startOtherServer(managed.baseUrl, { path: '/mcp', namesScopes: true });
-      await open(managed, tools.resource);
-      const running = startMcpJudge(judge, tools.resource);
-      try {
-        const { authorize = '' } = await running.next();
-        const asked = new URL(authorize).searchParams;
-        const { login } = await toConsent(server, await fetch(authorize, { redirect: 'manual' }), (await personOf(server, managed)).email);
-        const { redirect_to: to } = (await (await login.post('cancel')).json()) as { redirect_to: string };
-        const unknown = new URL(authorize);
-        unknown.searchParams.set('scope', 'nobody-has-it');
-        const refused = await fetch(unknown, { redirect: 'manual' });
-        for (const [at, error] of [
-          [to, 'access_denied'],
-          [refused.headers.get('location') ?? '', 'invalid_scope'],
-        ] as const) {
-          assert.ok(at.startsWith(asked.get('redirect_uri') ?? '-'), at);
-          assert.deepEqual([new URL(at).searchParams.get('error'), new URL(at).searchParams.get('state')], [error, asked.get('state')]);
+    // What it hears is ours alone: one of each language does.
+    if (judge.name === 'SDK 2.4' || judge.name === 'PyPI mcp')
+      it(`${judge.name}: declined, it hears so at its callback`, { skip }, async () => {
+        const managed = await openTenant(server);
+        const tools = await startOtherServer(managed.baseUrl, { path: '/mcp', namesScopes: true });
+        await open(managed, tools.resource);
+        const running = startMcpJudge(judge, tools.resource);
+        try {
+          const { authorize = '' } = await running.next();
+          const asked = new URL(authorize).searchParams;
+          const { login } = await toConsent(
+            server,
+            await fetch(authorize, { redirect: 'manual' }),
+            (await personOf(server, managed)).email,
+          );
+          const { redirect_to: to } = (await (await login.post('cancel')).json()) as { redirect_to: string };
+          const unknown = new URL(authorize);
+          unknown.searchParams.set('scope', 'nobody-has-it');
+          const refused = await fetch(unknown, { redirect: 'manual' });
+          for (const [at, error] of [
+            [to, 'access_denied'],
+            [refused.headers.get('location') ?? '', 'invalid_scope'],
+          ] as const) {
+            assert.ok(at.startsWith(asked.get('redirect_uri') ?? '-'), at);
+            assert.deepEqual([new URL(at).searchParams.get('error'), new URL(at).searchParams.get('state')], [error, asked.get('state')]);
+          }
+        } finally {
+          running.stop();
+          tools.close();
         }
-      } finally {
-        running.stop();
-        tools.close();
-      }
-    });
+      });
 
     if (judge.name === 'SDK 1.20') continue; // it does not step up
     it(`${judge.name}: a tool that asks for more: the person is asked again, and it is called`, { skip }, async () => {
