@@ -24,6 +24,12 @@ const realm = {
     { username: 'bob', email: 'bob@example.com', emailVerified: false, enabled: false },
     { username: 'service-account-robot', serviceAccountClientId: 'robot' },
   ],
+  organizations: [
+    { name: 'Acme Ltd', alias: 'Acme Ltd.', enabled: true, description: 'First', attributes: { plan: ['gold'] }, members: [{ username: 'ADA', membershipType: 'MANAGED' }, { username: 'gone' }],
+      domains: [{ name: 'Acme.example', verified: true }, { name: 'no domain' }], identityProviders: [{ alias: 'entra' }] },
+    { name: 'globex', alias: 'globex', enabled: false, members: [{ username: 'ada' }, { username: 'bob' }] },
+    { name: 'Globex', alias: 'GLOBEX' },
+  ],
   clients: [
     { clientId: 'account', publicClient: true },
     { clientId: 'portal', name: 'Portal', secret: '**********', redirectUris: ['https://portal.example/cb', 'https://portal.example/*'], defaultClientScopes: ['profile', 'web-origins'] },
@@ -74,9 +80,9 @@ for (const name of databases) {
     it('a Keycloak realm: users, groups, roles, clients, and an account of the rest; twice changes nothing', async () => {
       const path = file('realm.json', JSON.stringify(realm));
       const dry = await running.json<Outcome>('import', path, '--from', 'keycloak', '--dry-run');
-      assert.equal(dry.created, 9);
+      assert.equal(dry.created, 11);
       const done = await running.json<Outcome>('import', path, '--from', 'keycloak');
-      assert.deepEqual([done.created, done.secrets.map((made) => made.client_id)], [9, ['portal']]);
+      assert.deepEqual([done.created, done.secrets.map((made) => made.client_id)], [11, ['portal']]);
       const reasons = done.left.map(({ reason }) => reason).join('\n');
       for (const told of [
         /^client roles: /m,
@@ -88,6 +94,9 @@ for (const name of databases) {
         /^secret of portal: the export masks it/m,
         /^implicit flow: /m,
         /^SAML clients: /m,
+        /^organizations: without an alias/m,
+        /^domains of organizations: /m,
+        /^identity providers of organizations: /m,
       ])
         assert.match(reasons, told);
       const listed = await running.json<Listed>('user', 'list');
@@ -96,14 +105,33 @@ for (const name of databases) {
         { id: ada, user_name: 'ada', emails: ['ada@example.com'], state: 'active', role: 'user' },
       );
       assert.equal(listed.find((user) => user.user_name === 'bob')?.state, 'suspended');
-      const { groups, users: exported } = JSON.parse((await running.command('export', '--json')).stdout) as {
+      const {
+        groups,
+        users: exported,
+        organizations,
+      } = JSON.parse((await running.command('export', '--json')).stdout) as {
         groups: readonly { id: string; display_name: string }[];
-        users: readonly { user_name: string; groups: readonly string[] }[];
+        users: readonly { user_name: string; groups: readonly string[]; organizations?: readonly object[] }[];
+        organizations: readonly { name: string }[];
       };
       const titles = new Map(groups.map((group) => [group.id, group.display_name]));
       assert.equal(titles.get(staff), 'Staff');
       const inGroups = exported.find((user) => user.user_name === 'ada')!.groups.map((id) => titles.get(id));
       assert.deepEqual(inGroups.toSorted(), ['Staff / Engineering', 'auditor', 'role: staff']);
+      const named = organizations.map(({ id: _id, ...organization }: { id?: string; name: string }) => organization);
+      assert.deepEqual(
+        named.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+        [
+          { name: 'acme-ltd', display_name: 'Acme Ltd', metadata: { plan: ['gold'], description: 'First' }, domains: ['acme.example'] },
+          { name: 'globex', enabled: false },
+        ],
+      );
+      const belonging = (user: string): unknown => exported.find((one) => one.user_name === user)?.organizations;
+      assert.deepEqual(belonging('ada'), [
+        { organization: 'acme-ltd', roles: [] },
+        { organization: 'globex', roles: [] },
+      ]);
+      assert.deepEqual(belonging('bob'), [{ organization: 'globex', roles: [] }]);
       const body = new URLSearchParams({ grant_type: 'client_credentials' });
       const authorization = `Basic ${Buffer.from(`robot:${secret}`).toString('base64')}`;
       await untilStatus(() => fetch(`${running.url}/v1/idp/oidc/token`, { method: 'POST', headers: { authorization }, body }), 200);

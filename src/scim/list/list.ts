@@ -134,8 +134,9 @@ async function planFilter(context: ScimContext, queries: Queries, index: TypeInd
     const total = isThere ? await loadDirectoryCount(queries, directory.tenant, `members:${group}`) : 0;
     return { alias, along: () => ({ where, indexed: false }), order: memberOrder(directory.tenant, group), total };
   }
-  const { where, scanned, isIndexed } = await conditionsOf(context, queries, index, filter);
+  const { where, scanned: byRow, isIndexed } = await conditionsOf(context, queries, index, filter);
   if (dialect !== 'sqlite') return { alias, along: () => ({ where, indexed: false }) };
+  const scanned = byRow();
   if (!isIndexed) return { alias, along: () => ({ where: scanned, indexed: false }) };
   const found = await countMatching(queries, alias, directory, where, indexedMax + 1);
   if (found <= indexedMax) return { alias, along: () => ({ where, indexed: true }), total: found };
@@ -149,7 +150,7 @@ const everything: Finding = { where: undefined, indexed: false };
 interface Conditions {
   readonly where: Condition;
   /** The same, tested row by row. */
-  readonly scanned: Condition;
+  scanned(): Condition;
   /** An index of the filter finds what `where` does. */
   readonly isIndexed: boolean;
 }
@@ -166,7 +167,7 @@ async function conditionsOf(context: ScimContext, queries: Queries, index: TypeI
   };
   return {
     where: filterCondition(sqlContext, filter),
-    scanned: filterCondition({ ...sqlContext, scanned: true }, filter),
+    scanned: () => filterCondition({ ...sqlContext, scanned: true }, filter),
     isIndexed: isFilterIndexed(sqlContext, filter),
   };
 }
@@ -192,13 +193,13 @@ async function planMembers(
   const members = await loadMemberCount(queries, directory);
   const few = Math.min(members, indexedMax);
   const isFound = of?.isIndexed === true && (await countMatching(queries, 'u', directory, of.where, few + 1)) <= few;
-  const scanned = { where: both(looked, of?.scanned), indexed: false };
+  const scanned = { where: both(looked, of?.scanned()), indexed: false };
   return {
     alias: 'u',
     along: ({ via }) => {
       if (via !== undefined) return scanned; // in the order of another table, which no list of members shortens
       if (isFound) return { where: both(looked, of.where), indexed: true };
-      return members <= listedMembersMax ? { where: both(listed, of?.scanned), indexed: true } : scanned;
+      return members <= listedMembersMax ? { where: both(listed, of?.scanned()), indexed: true } : scanned;
     },
   };
 }

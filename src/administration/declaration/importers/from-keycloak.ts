@@ -7,7 +7,8 @@ import { cibaGrantType, codeGrantType, machineGrantType, refreshGrantType } from
 import { standardScopes } from '../../../domain/oidc/standard-scopes.ts';
 import { compact, type Json } from '../document.ts';
 import { clientSecretCharsMin } from '../kinds/client-kind.ts';
-import { type Imported, type Left, noteLeft, textOf, uuidOf } from './imported.ts';
+import { type Imported, type Left, listOf, noteLeft, textOf, uuidOf } from './imported.ts';
+import { organizationsOf } from './keycloak-organizations.ts';
 
 /** The items of a realm, and what was left of it. */
 export function fromKeycloak(realm: Json): Imported {
@@ -19,7 +20,8 @@ export function fromKeycloak(realm: Json): Imported {
     groups.map(({ item }) => String(item['display_name'])),
     left,
   );
-  const users = listOf(realm['users']).flatMap((user) => userOf(user, known, roles, left));
+  const organizations = organizationsOf(realm, left);
+  const users = listOf(realm['users']).flatMap((user) => withOrganizations(user, organizations.ofMember, userOf(user, known, roles, left)));
   const clients = listOf(realm['clients']).flatMap((client) => clientOf(client, left));
   for (const part of ['identityProviders', 'authenticationFlows', 'clientScopes', 'components'] as const) {
     const value = realm[part];
@@ -32,13 +34,13 @@ export function fromKeycloak(realm: Json): Imported {
       ...[...groups.map(({ item }) => item), ...[...roles.values()].map((name) => ({ display_name: name }))].map(
         (value) => ({ section: 'groups', value }) as const,
       ),
+      ...organizations.items.map((value) => ({ section: 'organizations', value }) as const),
       ...users.map((value) => ({ section: 'users', value }) as const),
     ],
     left,
   };
 }
 
-const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : []); // members are read one by one
 const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []);
 
 interface ImportedGroup {
@@ -72,6 +74,15 @@ function rolesOf(realm: Json, groupNames: readonly string[], left: Left): Readon
   for (const list of Object.values((roles['client'] ?? {}) as Json))
     if (Array.isArray(list) && list.length > 0) noteLeft(left, 'client roles', 'roles of one client have no counterpart', list.length);
   return new Map(names.filter((name) => !builtInRoles.test(name)).map((name) => [name, taken.has(foldKey(name)) ? `role: ${name}` : name]));
+}
+
+/** With those the export names them in, which give no roles: groups and realm roles are of the realm there. */
+function withOrganizations(user: Json, ofMember: ReadonlyMap<string, readonly string[]>, items: readonly Json[]): readonly Json[] {
+  const named = [textOf(user['username']), textOf(user['id'])].flatMap((key) =>
+    key === undefined ? [] : (ofMember.get(foldKey(key)) ?? []),
+  );
+  const organizations = [...new Set(named)].map((organization) => ({ organization }));
+  return organizations.length === 0 ? items : items.map((item) => ({ ...item, organizations }));
 }
 
 function userOf(user: Json, groups: ReadonlyMap<string, string>, roles: ReadonlyMap<string, string>, left: Left): readonly Json[] {

@@ -1,6 +1,6 @@
 // What importers of other providers' exports share: their items, and the account of what was left and why.
 import { createHash } from 'node:crypto';
-import type { Declared, Section } from '../document.ts';
+import type { Declared, Json, Section } from '../document.ts';
 
 /** How many of what were left, by what and why. */
 export type Left = Map<string, number>;
@@ -22,6 +22,8 @@ export function noteLeft(left: Left, what: string, why: string, count = 1): read
   return [];
 }
 
+/** Members are read one by one. */
+export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : []);
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value.trim() !== '' ? value : undefined);
 
 /** The id when it is a UUID as this service writes them. */
