@@ -13,7 +13,18 @@ import { changeSettings, type TestUser } from '../support/enrolled-phone.ts';
 import type { Managed } from '../support/management.ts';
 import { assertAccessible, openWatched, phoneView } from '../support/page-check.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { askPerson, decisionOf, denyAs, enrolIn, heading, type OpenedPhone, openPhone, tap, unfold } from '../support/web-phone-page.ts';
+import {
+  askPerson,
+  decisionOf,
+  denyAs,
+  enrolIn,
+  heading,
+  type OpenedPhone,
+  openPhone,
+  readResult,
+  tap,
+  unfold,
+} from '../support/web-phone-page.ts';
 
 const texts = textsOf('en');
 const transferredBytesMax = 60_000;
@@ -48,8 +59,16 @@ if (hasChromium)
         const first = await ask(person);
         await page.getByLabel(texts.number).fill(first.number);
         await assertAccessible(page, 'approval');
+        const sizes = await Promise.all(
+          [texts.approve, texts.deny].map((name) => page.getByRole('button', { name, exact: true }).boundingBox()),
+        );
+        assert.deepEqual([sizes[0]?.width, sizes[0]?.height, sizes[0]?.y], [sizes[1]?.width, sizes[1]?.height, sizes[1]?.y]);
+        await page.context().setOffline(true);
+        await page.getByText(texts.offline).waitFor();
+        await page.context().setOffline(false);
+        await page.getByText(texts.offline).waitFor({ state: 'hidden' });
         await tap(page, texts.approve);
-        await page.getByRole('status').getByText(texts.approved).waitFor();
+        await readResult(page, texts.approved);
         assert.deepEqual(await stored(person, first.id), ['approved', 'phone_web']);
 
         const second = await ask(person);
@@ -137,7 +156,7 @@ if (hasChromium)
         await page.getByRole('button', { name: 'Ada Lovelace' }).click();
         await page.getByLabel(texts.number).fill(number);
         await tap(page, texts.approve);
-        await page.getByRole('status').getByText(texts.approved).waitFor();
+        await readResult(page, texts.approved);
         assert.deepEqual(await stored(one, id), ['approved', 'phone_web']);
         assert.deepEqual(seen, []);
         await page.context().close();

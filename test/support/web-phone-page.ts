@@ -27,10 +27,16 @@ export const tap = (page: Page, name: string): Promise<void> => page.getByRole('
 export const heading = (page: Page, name: string): Promise<void> => page.getByRole('heading', { name, exact: true }).waitFor();
 export const unfold = (page: Page, name: string): Promise<void> => page.getByText(name, { exact: true }).click();
 
+/** What became of a request stands there until it is dismissed. */
+export async function readResult(page: Page, text: string): Promise<void> {
+  await page.getByRole('status').getByText(text, { exact: true }).waitFor();
+  await tap(page, texts.next);
+}
+
 export async function denyAs(page: Page, reason: string): Promise<void> {
   await unfold(page, texts.deny);
   await tap(page, reason);
-  await page.getByRole('status').getByText(texts.denied).waitFor();
+  await readResult(page, texts.denied);
 }
 
 /** From the screen that offers the invitation to the enrolled phone: two taps. `look` sees each screen. */

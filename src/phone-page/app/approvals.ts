@@ -24,20 +24,40 @@ export function approvalList(onRevoked: () => void, claimed?: string): HTMLEleme
   return list;
 }
 
+/** What became of a request stays until somebody has read it: its card, told apart from those that wait. */
+const isDecided = (box: HTMLElement): boolean => box.dataset['decided'] === 'yes';
+
 async function follow(list: HTMLElement, signal: AbortSignal, onRevoked: () => void, claimed: string | undefined): Promise<void> {
   let cards = new Map<string, HTMLElement>();
   let first = true;
+  const render = (next: Map<string, HTMLElement>): void => {
+    if ([...next.keys()].join() !== [...cards.keys()].join())
+      list.replaceChildren(found(list, 'h2'), ...(next.size === 0 ? [h('p', { class: 'muted' }, texts.nothingWaits)] : next.values()));
+    cards = next;
+  };
+  const dismiss = (box: HTMLElement): void => render(new Map([...cards].filter(([, one]) => one !== box)));
+  watchConnection(signal);
   while (!signal.aborted) {
     try {
       await visible();
-      const items = await phone().listApprovals(first || cards.size > 0 ? undefined : waitSeconds, signal);
+      const items = await phone().listApprovals(first || waiting(cards) > 0 ? undefined : waitSeconds, signal);
       first = false;
-      // What is being typed into stays: an approval keeps its card while it is the same.
-      const next = new Map(items.map((item) => [item.context_sha256, cards.get(item.context_sha256) ?? card(item, item.id === claimed)]));
-      if ([...next.keys()].join() !== [...cards.keys()].join())
-        list.replaceChildren(found(list, 'h2'), ...(next.size === 0 ? [h('p', { class: 'muted' }, texts.nothingWaits)] : next.values()));
-      cards = next;
-      if (cards.size > 0) await pause(retryMs);
+      // What is being typed into stays: an approval keeps its card while it is the same. Newest first, below what was decided.
+      const newest = items.toSorted((left, right) => startedAt(right).localeCompare(startedAt(left)));
+      const before = waiting(cards);
+      const decided = [...cards].filter(([, box]) => isDecided(box));
+      const asked = newest.filter((item) => !decided.some(([key]) => key === item.context_sha256));
+      render(
+        new Map([
+          ...decided,
+          ...asked.map(
+            (item) => [item.context_sha256, cards.get(item.context_sha256) ?? card(item, item.id === claimed, dismiss)] as const,
+          ),
+        ]),
+      );
+      // Whoever types elsewhere goes on there.
+      if (before === 0 && document.activeElement === document.body) list.querySelector<HTMLInputElement>('input')?.focus();
+      if (waiting(cards) > 0) await pause(retryMs);
     } catch {
       if (signal.aborted) return;
       if ((await phone().state()).status === 'revoked') return onRevoked();
@@ -48,7 +68,16 @@ async function follow(list: HTMLElement, signal: AbortSignal, onRevoked: () => v
   }
 }
 
-function card(approval: Approval, isClaimed: boolean): HTMLElement {
+const waiting = (cards: Map<string, HTMLElement>): number => [...cards.values()].filter((box) => !isDecided(box)).length;
+const startedAt = ({ initiated }: Approval): string => String(initiated.at ?? '');
+
+/** The browser knows at once that there is no connection; a request would take a while to find out. */
+function watchConnection(signal: AbortSignal): void {
+  addEventListener('offline', () => say(texts.offline), { signal });
+  addEventListener('online', () => say(''), { signal });
+}
+
+function card(approval: Approval, isClaimed: boolean, dismiss: (box: HTMLElement) => void): HTMLElement {
   const { at, ip, user_agent: agent } = approval.initiated;
   const numberId = `number-${approval.id}`;
   const number = h('input', {
@@ -60,7 +89,9 @@ function card(approval: Approval, isClaimed: boolean): HTMLElement {
   }) as HTMLInputElement;
   const box: HTMLElement = h('article', { class: 'card' });
   const gone = (text: string): void => {
-    box.replaceChildren(h('p', { role: 'status' }, text));
+    box.dataset['decided'] = 'yes';
+    const read = h('button', { class: 'plain', type: 'button', click: () => dismiss(box) }, texts.next);
+    box.replaceChildren(h('h3', {}, requesterOf(approval)), h('p', { role: 'status' }, text), read);
   };
   const approve = (event: Event): void => {
     event.preventDefault();
@@ -71,12 +102,19 @@ function card(approval: Approval, isClaimed: boolean): HTMLElement {
     });
   };
   const asked: readonly Child[] = approval.match.required ? [h('label', { for: numberId }, texts.number), number] : [];
+  const why = denial(approval, gone, () => why.replaceWith(form));
+  const deny = h('button', { class: 'choice', type: 'button', click: () => form.replaceWith(why) }, texts.deny);
+  const form: HTMLElement = h(
+    'form',
+    { submit: approve },
+    ...asked,
+    h('div', { class: 'row' }, h('button', { class: 'choice' }, texts.approve), deny),
+  );
   box.append(
     h('h3', {}, requesterOf(approval)),
     h('p', {}, approval.binding_message ?? ''),
     h('p', { class: 'muted' }, [new Date(String(at)).toLocaleTimeString(), ip, agent].filter((part) => part).join(' · ')),
-    h('form', { submit: approve }, ...asked, h('button', {}, texts.approve)),
-    denial(approval, gone),
+    form,
   );
   return box;
 }
@@ -87,8 +125,8 @@ const reasons: readonly (readonly [DenyReason, string])[] = [
   ['other', texts.other],
 ];
 
-/** Denying asks why: what was not the person is reported, a slip is not. */
-function denial(approval: Approval, gone: (text: string) => void): HTMLElement {
+/** The second step of denying asks why, and says what comes of it: what was not the person is reported, a slip is not. */
+function denial(approval: Approval, gone: (text: string) => void, back: () => void): HTMLElement {
   const deny = (reason: DenyReason): void =>
     void attempt(async () => {
       await phone().deny(approval, reason);
@@ -98,7 +136,8 @@ function denial(approval: Approval, gone: (text: string) => void): HTMLElement {
     const style = reason === 'not_me' ? 'danger' : 'plain';
     return h('button', { class: style, type: 'button', click: () => deny(reason) }, text);
   });
-  return h('details', { class: 'deny' }, h('summary', {}, texts.deny), ...buttons);
+  const cancel = h('button', { class: 'plain', type: 'button', click: back }, texts.cancel);
+  return h('div', { class: 'deny' }, h('p', {}, texts.notMeNext), ...buttons, cancel);
 }
 
 /** Who asks, as the person knows them. */

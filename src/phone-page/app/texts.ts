@@ -24,6 +24,8 @@ export interface Texts {
   readonly approve: string;
   readonly deny: string;
   readonly notMe: string;
+  /** What comes of saying that it was not oneself. */
+  readonly notMeNext: string;
   readonly mistake: string;
   readonly approved: string;
   readonly denied: string;
@@ -98,6 +100,7 @@ const en: Texts = {
   approve: 'Approve',
   deny: 'Deny',
   notMe: 'It was not me',
+  notMeNext: 'If it was not you, say so: it is recorded, and saying it twice in ten minutes stops further requests for fifteen.',
   mistake: 'A mistake',
   approved: 'Approved',
   denied: 'Denied',
@@ -175,6 +178,8 @@ const de: Texts = {
   approve: 'Bestätigen',
   deny: 'Ablehnen',
   notMe: 'Das war ich nicht',
+  notMeNext:
+    'Wenn Sie es nicht waren, sagen Sie es: Es wird festgehalten, und wer es zweimal in zehn Minuten sagt, bekommt fünfzehn Minuten lang keine Anfragen mehr.',
   mistake: 'Ein Versehen',
   approved: 'Bestätigt',
   denied: 'Abgelehnt',
@@ -252,6 +257,8 @@ const fr: Texts = {
   approve: 'Approuver',
   deny: 'Refuser',
   notMe: 'Ce n’était pas moi',
+  notMeNext:
+    'Si ce n’était pas vous, dites-le : c’est enregistré, et le dire deux fois en dix minutes arrête les demandes pendant quinze minutes.',
   mistake: 'Une erreur',
   approved: 'Approuvé',
   denied: 'Refusé',
@@ -327,6 +334,7 @@ const ja: Texts = {
   approve: '承認',
   deny: '拒否',
   notMe: '自分ではない',
+  notMeNext: '心当たりがない場合はそう伝えてください。記録され、10分以内に2回伝えると、15分間は新しいリクエストが届きません。',
   mistake: '間違い',
   approved: '承認しました',
   denied: '拒否しました',
