@@ -38,7 +38,11 @@ const besides: Readonly<Record<string, readonly string[]>> = {
     'src/management/saml/service-providers.ts',
     'src/storage/registry/service-providers.ts',
   ],
-  identity_provider: ['src/management/sign-in/identity-providers.ts', 'src/storage/registry/identity-providers.ts'],
+  identity_provider: [
+    'src/console/providers/provider-wizard.ts',
+    'src/management/sign-in/identity-providers.ts',
+    'src/storage/registry/identity-providers.ts',
+  ],
   hook: ['src/management/extending/hooks.ts', 'src/storage/registry/extending/hooks.ts', 'src/console/applications/hook-resource.ts'],
   webhook: [
     'src/management/extending/webhook-deliveries.ts',
