@@ -11,6 +11,7 @@ import { appPath } from '../first-party/first-party-app.ts';
 import type { DefineRoutes } from '../http/lazy-surface.ts';
 import type { Services } from '../http/services.ts';
 import type { Handler } from '../http/surface.ts';
+import type { TrialSteps } from '../organization-setup/setup.ts';
 import { type Html, html } from '../platform/html.ts';
 import { type AccountTexts, accountTextsOf } from '../texts/account/account-texts.ts';
 import type { LinkFor } from '../tokens/provider-secret.ts';
@@ -48,7 +49,8 @@ export interface LinkSteps {
 }
 
 /** The routes of the account page below its prefix. */
-export function accountRoutes(app: FastifyInstance, services: Services, { startLink, finishLink }: LinkSteps): DefineRoutes {
+export function accountRoutes(app: FastifyInstance, services: Services, steps: LinkSteps & TrialSteps): DefineRoutes {
+  const { startLink, finishLink } = steps;
   return (route) => {
     const visitor =
       (work: (visit: AccountVisit) => Promise<FastifyReply> | FastifyReply): Handler =>
@@ -80,7 +82,7 @@ export function accountRoutes(app: FastifyInstance, services: Services, { startL
     route('/sessions/let-in', { POST: form(letIn) });
     route('/sessions/browsers/:id/end', { POST: form((visit, _typed, params) => endBrowser(visit, id(params))) });
     route('/sessions/:id/end', { POST: form((visit, _typed, params) => endOne(visit, id(params))) });
-    organizationRoutes(route, { page, form });
+    organizationRoutes(route, { page, form, services, steps });
     route('/activity', { GET: page(activityPage) });
     route('/details', { GET: page((visit) => detailsPage(visit)), POST: form(changeDetails) });
     route('/language', { GET: page((visit) => languagePage(visit)), POST: form(changeLanguage) });

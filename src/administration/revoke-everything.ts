@@ -31,6 +31,7 @@ const redeemable: readonly (keyof Schema)[] = [
   'setup_tokens',
   'invitations',
   'organization_invitations',
+  'organization_setup_links',
 ];
 
 /** Ends everything issued in every tenant; gives how many grants were alive. */

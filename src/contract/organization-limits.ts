@@ -4,3 +4,9 @@
 export const openOrganizationInvitationsMax = 1000;
 export const organizationInvitationsPerDayMax = 500;
 export const organizationInvitationsPerAddressMax = 5;
+
+/** A set-up link works for 7 days, from its making to the end of what it began; links of an organisation that still do. */
+export const setupLinkSeconds = 7 * 24 * 3600;
+export const setupLinksPerOrganizationMax = 10;
+/** A form of setting one up: SAML metadata of 128 KiB, each character in up to three. */
+export const organizationSetupBodyBytesMax = 512 * 1024;

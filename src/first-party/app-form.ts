@@ -14,7 +14,7 @@ export function readForm(request: FastifyRequest, session: AppSession): Typed {
 }
 
 /** Fields that came another way, e.g. with a file, after the same checks. @throws login.forbidden */
-export function checkForm(request: FastifyRequest, session: AppSession, typed: Typed): Typed {
+export function checkForm(request: FastifyRequest, session: Pick<AppSession, 'csrf'>, typed: Typed): Typed {
   const { origin } = request.headers;
   const own = new URL(request.tenant.baseUrl).origin;
   if (origin !== undefined && origin !== own)

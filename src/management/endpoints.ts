@@ -24,6 +24,7 @@ import { mappingEndpoints } from './extending/mappings.ts';
 import { webhookDeliveryEndpoints } from './extending/webhook-deliveries.ts';
 import { type Besides, kindEndpoints } from './kind-endpoints.ts';
 import { organizationInvitationEndpoints } from './organizations/invitations.ts';
+import { setupLinkEndpoints } from './organizations/setup-links.ts';
 import { administratorEndpoints } from './people/administrators.ts';
 import { assignmentEndpoints } from './people/assignments.ts';
 import { browserSessionEndpoints } from './people/browser-sessions.ts';
@@ -82,6 +83,7 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...organizationEndpoints,
   ...organizationMemberEndpoints,
   ...organizationInvitationEndpoints,
+  ...setupLinkEndpoints,
   ...deviceEndpoints,
   ...pushEndpoints,
   ...invitationEndpoints,

@@ -15,6 +15,7 @@ import { registerManagement, registerSystem } from '../management/surface.ts';
 import { registerDiscovery } from '../oidc/discovery/discovery.ts';
 import { registerOidc } from '../oidc/routes.ts';
 import { registerUserInfo } from '../oidc/userinfo.ts';
+import { registerOrganizationSetup } from '../organization-setup/setup-link-surface.ts';
 import { registerPhone } from '../phone-page/phone-surface.ts';
 import { registerSaml } from '../saml/surface.ts';
 import { registerScim } from '../scim/routes.ts';
@@ -38,9 +39,15 @@ export function registerSurfaces(app: FastifyInstance, services: Services): void
   registerSetup(app, services);
   registerWelcome(app, services);
   registerAssets(app, services);
-  registerConsole(app, services, () => import('../sign-in/external/try-steps.ts'));
+  registerConsole(app, services, () => import('../sign-in/external/trial-steps.ts'));
   registerHandedOver(app, services);
-  registerAccount(app, services, () => import('../sign-in/external/link-steps.ts'));
+  registerAccount(
+    app,
+    services,
+    () => import('../sign-in/external/link-steps.ts'),
+    () => import('../sign-in/external/trial-steps.ts'),
+  );
+  registerOrganizationSetup(app, services, () => import('../sign-in/external/trial-steps.ts'));
   registerDeviceEntry(app, services);
   registerClientRegistration(app, services);
   registerUserInfo(app, services);

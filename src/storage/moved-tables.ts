@@ -54,6 +54,7 @@ export const movedTables: readonly MovedRows[] = [
   { table: 'organization_groups', key: ['id'] },
   { table: 'organization_group_members', key: ['group_id', 'user_id'] },
   { table: 'organization_invitations', key: ['id'] },
+  { table: 'organization_setup_links', key: ['id'] },
   { table: 'access_assignments', key: ['id'] },
   { table: 'organization_assignments', key: ['id'] },
   { table: 'passkeys', key: ['id'] },

@@ -71,6 +71,7 @@ export const expiring: readonly Expiring[] = [
   { table: 'setup_tokens', column: 'expires_at', key: 'token_hash', keptMs: dayMs },
   { table: 'invitations', column: 'expires_at', key: 'id', keptMs: 30 * dayMs }, // the console shows what became of them
   { table: 'organization_invitations', column: 'expires_at', key: 'id', keptMs: 30 * dayMs }, // the same
+  { table: 'organization_setup_links', column: 'expires_at', key: 'id', keptMs: 30 * dayMs }, // the same
   { table: 'saml_sessions', column: 'expires_at', key: 'session_hash', keptMs: hourMs },
   { table: 'saml_request_ids', column: 'expires_at', key: 'request_hash', keptMs: replayMs },
   { table: 'audit_events', column: 'created_at', key: 'id', keptMs: 30 * dayMs, where: refusalTypes },

@@ -31,6 +31,7 @@ import type { PushedRequestTable } from './oidc/pushed-requests.ts';
 import type { RefreshTokenTable } from './oidc/refresh-tokens.ts';
 import type { RevokedTokenTable } from './oidc/revoked-tokens.ts';
 import type { OrganizationInvitationTable } from './organizations/invitations.ts';
+import type { OrganizationSetupLinkTable } from './organizations/setup-links.ts';
 import type { DirectoryCountTable } from './people/directory-counts.ts';
 import type { EmailChangeTable } from './people/email-changes.ts';
 import type { GroupMemberTable, GroupTable, ProviderGroupTable } from './people/groups.ts';
@@ -114,6 +115,7 @@ export interface Schema {
   organization_groups: Omit<GroupTable, 'origin'> & { organization_id: string };
   organization_group_members: GroupMemberTable & { organization_id: string };
   organization_invitations: OrganizationInvitationTable;
+  organization_setup_links: OrganizationSetupLinkTable;
   custom_attributes: CustomAttributeTable;
   mapping_tables: MappingTableTable;
   hooks: KindTable<typeof hookFields>;

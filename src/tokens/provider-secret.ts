@@ -11,8 +11,16 @@ export interface SentWith {
   readonly keepsSession: boolean;
   /** Of somebody who links an account from their account page. */
   readonly link?: LinkFor | undefined;
-  /** The session of an administrator who tries the provider. */
-  readonly triedIn?: GrantId | undefined;
+  /** Of somebody who tries a provider before people sign in by it. */
+  readonly trial?: TrialFor | undefined;
+}
+
+/** Who tries a provider, and where they go on. */
+export interface TrialFor {
+  /** Who, and in what: the same alone take the answer. */
+  readonly by: string;
+  /** Below the base URL of the tenant. */
+  readonly back: string;
 }
 
 /** The person who links, and the session they do it in. */

@@ -14,11 +14,12 @@ import { registerSurface } from '../http/surface.ts';
 import { sharedError } from '../http/surface-errors.ts';
 import { type Page, renderPage } from '../pages/page.ts';
 import { presentErrorPage } from '../pages/status-page.ts';
+import { takeTokenScript, tokenCharsMax, tokenField } from '../pages/token-link.ts';
 import { html } from '../platform/html.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { type SetupTexts, setupCatalogs } from '../texts/setup-texts.ts';
 import { welcomeCatalogs } from '../texts/welcome-texts.ts';
-import { isRecovery, pathBelow, takeTokenScript, tokenCharsMax, tokenField } from './welcome-page.ts';
+import { isRecovery, pathBelow } from './welcome-page.ts';
 import { toWays } from './welcome-surface.ts';
 import { admitToVisit } from './welcome-visit.ts';
 

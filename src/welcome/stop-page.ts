@@ -10,9 +10,10 @@ import type { SurfaceDeps } from '../http/surface.ts';
 import { recordRefusal, sharedError } from '../http/surface-errors.ts';
 import { icons } from '../pages/icons.ts';
 import { type Page, renderPage } from '../pages/page.ts';
+import { tokenCharsMax, tokenField } from '../pages/token-link.ts';
 import { type Html, html } from '../platform/html.ts';
 import { type WelcomeTexts, welcomeCatalogs } from '../texts/welcome-texts.ts';
-import { pathBelow, tokenCharsMax, tokenField, welcomeLanguage } from './welcome-page.ts';
+import { pathBelow, welcomeLanguage } from './welcome-page.ts';
 
 export type StopDeps = InvitationDeps & SurfaceDeps & Parts<'rateLimiter'>;
 

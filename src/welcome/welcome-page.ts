@@ -9,11 +9,10 @@ import { icons } from '../pages/icons.ts';
 import { type Page, renderPage } from '../pages/page.ts';
 import { passkeyCreateScript } from '../pages/passkey-script.ts';
 import { qrCode } from '../pages/qr-code.ts';
+import { takeTokenScript, tokenField } from '../pages/token-link.ts';
 import { type Html, html } from '../platform/html.ts';
 import { passkeyCatalogs } from '../texts/passkey-texts.ts';
 import { type WelcomeTexts, welcomeCatalogs } from '../texts/welcome-texts.ts';
-
-export const tokenCharsMax = 100;
 
 /** In the address of a link that recovers, for the words of its page; the token decides what it does. */
 const recoveryMark = 'recovery';
@@ -22,13 +21,6 @@ export const isRecovery = ({ url, tenant }: FastifyRequest): boolean =>
 
 export const welcomeLanguage = (request: FastifyRequest): Language => negotiateLanguage(request.headers['accept-language']);
 export const pathBelow = ({ baseUrl }: Tenant, path: string): string => `${new URL(baseUrl).pathname.replace(/\/$/, '')}${path}`;
-
-/** Takes the token from the fragment into the form, and out of the address. */
-export const takeTokenScript = `const field=document.getElementById('token'),take=()=>{if(location.hash.length>1){field.value=location.hash.slice(1);field.closest('div').hidden=true;history.replaceState(null,'',location.pathname)}};take();addEventListener('hashchange',take)`;
-
-/** The field the script fills. */
-export const tokenField = (label: string, value: string): Html => html`<div><label for="token">${label}</label>
-<input id="token" name="token" type="text" value="${value}" required maxlength="${tokenCharsMax}" autocomplete="off" spellcheck="false"></div>`;
 
 export function linkPage(request: FastifyRequest, hasFailed: boolean): Page {
   const { tenant } = request;

@@ -16,6 +16,7 @@ import { registerSurface } from '../http/surface.ts';
 import { recordRefusal, sharedError } from '../http/surface-errors.ts';
 import type { Page } from '../pages/page.ts';
 import { presentErrorPage } from '../pages/status-page.ts';
+import { tokenCharsMax } from '../pages/token-link.ts';
 import { listDevicesOfUser } from '../storage/device/devices.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
@@ -23,7 +24,7 @@ import { findVisit, holdVisit } from '../storage/sign-in/invitations.ts';
 import { listPasskeysOfUser } from '../storage/sign-in/passkeys.ts';
 import { passkeyCatalogs } from '../texts/passkey-texts.ts';
 import { type StopDeps, stopQuestion, takeStop } from './stop-page.ts';
-import { linkPage, pathBelow, tokenCharsMax, waysPage, welcomeLanguage } from './welcome-page.ts';
+import { linkPage, pathBelow, waysPage, welcomeLanguage } from './welcome-page.ts';
 import {
   beginVisit,
   beginVisitOfMember,

@@ -115,6 +115,8 @@ export const judged: Readonly<Record<string, Judged>> = {
   'POST /organizations/{id}/scim-tokens': judge('organizations:write', 'scim:read', 'scim:write')('secret', { bodies: () => [{ name: 'mine', expires_in_days: null }] }),
   'DELETE /organizations/{id}/scim-tokens/{token_id}': organizations('nothing', { undone: 'the world has no token' }),
   'POST /organizations/{id}/invitations': judge('organizations:write', 'users:write', 'invitations:write')('entry', { bodies: ({ people }) => [...Object.values(people).map(({ email }) => ({ email, mail: false })), { email: 'new@evil.example', roles: ['mark-organizations'], mail: false }] }),
+  'POST /organizations/{id}/setup-links': judge('organizations:write', 'sign-in:write', 'scim:read', 'scim:write')('secret'),
+  'DELETE /organizations/{id}/setup-links/{link_id}': organizations('nothing'),
   'DELETE /organizations/{id}/invitations/{invitation_id}': judge('organizations:write', 'invitations:write')('nothing'),
 
   'POST /custom-attributes': settings('nothing'),

@@ -118,6 +118,7 @@ export async function makePowerWorld(server: TestServer, withKeyless: boolean): 
   const organization = await idOf('/organizations', { name: 'mark-organizations' });
   await tenant.make('PUT', `/organizations/${organization}/members/${plain.id}`, { roles: ['mark-organizations'] });
   const asked = await idOf(`/organizations/${organization}/invitations`, { email: 'asked@mark-people.example', mail: false });
+  const setupLink = await idOf(`/organizations/${organization}/setup-links`, {});
   const issuer = await idOf('/workload-issuers', { name: 'Platform', issuer: 'https://mark-clients.example/ci' });
   const resourceAssignment = await idOf(`/resources/${resource}/assignments`, { user_id: keyed.id });
   const spAssignment = await idOf(`/service-providers/${serviceProvider}/assignments`, { user_id: keyed.id });
@@ -173,6 +174,7 @@ export async function makePowerWorld(server: TestServer, withKeyless: boolean): 
       '/devices/': [plainPhone.deviceId, keyedPhone.deviceId],
       '/passkeys/': passkeys.flatMap((one) => (one.ok ? [one.passkey.id] : [])),
       '/invitations/': [invitation, asked],
+      '/setup-links/': [setupLink],
       '/external-identities/': links.map(({ id }) => id),
       '/service-providers/': [serviceProvider],
       '/assignments/': [assignment, spAssignment, resourceAssignment],

@@ -30,7 +30,13 @@ const unknownIds: Ids = {
   'workload-issuers': { id: unknownUuid() },
   'scim-tokens': { id: unknownUuid() },
   'organization-roles': { name: 'unknown-role' },
-  organizations: { id: unknownUuid(), user_id: unknownUuid(), token_id: unknownUuid(), invitation_id: unknownUuid() },
+  organizations: {
+    id: unknownUuid(),
+    user_id: unknownUuid(),
+    token_id: unknownUuid(),
+    invitation_id: unknownUuid(),
+    link_id: unknownUuid(),
+  },
   users: {
     id: unknownUuid(),
     session_id: unknownUuid(),
@@ -76,6 +82,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
   await tenant.make('PUT', `/organizations/${organization['id']}/members/${user.id}`, { roles: [`approver-${tenant.slug}`] });
   const ofOrganization = await tenant.make('POST', `/organizations/${organization['id']}/scim-tokens`, tokenBody);
   const asked = await tenant.make('POST', `/organizations/${organization['id']}/invitations`, { email: 'asked@x.example' });
+  const setupLink = await tenant.make('POST', `/organizations/${organization['id']}/setup-links`);
   const reached = await tenant.make('POST', `/resources/${resource['id']}/assignments`, { user_id: user.id });
   const stored = await services.tenants.bySlug(tenant.slug);
   assert.ok(stored !== undefined);
@@ -133,6 +140,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
       user_id: user.id,
       token_id: String(ofOrganization['id']),
       invitation_id: String(asked['id']),
+      link_id: String(setupLink['id']),
     },
     users: {
       id: user.id,

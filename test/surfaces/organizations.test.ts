@@ -72,7 +72,7 @@ for (const database of databases)
     });
 
     it('whoever lets somebody manage an organisation may do what they may do there', async () => {
-      const all = ['organizations:write', 'users:read', 'users:write', 'invitations:write', 'sign-in:write'];
+      const all = ['organizations:write', 'users:read', 'users:write', 'invitations:write', 'sign-in:write', 'scim:read', 'scim:write'];
       const [{ id }, user, manager] = [await make(), await person(), `role-${fresh()}`];
       for (const lacking of all.slice(1)) {
         const machine = await machineWith(

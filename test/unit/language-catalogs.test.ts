@@ -24,6 +24,7 @@ import { enrollTexts, linkTexts, scanTexts } from '../../src/texts/app-link-text
 import { approvalPageCatalogs } from '../../src/texts/approval-page-texts.ts';
 import { brandTexts } from '../../src/texts/brand-texts.ts';
 import { deviceSignInTexts } from '../../src/texts/device-sign-in-texts.ts';
+import { setupPageCatalogs } from '../../src/texts/organization-setup-texts.ts';
 import { pageCatalogs } from '../../src/texts/pages/page-texts.ts';
 import { passkeyCatalogs } from '../../src/texts/passkey-texts.ts';
 import { phonePageTexts } from '../../src/texts/phone-page-texts.ts';
@@ -41,6 +42,7 @@ const all = {
   'src/texts/brand-texts.ts': { brandTexts },
   'src/texts/account/account-texts.ts': { accountCatalogs },
   'src/texts/account/organization-texts.ts': { organizationCatalogs },
+  'src/texts/organization-setup-texts.ts': { setupPageCatalogs },
   'src/texts/passkey-texts.ts': { passkeyCatalogs },
   'src/texts/setup-texts.ts': { setupCatalogs },
   'src/texts/welcome-texts.ts': { welcomeCatalogs },

@@ -34,6 +34,7 @@ const tabs = [
   ['', 'members'],
   ['/invitations', 'invitations'],
   ['/sign-ins', 'signIns'],
+  ['/setup', 'setup'],
 ] as const satisfies readonly (readonly [string, keyof OrganizationTexts])[];
 
 /** A page of the organisation, with its tabs. */

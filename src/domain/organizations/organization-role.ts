@@ -28,8 +28,10 @@ export const organizationRoleFields = {
     help: 'Whoever holds it sees the members on the account page, invites, removes, gives every role of this list, and connects the organisation’s own sign-in.' }),
 } as const;
 
+/** What setting an organisation up hands out: its provider, its sign-in rule, its SCIM. */
+export const powerOfSetup: readonly Capability[] = ['sign-in:write', 'scim:read', 'scim:write'];
 /** What whoever manages an organisation may do there: held by whoever lets somebody. */
-export const powerOfManagers: readonly Capability[] = ['users:read', 'users:write', 'invitations:write', 'sign-in:write'];
+export const powerOfManagers: readonly Capability[] = [...(['users:read', 'users:write', 'invitations:write'] as const), ...powerOfSetup];
 
 export const organizationRoleKind = defineKind({
   noun: 'organization_role',

@@ -1,20 +1,26 @@
 // `/scim-tokens`, and those of each organisation: what a directory that wants one fixed bearer token provisions with (Okta, JumpCloud,
 // Google). It opens SCIM of the tenant or of that organisation and nothing else, for a time or without end, is shown once, and ends at once when it is deleted.
 import Type from 'typebox';
+import { makeScimToken } from '../../administration/clients/scim-tokens.ts';
 import { nameCharsMax, scimTokenDaysMax, scimTokensMax } from '../../contract/limits.ts';
-import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { Directory } from '../../domain/organizations/directory.ts';
 import type { Capability } from '../../domain/people/capabilities.ts';
-import { scimTokenPrefix } from '../../domain/people/scim-token.ts';
-import { randomSecret, uuidV7 } from '../../platform/random.ts';
 import type { Queries } from '../../storage/engine/database.ts';
-import { deleteScimToken, insertScimToken, listScimTokens, type ScimToken } from '../../storage/registry/scim-tokens.ts';
-import { lockTenantSettings } from '../../storage/registry/tenants.ts';
-import { audit, type Call, conflict, type Endpoint, endpoint, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
+import { deleteScimToken, listScimTokens, type ScimToken } from '../../storage/registry/scim-tokens.ts';
+import {
+  audit,
+  byOf,
+  type Call,
+  conflict,
+  type Endpoint,
+  endpoint,
+  isoTime,
+  type Json,
+  notFound,
+  requireCapabilities,
+} from '../endpoint.ts';
 import { requireOrganization } from '../people/organizations.ts';
 import { closed, dateTime, listAnswer, nullable } from '../schemas.ts';
-
-const dayMs = 24 * 3600 * 1000;
 
 const tokenAnswer = Type.Object({
   id: Type.String(),
@@ -108,30 +114,15 @@ export const scimTokenEndpoints: readonly Endpoint[] = places.flatMap(({ path, t
 type Asked = Call<undefined, { readonly name: string; readonly expires_in_days: number | null }>;
 
 async function make(call: Asked, directoryOf: (queries: Queries) => Promise<Directory>): Promise<Json> {
-  const { services, tenant, body, actor, scopes } = call;
+  const { services, tenant, body, scopes } = call;
   requireCapabilities(['scim:read', 'scim:write'], scopes);
-  const token = `${scimTokenPrefix}${randomSecret()}`;
-  const days = body.expires_in_days;
-  const made = await services.database.write(tenant.id, async (queries) => {
-    await lockTenantSettings(queries, services.database.dialect, tenant.id); // whoever makes one more waits for others who do
+  return services.database.write(tenant.id, async (queries) => {
     const directory = await directoryOf(queries);
-    if ((await listScimTokens(queries, directory)).length >= scimTokensMax) {
-      const whose = directory.organization === undefined ? 'A tenant' : 'An organisation';
-      throw conflict('name', `${whose} has ${scimTokensMax} tokens at most: delete one that is not used.`);
-    }
-    const row = await insertScimToken(queries, tenant.id, {
-      id: uuidV7(services.clock.nowMs()),
-      name: body.name,
-      token_hash: hashSecret(token),
-      created_by: actor,
-      organization_id: directory.organization ?? null,
-      lifetimeMs: days === null ? undefined : days * dayMs,
-    });
-    const data = { name: row.name, days: days ?? 0, ...toldOf(directory) };
-    await audit(call, queries, { type: 'scim_token.created', target: `scim_token:${row.id}`, data });
-    return row;
+    const made = await makeScimToken(queries, services, directory, { name: body.name, days: body.expires_in_days }, byOf(call));
+    if (made !== 'full') return { ...tokenToJson(made.row), token: made.token };
+    const whose = directory.organization === undefined ? 'A tenant' : 'An organisation';
+    throw conflict('name', `${whose} has ${scimTokensMax} tokens at most: delete one that is not used.`);
   });
-  return { ...tokenToJson(made), token };
 }
 
 const toldOf = ({ organization }: Directory) => (organization === undefined ? {} : { organization });

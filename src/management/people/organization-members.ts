@@ -77,7 +77,7 @@ export const organizationMemberEndpoints: readonly Endpoint[] = [
     capability: 'organizations:write',
     actsOn: async (_queries, { params }) => [params['user_id']!],
     summary:
-      'Make a person a member with these roles, or change those of a member; without `roles` they stay as they are, and a new member has none. A role with `manage` takes what it lets people do: `users:read`, `users:write`, `invitations:write` and `sign-in:write`',
+      'Make a person a member with these roles, or change those of a member; without `roles` they stay as they are, and a new member has none. A role with `manage` takes what it lets people do: `users:read`, `users:write`, `invitations:write`, `sign-in:write`, `scim:read` and `scim:write`',
     body: closed({ roles: Type.Optional(roleNames) }),
     answer: Type.Object(membership),
     status: 200,

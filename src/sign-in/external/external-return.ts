@@ -25,7 +25,7 @@ import {
   findExternalLogin,
   keepExternalAnswer,
   linkTransaction,
-  tryTransaction,
+  trialTransaction,
 } from '../../storage/sign-in/external-logins.ts';
 import { openAnswer, openSentWith, sealAnswer } from '../../tokens/provider-secret.ts';
 import { rememberOpened } from '../login-request.ts';
@@ -101,12 +101,8 @@ async function keepAnswer(
   );
   if (waiting === undefined) throw refused('state_unknown_answered_expired_or_of_another_provider', provider.alias);
   const { transaction_id: id } = waiting;
-  const path =
-    id === linkTransaction
-      ? '/account/links/return'
-      : id === tryTransaction
-        ? `/console/identity-providers/${provider.id}/try/return`
-        : `/login/${id}`;
+  const { trial } = openSentWith(services.encryption, tenant.id, stateHash, waiting.sealed);
+  const path = trial?.back ?? (id === linkTransaction ? '/account/links/return' : `/login/${id}`);
   return { location: `${tenant.baseUrl}${path}?${new URLSearchParams({ state, answer: key })}` };
 }
 
@@ -140,7 +136,7 @@ export async function takeKeptAnswer(
   );
   if (used === undefined || used.answer === null) return fail('answer_used_expired_or_of_another_browser');
   const provider = (await listCachedProviders(services.cache, tenant.id)).find(
-    ({ id, enabled }) => id === used.provider_id && (enabled || transactionId === tryTransaction),
+    ({ id, enabled }) => id === used.provider_id && (enabled || transactionId === trialTransaction),
   );
   if (provider === undefined) return fail('provider_gone');
   const form = openAnswer(services.encryption, tenant.id, stateHash, used.answer);
@@ -195,8 +191,8 @@ function orTaken(error: unknown): Settled {
   throw error;
 }
 
-/** Of somebody who links an account, or of an administrator who tries the provider: their pages fetch it. */
-const isOfApp = ({ transaction_id: id }: ExternalLogin): boolean => id === linkTransaction || id === tryTransaction;
+/** Of somebody who links an account, or of somebody who tries the provider: their pages fetch it. */
+const isOfApp = ({ transaction_id: id }: ExternalLogin): boolean => id === linkTransaction || id === trialTransaction;
 
 /** The provider that an answer with this state came from, with what waits for it; one that is not enabled has no other than those of who tries it. @throws login.not_found */
 async function answeredBy(
@@ -209,7 +205,7 @@ async function answeredBy(
   const hash = hashSecret(state ?? '');
   const known =
     state === undefined ? undefined : await services.database.read(tenant.id, (queries) => findExternalLogin(queries, tenant.id, hash));
-  if (!provider.enabled && known?.transaction_id !== tryTransaction) throw reject('login.not_found', 'unknown_provider');
+  if (!provider.enabled && known?.transaction_id !== trialTransaction) throw reject('login.not_found', 'unknown_provider');
   return { provider, known };
 }
 

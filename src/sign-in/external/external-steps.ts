@@ -84,7 +84,7 @@ export async function leaveFor(
 /** Whether a sign-in that is there already will not do. */
 export const signsInAgain = ({ prompt }: LoginNow['row']): boolean => prompt?.split(' ').includes('login') === true;
 
-interface Leaving extends Pick<SentWith, 'keepsSession' | 'link' | 'triedIn'> {
+interface Leaving extends Pick<SentWith, 'keepsSession' | 'link' | 'trial'> {
   readonly wish: Pick<Outgoing, 'maxAgeSeconds' | 'signInAgain' | 'loginHint' | 'uiLocales'>;
   readonly transactionId: TransactionId;
 }

@@ -5,6 +5,7 @@ import type { IdentityProvider } from '../../domain/sign-in/identity-provider.ts
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { ConfigCache } from '../engine/config/config-cache.ts';
 import type { Queries } from '../engine/database.ts';
+import { databaseNowMs } from '../engine/instance.ts';
 import { ValueTaken } from '../engine/unique-violation.ts';
 import { listCachedProviders } from './identity-providers.ts';
 
@@ -12,6 +13,8 @@ export interface OrganizationProviderTable {
   tenant_id: TenantId;
   alias: string;
   organization_id: string;
+  /** When somebody of the organisation signed in by it for a test; null: not since it is as it is. */
+  tested_at: number | null;
 }
 
 /** The organisations that have providers of their own, by the aliases of these. */
@@ -72,9 +75,33 @@ export async function setOrganizationProviders(
   if (aliases.length === 0) return;
   await queries
     .insertInto('organization_providers')
-    .values(aliases.map((alias) => ({ tenant_id: tenant, alias, organization_id: organization })))
+    .values(aliases.map((alias) => ({ tenant_id: tenant, alias, organization_id: organization, tested_at: null })))
     .onConflict((on) => on.columns(['tenant_id', 'alias']).doNothing())
     .execute();
   const owners = await readProviderOwners(queries, tenant);
   if (aliases.some((alias) => owners.get(alias) !== organization)) throw new ValueTaken('identity_providers');
+}
+
+/** Writes that somebody signed in by a provider of an organisation for a test; false when it is not its own. */
+export async function noteProviderTrial(queries: Queries, tenant: TenantId, organization: string, alias: string): Promise<boolean> {
+  const rows = await queries
+    .updateTable('organization_providers')
+    .set({ tested_at: databaseNowMs })
+    .where('tenant_id', '=', tenant)
+    .where('organization_id', '=', organization)
+    .where('alias', '=', alias)
+    .returning('alias')
+    .execute();
+  return rows.length === 1;
+}
+
+/** When its providers were tried last, by their aliases. */
+export async function listProviderTrials(queries: Queries, tenant: TenantId, organization: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await queries
+    .selectFrom('organization_providers')
+    .select(['alias', 'tested_at'])
+    .where('tenant_id', '=', tenant)
+    .where('organization_id', '=', organization)
+    .execute();
+  return new Map(rows.flatMap(({ alias, tested_at: at }) => (at === null ? [] : [[alias, Number(at)] as const])));
 }

@@ -8,8 +8,8 @@ import { databaseNowMs } from '../engine/instance.ts';
 /** Stands for a sign-in where somebody links an account of theirs instead. */
 export const linkTransaction = '' as TransactionId; // no sign-in has it
 
-/** The same where an administrator tries the provider. */
-export const tryTransaction = 'try' as TransactionId; // sign-ins have random ids, which are longer
+/** The same where somebody tries a provider before people sign in by it. */
+export const trialTransaction = 'trial' as TransactionId; // sign-ins have random ids, which are longer
 
 export interface ExternalLoginTable {
   tenant_id: TenantId;

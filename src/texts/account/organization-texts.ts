@@ -53,6 +53,7 @@ const en = {
   refusedAt: (app: string) => `Was refused at ${app}`,
   brokenOffAt: (app: string) => `Did not finish signing in to ${app}`,
   next: 'Next',
+  setup: 'Set up',
 };
 
 type Widen<T> = { readonly [Key in keyof T]: T[Key] extends string ? string : T[Key] };
@@ -110,6 +111,7 @@ const de: OrganizationTexts = {
   refusedAt: (app) => `Bei ${app} abgewiesen`,
   brokenOffAt: (app) => `Anmeldung bei ${app} nicht beendet`,
   next: 'Weiter',
+  setup: 'Einrichten',
 };
 
 const fr: OrganizationTexts = {
@@ -164,6 +166,7 @@ const fr: OrganizationTexts = {
   refusedAt: (app) => `Refus par ${app}`,
   brokenOffAt: (app) => `Connexion à ${app} non terminée`,
   next: 'Suivant',
+  setup: 'Configurer',
 };
 
 const ja: OrganizationTexts = {
@@ -218,6 +221,7 @@ const ja: OrganizationTexts = {
   refusedAt: (app) => `${app} で拒否`,
   brokenOffAt: (app) => `${app} へのサインインを中断`,
   next: '次へ',
+  setup: '設定',
 };
 
 export const organizationCatalogs: Readonly<Record<Language, OrganizationTexts>> = { en, de, fr, ja };

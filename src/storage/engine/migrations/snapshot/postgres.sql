@@ -1573,6 +1573,7 @@ CREATE TABLE organization_providers (
   tenant_id text COLLATE "C" NOT NULL,
   alias text COLLATE "C" NOT NULL,
   organization_id text COLLATE "C" NOT NULL,
+  tested_at bigint,
   CONSTRAINT organization_providers_pkey PRIMARY KEY (tenant_id, alias)
 );
 
@@ -1603,6 +1604,22 @@ CREATE TABLE organization_invitations (
   revoked_at bigint,
   CONSTRAINT organization_invitations_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT organization_invitations_tenant_id_token_hash_key UNIQUE (tenant_id, token_hash)
+);
+
+CREATE TABLE organization_setup_links (
+  tenant_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  token_hash text COLLATE "C" NOT NULL,
+  created_by text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  used_at bigint,
+  revoked_at bigint,
+  visit_hash text COLLATE "C",
+  CONSTRAINT organization_setup_links_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT organization_setup_links_tenant_id_token_hash_key UNIQUE (tenant_id, token_hash),
+  CONSTRAINT organization_setup_links_tenant_id_visit_hash_key UNIQUE (tenant_id, visit_hash)
 );
 
 CREATE TABLE organization_groups (
@@ -1762,6 +1779,8 @@ ALTER TABLE organization_providers ADD CONSTRAINT organization_providers_tenant_
 ALTER TABLE organization_assignments ADD CONSTRAINT organization_assignments_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE organization_invitations ADD CONSTRAINT organization_invitations_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE organization_setup_links ADD CONSTRAINT organization_setup_links_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE organization_groups ADD CONSTRAINT organization_groups_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
@@ -2139,6 +2158,10 @@ CREATE INDEX organization_invitations_by_expires_at ON public.organization_invit
 
 CREATE INDEX sign_in_tries_by_organization_id_started_at ON public.sign_in_tries USING btree (tenant_id, organization_id, started_at) WHERE (organization_id IS NOT NULL);
 
+CREATE INDEX organization_setup_links_by_organization_id_id ON public.organization_setup_links USING btree (tenant_id, organization_id, id);
+
+CREATE INDEX organization_setup_links_by_expires_at ON public.organization_setup_links USING btree (tenant_id, expires_at);
+
 CREATE INDEX organization_groups_by_organization_id_created_at_id ON public.organization_groups USING btree (tenant_id, organization_id, created_at, id);
 
 CREATE INDEX organization_group_members_by_organization_id_user_id_group_id ON public.organization_group_members USING btree (tenant_id, organization_id, user_id, group_id);
@@ -2410,6 +2433,7 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (591, 'organization-invitations', gatehouse_now_ms()),
   (592, 'organizations-of-tries', gatehouse_now_ms()),
   (593, 'tries-by-organization', gatehouse_now_ms()),
+  (594, 'organization-setup-links', gatehouse_now_ms()),
   (597, 'organization-scim', gatehouse_now_ms()),
   (598, 'scim-tokens-by-organization', gatehouse_now_ms()),
   (599, 'scim-tokens-by-maker', gatehouse_now_ms());

@@ -624,7 +624,7 @@ CREATE TABLE "organization_domains" ("tenant_id" TEXT NOT NULL, "domain" TEXT NO
 
 CREATE INDEX "organization_domains_by_organization_id" ON "organization_domains" ("tenant_id", "organization_id");
 
-CREATE TABLE "organization_providers" ("tenant_id" TEXT NOT NULL, "alias" TEXT NOT NULL, "organization_id" TEXT NOT NULL, PRIMARY KEY ("tenant_id", "alias"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+CREATE TABLE "organization_providers" ("tenant_id" TEXT NOT NULL, "alias" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "tested_at" INTEGER, PRIMARY KEY ("tenant_id", "alias"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
 
 CREATE INDEX "organization_providers_by_organization_id" ON "organization_providers" ("tenant_id", "organization_id");
 
@@ -641,6 +641,12 @@ CREATE INDEX "organization_invitations_by_organization_id_email_key" ON "organiz
 CREATE INDEX "organization_invitations_by_expires_at" ON "organization_invitations" ("tenant_id", "expires_at");
 
 CREATE INDEX "sign_in_tries_by_organization_id_started_at" ON "sign_in_tries" ("tenant_id", "organization_id", "started_at") WHERE organization_id IS NOT NULL;
+
+CREATE TABLE "organization_setup_links" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "token_hash" TEXT NOT NULL, "created_by" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "expires_at" INTEGER NOT NULL, "used_at" INTEGER, "revoked_at" INTEGER, "visit_hash" TEXT, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "token_hash"), UNIQUE ("tenant_id", "visit_hash"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "organization_setup_links_by_organization_id_id" ON "organization_setup_links" ("tenant_id", "organization_id", "id");
+
+CREATE INDEX "organization_setup_links_by_expires_at" ON "organization_setup_links" ("tenant_id", "expires_at");
 
 CREATE TABLE "organization_groups" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "organization_id" TEXT NOT NULL, "display_name" TEXT NOT NULL, "display_name_key" TEXT NOT NULL, "display_name_reversed" TEXT, "external_id" TEXT, "external_id_reversed" TEXT, "version" INTEGER NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "organization_id", "display_name_key"), FOREIGN KEY ("tenant_id", "organization_id") REFERENCES "organizations" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
 
@@ -831,6 +837,11 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('organization_providers', 'organization_providers', '1000000 500000 1'),
   ('organization_providers', 'organization_providers_by_organization_id', '1000000 500000 10'),
   ('organization_roles', 'organization_roles', '1000000 500000 1'),
+  ('organization_setup_links', 'organization_setup_links', '1000000 500000 1'),
+  ('organization_setup_links', 'organization_setup_links_by_expires_at', '1000000 500000 10'),
+  ('organization_setup_links', 'organization_setup_links_by_organization_id_id', '1000000 500000 10 5'),
+  ('organization_setup_links', 'sqlite_autoindex_organization_setup_links_2', '1000000 500000 1'),
+  ('organization_setup_links', 'sqlite_autoindex_organization_setup_links_3', '1000000 500000 1'),
   ('organizations', 'organizations', '1000000 500000 1'),
   ('organizations', 'sqlite_autoindex_organizations_2', '1000000 500000 1'),
   ('outbox_messages', 'outbox_messages', '1000000 1'),
@@ -1123,6 +1134,7 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (591, 'organization-invitations', gatehouse_now_ms()),
   (592, 'organizations-of-tries', gatehouse_now_ms()),
   (593, 'tries-by-organization', gatehouse_now_ms()),
+  (594, 'organization-setup-links', gatehouse_now_ms()),
   (597, 'organization-scim', gatehouse_now_ms()),
   (598, 'scim-tokens-by-organization', gatehouse_now_ms()),
   (599, 'scim-tokens-by-maker', gatehouse_now_ms());

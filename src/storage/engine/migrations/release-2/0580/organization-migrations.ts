@@ -6,6 +6,7 @@ import { organizationsOfGrants } from '../0500/0582-organizations-of-grants.ts';
 import { managersOfOrganizations } from '../0590/0590-managers-of-organizations.ts';
 import { organizationInvitations } from '../0590/0591-organization-invitations.ts';
 import { organizationsOfTries } from '../0590/0592-organizations-of-tries.ts';
+import { organizationSetupLinks } from '../0590/0594-organization-setup-links.ts';
 import { organizationScim } from '../0590/0597-organization-scim.ts';
 import { organizationSignIn } from './0583-organization-sign-in.ts';
 import { organizationAssignments } from './0584-organization-assignments.ts';
@@ -25,5 +26,6 @@ export const organizationMigrations: readonly Migration[] = [
     table: 'sign_in_tries',
     index: { columns: ['tenant_id', 'organization_id', 'started_at'], where: 'organization_id IS NOT NULL' },
   },
+  { number: 594, name: 'organization-setup-links', apply: organizationSetupLinks },
   ...organizationScim,
 ];

@@ -1,10 +1,10 @@
-// An administrator tries another provider before people see its button (design 23, part 3): they sign in there, and what came back is shown
-// to them alone. Nobody is signed in here, linked or made. The answer is kept and fetched as that of linking is: with the key of the browser
-// that brought it, in the very session that asked. Also for providers that are not enabled yet. Handed to console/.
+// Somebody tries another provider before people see its button: an administrator (design 23, part 3), or whoever sets an organisation up
+// (design 19). They sign in there for real, and what came back is shown to them alone. Nobody is signed in here, linked or made. The answer is
+// kept and fetched as that of linking is: with the key of the browser that brought it, by whoever asked. Also for providers that are not
+// enabled yet. Handed to console/ and organization-setup/.
 import type { FastifyRequest } from 'fastify';
 import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { Json } from '../../domain/field.ts';
-import type { GrantId } from '../../domain/ids.ts';
 import type { InboundValues } from '../../domain/mappings/inbound.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
 import type { IdentityProvider } from '../../domain/sign-in/identity-provider.ts';
@@ -14,8 +14,8 @@ import { addressBlock } from '../../http/client-address.ts';
 import type { Parts } from '../../http/services.ts';
 import { randomSecret } from '../../platform/random.ts';
 import { listCachedProviders } from '../../storage/registry/identity-providers.ts';
-import { tryTransaction } from '../../storage/sign-in/external-logins.ts';
-import { openSentWith } from '../../tokens/provider-secret.ts';
+import { trialTransaction } from '../../storage/sign-in/external-logins.ts';
+import { openSentWith, type TrialFor } from '../../tokens/provider-secret.ts';
 import { takeKeptAnswer } from './external-return.ts';
 import { type ExternalDeps, sendAway, upstreamOf } from './external-steps.ts';
 import { mapInbound } from './inbound.ts';
@@ -23,6 +23,7 @@ import { mapInbound } from './inbound.ts';
 /** What a provider said of whoever tried it, and what rules make of that. */
 export interface Tried {
   readonly providerId: string;
+  readonly alias: string;
   readonly subject: string;
   readonly email: string | undefined;
   /** False: a code is mailed there before the email counts. */
@@ -49,36 +50,38 @@ export async function lookAt(services: ExternalDeps, request: FastifyRequest, id
 }
 
 /** Where to send the browser. */
-export async function startTry(
+export async function startTrial(
   services: ExternalDeps,
   request: FastifyRequest,
   id: string,
-  by: GrantId,
+  trial: TrialFor,
 ): Promise<Outcome<{ readonly location: string }, string>> {
   const provider = await providerOfId(services, request, id);
   if (provider === undefined) return fail('unknown_provider');
   const address = `identify:${addressBlock(request.clientAddress)}`;
   await enforceRateLimit(services.rateLimiter, request.tenant, 'management', 'login_starts_per_ip', address);
-  const leaving = { wish, transactionId: tryTransaction, keepsSession: false, triedIn: by };
+  const leaving = { wish, transactionId: trialTransaction, keepsSession: false, trial };
   const started = await sendAway(services, request.tenant, provider, leaving);
   return started.ok ? started : fail(started.detail);
 }
 
-/** Who came back, in the session that asked. */
-export async function finishTry(
+/** Who came back, for whoever asked; the provider is as it was then, or the trial counts for nothing. */
+export async function finishTrial(
   services: ExternalDeps,
   request: FastifyRequest,
-  by: GrantId,
+  by: TrialFor['by'],
 ): Promise<Outcome<{ readonly tried: Tried }, string>> {
   const { tenant } = request;
-  const taken = await takeKeptAnswer(services, request, tryTransaction);
+  const taken = await takeKeptAnswer(services, request, trialTransaction);
   if (!taken.ok) return fail(taken.reason);
   const { provider, used, state, parameters } = taken;
-  const { nonce, verifier, triedIn } = openSentWith(services.encryption, tenant.id, hashSecret(state), used.sealed);
-  if (triedIn !== by) return fail('of_another_session');
+  const { nonce, verifier, trial } = openSentWith(services.encryption, tenant.id, hashSecret(state), used.sealed);
+  if (trial?.by !== by) return fail('of_another_session');
+  if (provider.updatedAtMs > used.created_at) return fail('changed_meanwhile');
   const answer = { parameters, state, nonce, verifier };
   const found = await protocols[provider.kind].identify(services, upstreamOf(services, tenant, provider), answer);
   if (!found.ok) return fail(found.detail);
   const { subject, email, emailCounts, acr, create, always } = await mapInbound(services, request, tenant, provider, found);
-  return { ok: true, tried: { providerId: provider.id, subject, email, emailCounts, acr, claims: found.claims, create, always } };
+  const { id: providerId, alias } = provider;
+  return { ok: true, tried: { providerId, alias, subject, email, emailCounts, acr, claims: found.claims, create, always } };
 }

@@ -1,0 +1,259 @@
+// Set-up links (design 19): somebody without an account connects a customer's own provider, tries it by a real sign-in, proves the domain,
+// asks for it alone, and makes a token for SCIM; and nothing else is reached by the link.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { organizationSetupBodyBytesMax, setupLinkSeconds, setupLinksPerOrganizationMax } from '../../src/contract/organization-limits.ts';
+import { textOf, withoutRequest } from '../support/account.ts';
+import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { databases } from '../support/databases.ts';
+import { startDns, type TestDns } from '../support/dns-server.ts';
+import { openExternalWorld } from '../support/external.ts';
+import { openApp } from '../support/first-party-app.ts';
+import { createTestTenant, createTestUser, type Json, jsonOf } from '../support/management.ts';
+import { machineWith } from '../support/roles.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const secret = 'secret-of-gatehouse-at-acme-0123456789';
+
+for (const database of databases)
+  describe(`setting organisations up on ${database}`, async () => {
+    const dns: TestDns = await startDns();
+    const world = await openExternalWorld(database, { dns_servers: dns.address });
+    const { server, managed: tenant, upstream, begin, post: send, visit } = world;
+    const base = `${tenant.baseUrl}/organization-setup`;
+    let made = 0;
+    const organization = async (fields: Json = {}): Promise<string> => {
+      made += 1;
+      return String((await tenant.make('POST', '/organizations', { name: `org-${made}`, display_name: `Org ${made}`, ...fields }))['id']);
+    };
+    const linkFor = (id: string): Promise<Json> => tenant.make('POST', `/organizations/${id}/setup-links`);
+    const tokenOf = ({ setup_url: url }: Json): string => String(url).split('#')[1]!;
+    const open = (browser: TestBrowser, token: string): Promise<Response> =>
+      browser.send(base, { method: 'POST', body: new URLSearchParams({ token }) });
+    /** A browser that opened a link for the organisation. */
+    const opened = async (id: string): Promise<TestBrowser> => {
+      const browser = openBrowser();
+      const answer = await open(browser, tokenOf(await linkFor(id)));
+      assert.deepEqual([answer.status, answer.headers.get('location')], [303, `${new URL(base).pathname}/steps`]);
+      return browser;
+    };
+    const page = async (browser: TestBrowser, status = 200): Promise<string> => textOf(await browser.send(`${base}/steps`), status);
+    const act = async (browser: TestBrowser, path: string, fields: Record<string, string> = {}): Promise<Response> => {
+      const csrf = /name="csrf" value="([^"]+)"/.exec(await page(browser))?.[1] ?? '';
+      return browser.send(`${base}/steps${path}`, { method: 'POST', body: new URLSearchParams({ csrf, ...fields }) });
+    };
+    const acts = async (browser: TestBrowser, path: string, fields: Record<string, string> = {}): Promise<void> => {
+      const answer = await act(browser, path, fields);
+      assert.equal(answer.status, 303, `${path}: ${(await answer.text()).slice(0, 2500)}`);
+    };
+    const connect = (browser: TestBrowser, at = upstream): Promise<void> =>
+      acts(browser, '/provider', { kind: 'oidc', issuer: at.issuer, client_id: 'gatehouse', client_secret: secret });
+    /** A real sign-in there, as the page begins it. */
+    const trial = async (browser: TestBrowser, claims: Json, at = upstream): Promise<Response> => {
+      const between = await textOf(await act(browser, '/provider/try'), 200);
+      const there = /id="go-on" href="([^"]+)"/.exec(between)?.[1]?.replaceAll('&amp;', '&').replaceAll('&#38;', '&');
+      assert.ok(there);
+      const kept = await browser.send(at.signIn(there, claims).href);
+      assert.equal(kept.status, 303, await kept.text());
+      return browser.send(String(kept.headers.get('location')));
+    };
+    const organizationOf = (id: string): Promise<Json> => tenant.make('GET', `/organizations/${id}`);
+    const providersOf = async (id: string): Promise<readonly Json[]> => {
+      const aliases = (await organizationOf(id))['identity_providers'] as readonly string[];
+      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', '/identity-providers?limit=200');
+      return items.filter(({ alias }) => aliases.includes(String(alias)));
+    };
+
+    before(async () => {
+      await tenant.make('POST', '/organization-roles', { name: 'manager', manage: true });
+    });
+    after(async () => {
+      await upstream.close();
+      await dns.close();
+      await server.close();
+    });
+
+    it('the whole way by the link alone, until a person of the customer signs in by it', async () => {
+      const id = await organization({ display_name: 'Acme Ltd' });
+      const browser = await opened(id);
+      assert.match(await page(browser), /Set up Acme Ltd[\s\S]*Nothing is connected yet/);
+      await acts(browser, '/domains', { domain: 'ACME.example' });
+      const [proof] = (await organizationOf(id))['domain_proofs'] as readonly { name: string; value: string }[];
+      assert.ok(proof && (await page(browser)).includes(proof.name));
+      dns.records.set(proof.name, [proof.value]);
+      await acts(browser, '/domains/check');
+      assert.match(await page(browser), /acme\.example <span class="muted">proven</);
+      await connect(browser);
+      assert.match(await page(browser), /It is off\. Try it first/);
+      assert.equal((await act(browser, '/provider/on')).status, 409);
+      assert.equal((await act(browser, '/rule', { rule: 'own_providers' })).status, 409);
+      assert.match(
+        await textOf(await trial(browser, { sub: 'it', email: 'it@acme.example', email_verified: true }), 200),
+        /you signed in as it@acme\.example/,
+      );
+      const [provider] = await providersOf(id);
+      assert.deepEqual(
+        [provider?.['enabled'], provider?.['acr_map'], provider?.['trust_email'], provider?.['create_users']],
+        [false, {}, true, true],
+      );
+      const { items: nobody } = await tenant.make<{ items: readonly Json[] }>('GET', '/users?search=it@acme.example');
+      assert.deepEqual(nobody, []);
+      await acts(browser, '/provider/on');
+      await acts(browser, '/rule', { rule: 'own_providers' });
+      assert.equal((await organizationOf(id))['sign_in'], 'own_providers');
+      const shown = await textOf(await act(browser, '/tokens', { name: 'Entra ID' }), 200);
+      const token = /id="token">([^<]+)</.exec(shown)?.[1];
+      const scim = await fetch(`${tenant.baseUrl}/v1/scim/organizations/${id}/Users`, { headers: { authorization: `Bearer ${token}` } });
+      assert.equal(scim.status, 200);
+      assert.ok(!(await page(browser)).includes(String(token)));
+      // People of the domain are sent there, and come in.
+      const at = await begin({ organization: id });
+      const identified = await send(at.browser, `${at.login}/identify`, { identifier: 'grace@acme.example' });
+      assert.equal(identified.status, 200);
+      const alias = String(provider?.['alias']);
+      const back = await visit(at, { sub: 'grace', email: 'grace@acme.example', email_verified: true }, upstream, alias);
+      assert.ok(back.status < 400, await back.text());
+      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', '/users?search=grace@acme.example');
+      assert.equal(items.length, 1);
+      const { items: events } = await tenant.make<{ items: readonly Json[] }>('GET', `/events?target=organization:${id}&limit=200`);
+      const byLink = events.filter(({ actor }) => String(actor).startsWith('setup_link:')).map(({ type }) => type);
+      assert.ok(byLink.includes('organization.setup_link_used') && byLink.includes('organization.updated'));
+    });
+
+    it('a provider that is changed is off until it is tried again, and what an administrator said of its acr is gone', async () => {
+      const id = await organization();
+      const browser = await opened(id);
+      await connect(browser);
+      assert.match(
+        await textOf(await trial(browser, { sub: 'it', email: 'it@other.example', email_verified: true }), 200),
+        /only people of a proven domain/,
+      );
+      await acts(browser, '/provider/on');
+      const [before] = await providersOf(id);
+      await tenant
+        .make('PATCH', `/identity-providers/${String(before?.['id'])}`, { acr_map: { gold: 'urn:gatehouse:acr:phone' } })
+        .catch(() => undefined);
+      const second = await startUpstream(server.clock.nowMs);
+      await connect(browser, second);
+      const [after_] = await providersOf(id);
+      assert.deepEqual([after_?.['enabled'], after_?.['acr_map'], after_?.['issuer']], [false, {}, second.issuer]);
+      assert.equal((await act(browser, '/provider/on')).status, 409);
+      await second.close();
+    });
+
+    it('a sign-in that fails there turns nothing on; an answer of another browser or another organisation counts for nothing', async () => {
+      const [id, otherId] = [await organization(), await organization()];
+      const [browser, other] = [await opened(id), await opened(otherId)];
+      await connect(browser);
+      await connect(other);
+      const between = await textOf(await act(browser, '/provider/try'), 200);
+      const there = /id="go-on" href="([^"]+)"/.exec(between)![1]!.replaceAll('&amp;', '&').replaceAll('&#38;', '&');
+      const kept = await browser.send(upstream.signIn(there, { sub: 'x', email: 'x@x.example' }).href);
+      const back = String(kept.headers.get('location'));
+      assert.equal((await other.send(back)).status, 400);
+      assert.equal((await openBrowser().send(back)).status, 404);
+      assert.equal((await act(browser, '/provider/on')).status, 409);
+      assert.equal((await act(other, '/provider/on')).status, 409);
+    });
+
+    it('a link opens once, for one of many at once; it is taken back, ends in time, and with its organisation', async () => {
+      const id = await organization();
+      const link = await linkFor(id);
+      for (const path of ['', `?token=${tokenOf(link)}`]) assert.equal((await fetch(`${base}${path}`)).status, 200);
+      const all = await Promise.all(Array.from({ length: 6 }, async () => (await open(openBrowser(), tokenOf(link))).status));
+      assert.deepEqual(all.toSorted(), [303, 404, 404, 404, 404, 404]);
+      const second = await linkFor(id);
+      const browser = openBrowser();
+      assert.equal((await open(browser, tokenOf(second))).status, 303);
+      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', `/organizations/${id}/setup-links`);
+      assert.deepEqual(
+        items.map(({ state }) => state),
+        ['used', 'used'],
+      );
+      assert.ok(!JSON.stringify(items).includes(tokenOf(second)));
+      await tenant.make('PATCH', `/organizations/${id}`, { enabled: false });
+      await page(browser, 404);
+      await tenant.make('PATCH', `/organizations/${id}`, { enabled: true });
+      await page(browser);
+      assert.equal((await tenant.call('DELETE', `/organizations/${id}/setup-links/${String(second['id'])}`)).status, 204);
+      assert.equal((await tenant.call('DELETE', `/organizations/${id}/setup-links/${String(second['id'])}`)).status, 404);
+      await page(browser, 404);
+      const third = await opened(id);
+      server.clock.advance(setupLinkSeconds * 1000 - 60_000);
+      await page(third);
+      server.clock.advance(120_000);
+      const gone = await page(third, 404);
+      assert.equal(withoutRequest(gone), withoutRequest(await page(openBrowser(), 404)));
+    });
+
+    it(`an organisation has at most ${setupLinksPerOrganizationMax} that work; what a link takes to make; ids of others`, async () => {
+      const id = await organization();
+      for (let at = 0; at < setupLinksPerOrganizationMax - 1; at += 1) await linkFor(id);
+      const answers = await Promise.all([1, 2, 3].map(async () => (await tenant.call('POST', `/organizations/${id}/setup-links`)).status));
+      assert.deepEqual(answers.toSorted(), [201, 409, 409]);
+      const needs = ['organizations:write', 'sign-in:write', 'scim:read', 'scim:write'];
+      for (const lacking of needs) {
+        const machine = await machineWith(
+          tenant,
+          needs.filter((one) => one !== lacking),
+        );
+        assert.equal((await machine.call('POST', `/organizations/${await organization()}/setup-links`)).status, 403, lacking);
+      }
+      const foreign = await createTestTenant(server);
+      const theirs = String((await foreign.make('POST', '/organizations', { name: 'theirs' }))['id']);
+      const unknown = await jsonOf(await tenant.call('POST', `/organizations/${randomUUID()}/setup-links`), 404);
+      assert.deepEqual(await jsonOf(await tenant.call('POST', `/organizations/${theirs}/setup-links`), 404), unknown);
+      assert.equal((await tenant.call('POST', `/organizations/${id}/setup-links`, { surprise: 1 })).status, 400);
+    });
+
+    it('nobody forges a form or goes elsewhere; wrong values are told and change nothing', async () => {
+      const [id, otherId] = [await organization(), await organization()];
+      const [browser, other] = [await opened(id), await opened(otherId)];
+      await acts(other, '/tokens', { name: 'x' }).catch(() => undefined);
+      for (const csrf of ['', 'x', /name="csrf" value="([^"]+)"/.exec(await page(other))?.[1] ?? ''])
+        assert.equal(
+          (await browser.send(`${base}/steps/rule`, { method: 'POST', body: new URLSearchParams({ csrf, rule: 'any' }) })).status,
+          403,
+        );
+      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', `/organizations/${otherId}/scim-tokens`);
+      assert.equal((await act(browser, `/tokens/${String(items[0]?.['id'])}/revoke`)).status, 404);
+      for (const [path, fields] of [
+        ['/domains', { domain: '' }],
+        ['/domains', { domain: 'not a domain' }],
+        ['/domains', { domain: 'x'.repeat(300) }],
+        ['/provider', { kind: 'oidc', issuer: 'http://plain.example', client_id: 'x' }],
+        ['/provider', { kind: 'oidc', issuer: '', client_id: '' }],
+        ['/provider', { kind: 'saml', metadata: '<x/>' }],
+        ['/provider', { kind: 'saml', metadata: '' }],
+        ['/tokens', { name: '' }],
+      ] as const)
+        assert.equal((await act(browser, path, fields)).status, 400, JSON.stringify(fields));
+      assert.deepEqual(await providersOf(id), []);
+      const large = new URLSearchParams({ csrf: 'x', metadata: 'x'.repeat(organizationSetupBodyBytesMax) });
+      assert.equal((await browser.send(`${base}/steps/provider`, { method: 'POST', body: large })).status, 413);
+      assert.ok(Buffer.byteLength(await page(browser)) < 60_000);
+    });
+
+    it('whoever manages it does the same on the account page, after a fresh sign-in, and in no other organisation', async () => {
+      const [id, otherId] = [await organization({ display_name: 'Managed' }), await organization()];
+      const email = `boss-${made}@x.example`;
+      const user = await createTestUser(tenant, email);
+      await tenant.make('PUT', `/organizations/${id}/members/${user.id}`, { roles: ['manager'] });
+      const { visitor } = await openApp(server, 'account', tenant, email);
+      const at = `/organizations/${id}/setup`;
+      assert.match(await textOf(await visitor.page(at), 200), /Set up Managed/);
+      assert.equal((await visitor.submit(`${at}/domains`, { domain: `managed-${made}.example` })).status, 303);
+      assert.deepEqual((await organizationOf(id))['domains'], [`managed-${made}.example`]);
+      for (const path of ['', '/return']) assert.equal((await visitor.page(`/organizations/${otherId}/setup${path}`)).status, 404);
+      for (const path of ['/domains', '/provider', '/provider/try', '/provider/on', '/rule', '/tokens'])
+        assert.equal(
+          (await visitor.submit(`/organizations/${otherId}/setup${path}`, { domain: 'a.example', name: 'x' })).status,
+          404,
+          path,
+        );
+      server.clock.advance(11 * 60_000);
+      const stale = await visitor.submit(`${at}/domains`, { domain: 'late.example' });
+      assert.match(String(stale.headers.get('location')), /\/authorize\?/);
+    });
+  });
