@@ -139,7 +139,7 @@ for (const database of databases)
       await tenant.make('PATCH', `/organizations/${id}`, { enabled: false });
       assert.equal((await open(tokenOf(third))).status, 404);
       await tenant.make('PATCH', `/organizations/${id}`, { enabled: true });
-      server.clock.advance(7 * 24 * 3600 * 1000 + 1000);
+      await server.clock.advance(7 * 24 * 3600 * 1000 + 1000);
       assert.equal((await open(tokenOf(third))).status, 404);
       assert.equal((await listed(id))[0]?.['state'], 'expired');
     });

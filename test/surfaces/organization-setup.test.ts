@@ -180,9 +180,9 @@ for (const database of databases)
       assert.equal((await tenant.call('DELETE', `/organizations/${id}/setup-links/${String(second['id'])}`)).status, 404);
       await page(browser, 404);
       const third = await opened(id);
-      server.clock.advance(setupLinkSeconds * 1000 - 60_000);
+      await server.clock.advance(setupLinkSeconds * 1000 - 60_000);
       await page(third);
-      server.clock.advance(120_000);
+      await server.clock.advance(120_000);
       const gone = await page(third, 404);
       assert.equal(withoutRequest(gone), withoutRequest(await page(openBrowser(), 404)));
     });
@@ -252,7 +252,7 @@ for (const database of databases)
           404,
           path,
         );
-      server.clock.advance(11 * 60_000);
+      await server.clock.advance(11 * 60_000);
       const stale = await visitor.submit(`${at}/domains`, { domain: 'late.example' });
       assert.match(String(stale.headers.get('location')), /\/authorize\?/);
     });
