@@ -47,6 +47,7 @@ const examples: Readonly<Record<string, Example>> = {
   'PATCH /organizations/{id}': { body: { display_name: 'Globex SE' } },
   'PUT /organizations/{id}/members/{user_id}': { body: { roles: ['approver'] } },
   'POST /organizations/{id}/scim-tokens': { body: { name: 'Entra', expires_in_days: 365 } },
+  'POST /organizations/{id}/setup-links': { body: {} },
   'POST /organizations/{id}/invitations': { body: { email: 'grace@example.com', roles: ['approver'] } },
   'POST /resources': {
     body: { identifier: 'https://orders.example.com', name: 'Orders', scopes: [{ name: 'orders:read', description: 'See orders' }] },
