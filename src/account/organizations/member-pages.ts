@@ -94,7 +94,7 @@ export async function memberPage(
 ${more.roles.length > 0 && html`<button id="save">${texts.saveRoles}</button>`}</form>
 <details class="card"><summary>${texts.removeMember}</summary><p>${texts.removeConsequence}</p>
 <form method="post" action="${pathTo(visit, `${own}/remove`)}">${csrfField(session)}<button class="danger" id="remove">${texts.removeMember}</button></form></details>
-<p><a href="${pathTo(visit, pathOf(organization))}">${words.back}</a></p>`,
+<p><a class="button quiet" href="${pathTo(visit, pathOf(organization))}">${words.back}</a></p>`,
     notice === undefined ? {} : { notice },
   );
 }

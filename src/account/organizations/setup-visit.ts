@@ -24,7 +24,7 @@ export async function asSetup(
     base: `/account${pathOf(organization, '/setup')}`,
     by: byOf(visit),
     show: (title, content, notice, status) =>
-      showPage(visit, title, html`${content}<p><a href="${pathTo(visit, pathOf(organization))}">${words.back}</a></p>`, {
+      showPage(visit, title, html`${content}<p><a class="button quiet" href="${pathTo(visit, pathOf(organization))}">${words.back}</a></p>`, {
         ...(notice && { notice }),
         ...(status !== undefined && { status }),
       }),
