@@ -35,6 +35,7 @@ import { mayPost } from './frame/allowed.ts';
 import { exportList } from './frame/csv-export.ts';
 import { clearNotes } from './frame/flash.ts';
 import { consolePath, isOperatorTenant } from './frame/navigation.ts';
+import type { Form, Page, Params, ShowPage, TakeForm } from './frame/page-routes.ts';
 import { type ConsoleResource, formTab } from './frame/resource.ts';
 import { importMetadata, importPage } from './import-page.ts';
 import { keysPage, rotateKey } from './keys-page.ts';
@@ -76,18 +77,14 @@ import { approveHost, chooseKey, metadataPage, refreshNow, rotateOwn } from './p
 import { routeIdentityProviders, type Trying } from './providers/provider-routes.ts';
 import { pushPage } from './push-page.ts';
 import { act, change, create, detailPage, listPage, newPage } from './resource-pages.ts';
-import { makeOrganizationToken, organizationScimPage, revokeOrganizationToken } from './scim/organization-scim.ts';
-import { makeScimClient, makeScimToken, revokeScimToken, scimPage, tryScim } from './scim/scim-page.ts';
+import { routeScim } from './scim/scim-routes.ts';
 import { serverPage } from './settings/server-page.ts';
 import { changeSettings, settingsOverview, settingsPage } from './settings/settings-pages.ts';
 import { readSpreadsheet, spreadsheetPage } from './tasks/spreadsheet-page.ts';
 import { exportOfTask, postToTask, taskPage } from './tasks/task-routes.ts';
 import { parseUpload, type UploadForm } from './uploaded-file.ts';
 
-type Params = Readonly<Record<string, string>>;
-type ShowPage = (visit: Visit, params: Params) => Promise<FastifyReply> | FastifyReply;
 type TakeUpload = (visit: Visit, upload: UploadForm) => Promise<FastifyReply> | FastifyReply;
-type TakeForm = (visit: Visit, typed: Typed, params: Params) => Promise<FastifyReply> | FastifyReply;
 
 /** The routes of the console below its prefix. */
 export function consoleRoutes(app: FastifyInstance, services: Services, trying: Trying): DefineRoutes {
@@ -163,9 +160,6 @@ export function consoleRoutes(app: FastifyInstance, services: Services, trying: 
 /** A new one of these is made step by step. */
 const guidedPaths: ReadonlySet<string> = new Set(['/clients', '/identity-providers']);
 
-type Page = (show: ShowPage) => Handler;
-type Form = (take: TakeForm) => Handler;
-
 function routeSettings(route: Route, page: Page, form: Form, services: Services): void {
   route('/settings', { GET: page((visit) => settingsOverview(visit)) });
   route('/settings/server', { GET: page((visit) => serverPage(visit, services)) });
@@ -179,17 +173,6 @@ function routeActivity(route: Route, page: Page, form: Form): void {
   route('/explain', { GET: page((visit) => explainPage(visit)) });
   route('/security-events', { GET: page((visit) => securityEventsPage(visit)) });
   route('/security-events/:id/:act', { POST: form(actOnStream) });
-}
-
-function routeScim(route: Route, page: Page, form: Form): void {
-  route('/scim', { GET: page((visit) => scimPage(visit)), POST: form(makeScimClient) });
-  route('/scim/tokens', { POST: form(makeScimToken) });
-  route('/scim/tokens/:token/revoke', { POST: form(revokeScimToken) });
-  route('/scim/test', { POST: form(tryScim) });
-  const path = '/organizations/:id/directory';
-  route(path, { GET: page((visit, params) => organizationScimPage(visit, params)) });
-  route(`${path}/tokens`, { POST: form(makeOrganizationToken) });
-  route(`${path}/tokens/:token/revoke`, { POST: form(revokeOrganizationToken) });
 }
 
 function routeUsers(route: Route, page: Page, form: Form): void {

@@ -196,6 +196,7 @@ function bodyOf({ method, path }: Route, own: Ids): unknown {
   if (path.endsWith('/members/:user_id')) return {};
   if (method !== 'POST') return undefined;
   if (path.endsWith('/scim-tokens')) return tokenBody;
+  if (path === '/organizations/:id/invitations') return { email: 'asked@x.example' };
   if (path.endsWith('/recoveries')) return { reason: 'Lost phone' };
   if (path.endsWith('/signing-keys')) return {};
   if (path === '/webhooks/:id/replay') return { state: 'dead' };
