@@ -16,7 +16,7 @@ import { activities, activityPage } from './activity/activity-tab.ts';
 import { eventsPage, exportEvents } from './activity/events-page.ts';
 import { explainPage } from './activity/explain-page.ts';
 import { actOnStream, securityEventsPage } from './activity/security-events-page.ts';
-import { signInsOfPerson, signInsPage } from './activity/sign-ins-page.ts';
+import { signInsPage } from './activity/sign-ins-page.ts';
 import { createMcpServer, mcpServerPage } from './apis/mcp-server-form.ts';
 import { protectPage, setNeeded } from './apis/mcp-server-page.ts';
 import { routeAppearance } from './appearance/appearance-routes.ts';
@@ -43,36 +43,9 @@ import { addRule, mappingsPage, removeRule } from './mappings/mapping-pages.ts';
 import { enter, leave as leaveTenant, openHandedOver, operatorSession, showEnded, tenantChoices } from './operators/operator-visit.ts';
 import { overviewPage } from './overview/overview-page.ts';
 import { searchPage } from './overview/search-page.ts';
-import {
-  addAdministrator,
-  administratorsPage,
-  changeUserRoles,
-  newAdministratorPage,
-  userRolesPage,
-} from './people/administrator-pages.ts';
-import { bulk } from './people/bulk-pages.ts';
-import { invitationsPage, inviteUser, revokeInvitation } from './people/invitation-pages.ts';
-import { invitePage, invitePeople } from './people/invite-pages.ts';
-import { invitedPage } from './people/invited-page.ts';
-import { linksPage, removeLink } from './people/link-pages.ts';
-import { addMember, memberships, membersPage, removeMember } from './people/member-pages.ts';
-import { changeMemberRoles, memberRolesPage } from './people/organization-pages.ts';
+import { addAdministrator, administratorsPage, newAdministratorPage } from './people/administrator-pages.ts';
+import { routeMembers, routeUsers } from './people/people-routes.ts';
 import { personPage } from './people/person-card.ts';
-import { recoveriesPage, recoverUser, revokeRecovery } from './people/recovery-pages.ts';
-import {
-  browsersPage,
-  devicesPage,
-  endBrowser,
-  endSession,
-  enroll,
-  knownSecretsPage,
-  passkeysPage,
-  revokeDevice,
-  revokeKey,
-  revokePasskey,
-  sessionsPage,
-  testPush,
-} from './people/user-pages.ts';
 import { approveHost, chooseKey, metadataPage, refreshNow, rotateOwn } from './provider-pages.ts';
 import { routeIdentityProviders, type Trying } from './providers/provider-routes.ts';
 import { pushPage } from './push-page.ts';
@@ -81,7 +54,6 @@ import { routeScim } from './scim/scim-routes.ts';
 import { serverPage } from './settings/server-page.ts';
 import { changeSettings, settingsOverview, settingsPage } from './settings/settings-pages.ts';
 import { readSpreadsheet, spreadsheetPage } from './tasks/spreadsheet-page.ts';
-import { exportOfTask, postToTask, taskPage } from './tasks/task-routes.ts';
 import { parseUpload, type UploadForm } from './uploaded-file.ts';
 
 type TakeUpload = (visit: Visit, upload: UploadForm) => Promise<FastifyReply> | FastifyReply;
@@ -173,54 +145,6 @@ function routeActivity(route: Route, page: Page, form: Form): void {
   route('/explain', { GET: page((visit) => explainPage(visit)) });
   route('/security-events', { GET: page((visit) => securityEventsPage(visit)) });
   route('/security-events/:id/:act', { POST: form(actOnStream) });
-}
-
-function routeUsers(route: Route, page: Page, form: Form): void {
-  route('/users/invite', { GET: page((visit) => invitePage(visit)), POST: form(invitePeople) });
-  route('/users/bulk', { POST: form(bulk) });
-  route('/users/invited', { GET: page((visit) => invitedPage(visit)) });
-  route('/users/tasks/:task', { GET: page(taskPage) });
-  route('/users/tasks/:task/wrong', { GET: page(exportOfTask) });
-  route('/users/tasks/:task/:act', { POST: form(postToTask) });
-  route('/users/:id/roles', { GET: page((visit, params) => userRolesPage(visit, params)), POST: form(changeUserRoles) });
-  route('/users/:id/invitations', {
-    GET: page((visit, params) => invitationsPage(visit, params)),
-    POST: form(inviteUser),
-  });
-  route('/users/:id/invitations/:invitation/revoke', { POST: form(revokeInvitation) });
-  route('/users/:id/recoveries', {
-    GET: page((visit, params) => recoveriesPage(visit, params)),
-    POST: form(recoverUser),
-  });
-  route('/users/:id/recoveries/:recovery/revoke', { POST: form(revokeRecovery) });
-  route('/users/:id/devices', { GET: page((visit, params) => devicesPage(visit, params)) });
-  route('/users/:id/enrollments', { POST: form((visit, _typed, params) => enroll(visit, params)) });
-  route('/users/:id/devices/:device/test-push', { POST: form((visit, _typed, params) => testPush(visit, params)) });
-  route('/users/:id/devices/:device/revoke', { POST: form(revokeDevice) });
-  route('/users/:id/devices/:device/keys/:key/revoke', { POST: form(revokeKey) });
-  route('/users/:id/browser-sessions', { GET: page((visit, params) => browsersPage(visit, params)) });
-  route('/users/:id/browser-sessions/:session/end', { POST: form(endBrowser) });
-  route('/users/:id/sign-ins', { GET: page((visit, params) => signInsOfPerson(visit, params)) });
-  route('/users/:id/known-secrets', { GET: page((visit, params) => knownSecretsPage(visit, params)) });
-  route('/users/:id/passkeys', { GET: page((visit, params) => passkeysPage(visit, params)) });
-  route('/users/:id/passkeys/:passkey/revoke', { POST: form(revokePasskey) });
-  route('/users/:id/external-identities', { GET: page((visit, params) => linksPage(visit, params)) });
-  route('/users/:id/external-identities/:link/remove', { POST: form(removeLink) });
-  route('/users/:id/sessions', { GET: page((visit, params) => sessionsPage(visit, params)) });
-  route('/users/:id/sessions/end', { POST: form(endSession) });
-  route('/users/:id/sessions/:session/end', { POST: form(endSession) });
-}
-
-function routeMembers(route: Route, page: Page, form: Form): void {
-  for (const membership of memberships) {
-    const path = `${membership.of}/:id${membership.tab}`;
-    route(path, {
-      GET: page((visit, params) => membersPage(visit, membership, params)),
-      POST: form((visit, typed, params) => addMember(visit, membership, typed, params)),
-    });
-    route(`${path}/:entry/remove`, { POST: form((visit, typed, params) => removeMember(visit, membership, typed, params)) });
-  }
-  route('/organizations/:id/members/:entry/roles', { GET: page(memberRolesPage), POST: form(changeMemberRoles) });
 }
 
 function routeProviders(route: Route, page: Page, form: Form): void {
