@@ -61,6 +61,44 @@ if (hasChromium)
       await page.context().close();
     });
 
+    it('the pages of a customer with its brand and providers of its own are clean in every view, with long names too', async () => {
+      const providers = ['one', 'two'].map((alias) => ({ alias, name: `The sign-in of ${'very '.repeat(8)}long-named works, ${alias}` }));
+      for (const { alias, name } of providers)
+        await managed.make('POST', '/identity-providers', {
+          alias,
+          name,
+          kind: 'oidc',
+          issuer: `https://${alias}.example`,
+          client_id: 'x',
+        });
+      const { id: organizationId } = await managed.make<{ id: string }>('POST', '/organizations', {
+        name: 'branded',
+        identity_providers: ['one', 'two'],
+        sign_in: 'own_providers',
+        branding: { name: 'Branded Gesellschaft für Bestellbücher', accent: '#0a5c36' },
+      });
+      const login = await beginLogin(server, await tenant(), client, { redirectUri: `${server.url}/docs`, organizationId });
+      const { page, seen } = await openWatched(browser, server.url, {});
+      const [name, value] = login.cookie.split('=') as [string, string];
+      await page.context().addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: 'Lax' }]);
+      await page.goto(login.location);
+      for (const step of ['identify', 'choose']) {
+        if (step === 'choose') {
+          await page.fill('#identifier', 'ada@branded.example');
+          await page.click('#continue');
+          await page.waitForSelector('.who');
+        }
+        assert.equal(await page.locator('[id^="idp-"]').count(), 2, step);
+        await inViews(page, 'all', async (view, rules) => {
+          await assertAccessible(page, view, rules);
+          await keepScreenshot(page, `customer ${step} ${view}`);
+        });
+      }
+      assert.deepEqual(seen, []);
+      assert.equal((await managed.call('DELETE', `/organizations/${organizationId}`)).status, 204);
+      await page.context().close();
+    });
+
     for (const javaScriptEnabled of [true, false])
       it(`by keyboard alone, scripts ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
         const { page } = await open({ javaScriptEnabled });
