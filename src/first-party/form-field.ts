@@ -210,15 +210,13 @@ const bare = (value: string): Html => (/^[a-z_.*]+$/.test(value) ? trusted(value
 /** Names of two parts, ticked one by one or all of a first part: `user.*`. Groups with a tick are open; what is ticked and not known stays. */
 function renderGrouped({ path, label, options = [], optionLabels }: FormField, chosen: ReadonlySet<string>, said: Said): Html {
   const check = (option: string, text: string, shown = option): Html =>
-    html`<label><input type=checkbox name=${bare(path)} value=${bare(option)}${chosen.has(option) && html` checked`}> <b>${shown}</b> ${text}</label>`; // hundreds on one page
-  // Hundreds on one page: what follows a semicolon is in the reference.
-  const meaningOf = (option: string): string => optionLabels?.[option]?.label.split(';', 1)[0] ?? 'All.';
+    html`<label><input type=checkbox name=${bare(path)} value=${bare(option)}${chosen.has(option) && html` checked`}><b>${shown}</b>${text}</label>`; // hundreds on one page
   const known = Map.groupBy(options, (option) => option.split('.', 1)[0]!);
   const groups = [...known].map(([name, own]) => {
     const every = `${name}.*`;
     const ticked = chosen.has(every) ? 'all' : String(own.filter((option) => chosen.has(option)).length);
     const names = own.length === 1 ? own : [every, ...own];
-    return html`<details${ticked !== '0' && html` open`}><summary>${name}${ticked !== '0' && html` (${ticked})`}</summary>${names.map((option) => check(option, meaningOf(option), option.slice(name.length + 1)))}</details>`;
+    return html`<details${ticked !== '0' && html` open`}><summary>${name}${ticked !== '0' && html` (${ticked})`}</summary>${names.map((option) => check(option, optionLabels?.[option]?.label ?? 'All', option.slice(name.length + 1)))}</details>`;
   });
   const others = [...chosen].filter((option) => !options.includes(option) && !known.has(option.replace(/\.\*$/, '')));
   return html`<fieldset class="grouped" id="${idOf(path)}"${said.described}><legend>${label}</legend>${said.hint}<div>${groups}${others.map((option) => check(option, ''))}</div></fieldset>`;

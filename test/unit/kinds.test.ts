@@ -41,6 +41,7 @@ const besides: Readonly<Record<string, readonly string[]>> = {
   identity_provider: [
     'src/console/providers/provider-wizard.ts',
     'src/management/sign-in/identity-providers.ts',
+    'src/organization-setup/setup-acts.ts',
     'src/storage/registry/identity-providers.ts',
   ],
   hook: ['src/management/extending/hooks.ts', 'src/storage/registry/extending/hooks.ts', 'src/console/applications/hook-resource.ts'],

@@ -31,7 +31,8 @@ const ticked = (field: FormField): FormField => ({
   ...field,
   kind: 'grouped',
   options: Object.keys(eventTypes),
-  optionLabels: Object.fromEntries(Object.keys(eventTypes).map((type) => [type, { label: eventWords(type) }])),
+  // Hundreds on one page: what follows a comma is in the reference.
+  optionLabels: Object.fromEntries(Object.keys(eventTypes).map((type) => [type, { label: eventWords(type).split(', ', 1)[0]! }])),
   hint: 'None ticked: every event, refusals too.',
 });
 
