@@ -24,9 +24,14 @@ export async function asSetup(
     base: `/account${pathOf(organization, '/setup')}`,
     by: byOf(visit),
     show: (title, content, notice, status) =>
-      showPage(visit, title, html`${content}<p><a class="button quiet" href="${pathTo(visit, pathOf(organization))}">${words.back}</a></p>`, {
-        ...(notice && { notice }),
-        ...(status !== undefined && { status }),
-      }),
+      showPage(
+        visit,
+        title,
+        html`${content}<p><a class="button quiet" href="${pathTo(visit, pathOf(organization))}">${words.back}</a></p>`,
+        {
+          ...(notice && { notice }),
+          ...(status !== undefined && { status }),
+        },
+      ),
   });
 }
