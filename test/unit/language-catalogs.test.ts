@@ -129,7 +129,9 @@ describe('language catalogs', () => {
         .filter(
           ({ file: other }) =>
             !/-(en|de|fr|ja)\.ts$/.test(other) &&
-            (/^src\/(sign-in|account|welcome|console|appearance|first-party|phone-page|docs-site|pages|http|oidc)\//.test(other) ||
+            (/^src\/(sign-in|account|welcome|console|appearance|first-party|phone-page|docs-site|organization-setup|pages|http|oidc)\//.test(
+              other,
+            ) ||
               other.startsWith(folder)),
         )
         .filter(({ file: other }) => !other.startsWith('src/texts/') || other === 'src/texts/pages/page-texts.ts')
