@@ -59,6 +59,8 @@ const besides: Readonly<Record<string, readonly string[]>> = {
   organization: [
     'src/console/people/organization-resource.ts',
     'src/management/people/organizations.ts',
+    'src/organization-setup/setup-acts.ts',
+    'src/organization-setup/setup.ts',
     'src/storage/registry/organizations.ts',
   ],
   workload_issuer: ['src/cli/registry/workload.ts', 'src/storage/registry/clients/workloads.ts'],
