@@ -115,6 +115,7 @@ export async function makePowerWorld(server: TestServer, withKeyless: boolean): 
     access_policy: 'assigned',
   });
   await tenant.make('POST', '/organization-roles', { name: 'mark-organizations', scopes: ['orders:approve'] });
+  await tenant.make('POST', '/organization-roles', { name: 'mark-organizations-free' });
   const organization = await idOf('/organizations', { name: 'mark-organizations' });
   await tenant.make('PUT', `/organizations/${organization}/members/${plain.id}`, { roles: ['mark-organizations'] });
   const asked = await idOf(`/organizations/${organization}/invitations`, { email: 'asked@mark-people.example', mail: false });
@@ -164,7 +165,7 @@ export async function makePowerWorld(server: TestServer, withKeyless: boolean): 
       '/ssf-streams/': [stream.stream_id],
       '/resources/': [resource],
       '/workload-issuers/': [issuer],
-      '/organization-roles/': ['mark-organizations'],
+      '/organization-roles/': ['mark-organizations', 'mark-organizations-free'],
       '/organizations/': [organization],
       '/custom-attributes/': [attribute],
       '/roles/': ['mark-roles-none', 'mark-roles-strong', 'owner'],

@@ -69,7 +69,7 @@ const ofNoPerson: ReadonlySet<string> = new Set([
     'mappings',
   ],
 ]);
-/** Routes beside those that make something new, or a group or organisation without anybody in it, or look up what name servers say. */
+/** Routes beside those that make something new, or a group or organisation without anybody in it, look up what name servers say, or make links for whoever opens them. */
 const ofNobodyYet: ReadonlySet<string> = new Set([
   'POST /users',
   'POST /groups',
@@ -78,6 +78,11 @@ const ofNobodyYet: ReadonlySet<string> = new Set([
   'POST /organizations/:id/check-domains',
   'POST /organizations/:id/scim-tokens',
   'DELETE /organizations/:id/scim-tokens/:token_id',
+  // To an address, whoever has it: whoever joins was asked themselves.
+  'POST /organizations/:id/invitations',
+  'DELETE /organizations/:id/invitations/:invitation_id',
+  'POST /organizations/:id/setup-links',
+  'DELETE /organizations/:id/setup-links/:link_id',
 ]);
 
 /** For whoever holds every capability alone (management-document.test.ts): nobody holds more. */
