@@ -73,7 +73,16 @@ for (const database of databases)
       const [organization, alias] = [await make(), await provider()];
       const inbound = { rules: ruling };
       const { id } = (await tenant.make<{ items: readonly Json[] }>('GET', `/identity-providers?search=${alias}`)).items[0]!;
-      const few = ['organizations:read', 'organizations:write', 'sign-in:read', 'sign-in:write', 'users:read', 'invitations:write'];
+      const few = [
+        'organizations:read',
+        'organizations:write',
+        'sign-in:read',
+        'sign-in:write',
+        'users:read',
+        'invitations:write',
+        'scim:read',
+        'scim:write',
+      ];
       const machine = await machineWith(tenant, few);
       for (const [method, path, body] of [
         ['PATCH', `/organizations/${String(organization['id'])}`, { default_roles: [plain, name] }],
