@@ -24,3 +24,22 @@ export async function createConsoleTenant(
 /** Signs a person in to the console of the tenant. */
 export const openConsole = (server: TestServer, tenant: Managed, email: string): ReturnType<typeof openApp> =>
   openApp(server, 'console', tenant, email);
+
+/** The fields of a section's form as a browser would send them; names of several boxes with a blank between. */
+export function fieldsOfForm(page: string, section: string): Readonly<Record<string, string>> {
+  const start = page.indexOf(`name="section" value="${section}"`);
+  const form = page.slice(start, page.indexOf('</form>', start));
+  const decode = (text: string): string => text.replace(/&#(\d+);/g, (_match, code: string) => String.fromCharCode(Number(code)));
+  const fields: Record<string, string> = { section };
+  for (const [, type, name, rest] of form.matchAll(/<input type="(number|text|hidden|checkbox|radio)" name="([^"]+)"([^>]*)>/g)) {
+    const value = decode(/value="([^"]*)"/.exec(rest!)?.[1] ?? (type === 'checkbox' ? 'on' : ''));
+    if (type === 'checkbox' && rest!.includes(' checked')) fields[name!] = `${fields[name!] ?? ''} ${value}`.trim();
+    else if (type === 'radio' ? rest!.includes(' checked') : type !== 'checkbox') fields[name!] = value;
+  }
+  for (const [, name, text] of form.matchAll(/<textarea name="([^"]+)"[^>]*>\n([^<]*)<\/textarea>/g)) fields[name!] = decode(text!);
+  for (const [, name, options] of form.matchAll(/<select name="([^"]+)"[^>]*>(.*?)<\/select>/g)) {
+    const [, value, text] = /<option(?: value="([^"]*)")? selected>([^<]*)</.exec(options!) ?? [];
+    fields[name!] = decode(value ?? text ?? '');
+  }
+  return fields;
+}

@@ -32,7 +32,7 @@ function sentBy(page: string): Readonly<Record<string, string>> {
   }
   for (const [, name, text] of form.matchAll(/<textarea name="([^"]+)"[^>]*>\n([^<]*)</g)) add(name!, decoded(text!));
   for (const [all, name] of form.matchAll(/<select name="([^"]+)"[\s\S]*?<\/select>/g))
-    add(name!, /value="([^"]*)" selected/.exec(all)?.[1] ?? /value="([^"]*)"/.exec(all)![1]!);
+    add(name!, (/value="([^"]*)" selected/.exec(all) ?? /<option selected>([^<]*)</.exec(all) ?? /value="([^"]*)"/.exec(all))![1]!);
   return sent;
 }
 

@@ -6,7 +6,7 @@ import { fieldsOfSection, settingsPages } from '../../src/console/settings/setti
 import { leavesOf } from '../../src/domain/field.ts';
 import { settingFields } from '../../src/domain/tenant/settings.ts';
 import { createPerson } from '../support/account.ts';
-import { createConsoleTenant, openConsole } from '../support/console.ts';
+import { createConsoleTenant, fieldsOfForm, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import { enrolledPhone } from '../support/enrolled-phone.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';
@@ -42,7 +42,7 @@ for (const database of databases) {
     const show = async (page: string): Promise<string> => (await visitor.page(`/settings/${page}`)).text();
     const settings = (): Promise<Json> => visitor.tenant.make('GET', '/settings');
     /** What a browser would send of a section. */
-    const formOf = async (page: string, section: string): Promise<Form> => fieldsOf(await show(page), section);
+    const formOf = async (page: string, section: string): Promise<Form> => fieldsOfForm(await show(page), section);
     const save = async (page: string, section: string, changes: Form = {}, without: readonly string[] = []): Promise<Response> => {
       const typed = { ...(await formOf(page, section)), ...changes };
       return visitor.submit(`/settings/${page}`, Object.fromEntries(Object.entries(typed).filter(([name]) => !without.includes(name))));
@@ -241,7 +241,7 @@ for (const database of databases) {
           ['sso_session'],
         );
         for (const [name, value] of Object.entries<string>({ ...times, ...wrong }))
-          if (name !== 'sso_session') assert.equal(fieldsOf(page, 'sso')[name], value, name);
+          if (name !== 'sso_session') assert.equal(fieldsOfForm(page, 'sso')[name], value, name);
         assert.deepEqual(await sso(), { idle_seconds: 60, absolute_seconds: 7_776_000 });
       }
       assert.equal((await submit({ ...times, sso_session: 'off' })).status, 303);
@@ -260,23 +260,4 @@ for (const database of databases) {
       assert.match(await show('sign-in'), /value="octocat"[^>]*> <span><b>The cat<\/b>/);
     });
   });
-}
-
-/** The fields of a section's form as a browser would send them; names of several boxes with a blank between. */
-function fieldsOf(page: string, section: string): Form {
-  const start = page.indexOf(`name="section" value="${section}"`);
-  const form = page.slice(start, page.indexOf('</form>', start));
-  const decode = (text: string): string => text.replace(/&#(\d+);/g, (_match, code: string) => String.fromCharCode(Number(code)));
-  const fields: Record<string, string> = { section };
-  for (const [, type, name, rest] of form.matchAll(/<input type="(number|text|hidden|checkbox|radio)" name="([^"]+)"([^>]*)>/g)) {
-    const value = decode(/value="([^"]*)"/.exec(rest!)?.[1] ?? (type === 'checkbox' ? 'on' : ''));
-    if (type === 'checkbox' && rest!.includes(' checked')) fields[name!] = `${fields[name!] ?? ''} ${value}`.trim();
-    else if (type === 'radio' ? rest!.includes(' checked') : type !== 'checkbox') fields[name!] = value;
-  }
-  for (const [, name, text] of form.matchAll(/<textarea name="([^"]+)"[^>]*>\n([^<]*)<\/textarea>/g)) fields[name!] = decode(text!);
-  for (const [, name, options] of form.matchAll(/<select name="([^"]+)"[^>]*>(.*?)<\/select>/g)) {
-    const [, value, text] = /<option(?: value="([^"]*)")? selected>([^<]*)</.exec(options!) ?? [];
-    fields[name!] = decode(value ?? text ?? '');
-  }
-  return fields;
 }

@@ -233,8 +233,8 @@ for (const database of databases)
         await server.close();
       }
     };
-    const all = { shown: ['passkey', 'phone', 'email_pin'], methods: ['passkey', 'phone', 'email_pin'] };
-    const withoutMail = { shown: ['passkey', 'phone'], methods: ['passkey', 'phone'] };
+    const all = { shown: ['passkey', 'phone', 'email_pin'], methods: ['phone', 'passkey', 'email_pin'] };
+    const withoutMail = { shown: ['passkey', 'phone'], methods: ['phone', 'passkey'] };
 
     it('passkey, phone and, where mail reaches somebody, a mailed code', async () => {
       assert.deepEqual(await methodsWith({ dev: '1' }), all);

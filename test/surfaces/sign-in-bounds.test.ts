@@ -7,7 +7,7 @@ import { ConfigError, readConfig } from '../../src/config.ts';
 import { pinAttemptsMax, pinDigitsMax, pinDigitsMin, pinFailuresPerDayMax, pinLifetimeSecondsMax } from '../../src/contract/limits.ts';
 import { defaultSettings } from '../../src/domain/tenant/settings.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
-import { createConsoleTenant, openConsole } from '../support/console.ts';
+import { createConsoleTenant, fieldsOfForm, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings } from '../support/enrolled-phone.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';
@@ -41,6 +41,14 @@ for (const database of databases) {
       visitor = (await openConsole(server, tenant, made.email)).visitor;
     });
     after(() => server.close());
+    const save = async (page: string, section: string, changes: Readonly<Record<string, string>>): Promise<Response> => {
+      const shown = fieldsOfForm(await (await visitor.page(`/settings/${page}`)).text(), section);
+      return visitor.submit(`/settings/${page}`, { ...shown, ...changes });
+    };
+    const asTyped = (name: string, value: number): Readonly<Record<string, string>> => ({
+      [`pin.${name}`]: String(value),
+      ...(name.endsWith('_seconds') && { [`pin.${name}.unit`]: 'seconds' }),
+    });
     const apply = (settings: Json): Promise<unknown> =>
       applyDocument(server.gatehouse.services, tenant.slug, [JSON.stringify({ gatehouse: 1, settings })]);
 
@@ -49,14 +57,14 @@ for (const database of databases) {
         for (const value of [min, max]) {
           await tenant.make('PATCH', '/settings', { pin: { [name]: value } });
           await apply({ pin: { [name]: value } });
-          assert.equal((await visitor.submit('/settings', { [`pin.${name}`]: String(value) })).status, 303);
+          assert.equal((await save('mail', 'codes', asTyped(name, value))).status, 303);
           assert.equal(((await tenant.make('GET', '/settings'))['pin'] as Json)[name], value);
         }
         for (const value of [min - 1, max + 1]) {
           const refused = await tenant.call('PATCH', '/settings', { pin: { [name]: value } });
           await assertRefusal(refused, 'management.invalid_request', { kind: `pin.${name}`, text: /./ });
           await assert.rejects(apply({ pin: { [name]: value } }), new RegExp(name));
-          assert.equal((await visitor.submit('/settings', { [`pin.${name}`]: String(value) })).status, 400);
+          assert.equal((await save('mail', 'codes', asTyped(name, value))).status, 400);
         }
         assert.equal(((await tenant.make('GET', '/settings'))['pin'] as Json)[name], max);
       });
@@ -68,7 +76,7 @@ for (const database of databases) {
         await assertRefusal(refused, 'management.invalid_request', { kind: `rate_limits.${name}`, text: /./ });
         await assert.rejects(apply({ rate_limits: { [name]: null } }), new RegExp(name));
         const form = { [`rate_limits.${name}.limit`]: '', [`rate_limits.${name}.period_seconds`]: '' };
-        assert.equal((await visitor.submit('/settings', form)).status, 400, name);
+        assert.equal((await save('limits', 'people', form)).status, 400, name);
         await tenant.make('PATCH', '/settings', { rate_limits: { [name]: { limit: 70 } } });
       }
       await tenant.make('PATCH', '/settings', { rate_limits: { par_requests_per_ip: null } });

@@ -102,7 +102,7 @@ describe('a table of fields', () => {
         ['name', 'text', undefined],
         ['colours', 'checks', undefined],
         ['is_loud', 'checkbox', 'Sound'],
-        ['pause_seconds', 'number', undefined],
+        ['pause_seconds', 'time', undefined],
         ['motto', 'text', undefined],
       ],
     );

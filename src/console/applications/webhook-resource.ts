@@ -31,8 +31,8 @@ const ticked = (field: FormField): FormField => ({
   ...field,
   kind: 'grouped',
   options: Object.keys(eventTypes),
-  // Hundreds on one page: what follows a comma is in the reference.
-  optionLabels: Object.fromEntries(Object.keys(eventTypes).map((type) => [type, { label: eventWords(type).split(', ', 1)[0]! }])),
+  // Hundreds on one page: what follows a comma or a colon, or stands in brackets, is in the reference.
+  optionLabels: Object.fromEntries(Object.keys(eventTypes).map((type) => [type, { label: eventWords(type).split(/[,:] | \(/, 1)[0]! }])),
   hint: 'None ticked: every event, refusals too.',
 });
 
