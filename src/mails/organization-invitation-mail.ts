@@ -13,12 +13,12 @@ interface OrganizationInvitationMailFacts {
   readonly language: string;
 }
 
-interface Wording {
+type Wording = {
   readonly subject: (organization: string, tenant: string) => string;
   readonly body: (organization: string, tenant: string) => string;
   readonly open: string;
   readonly warning: string;
-}
+};
 
 export const organizationInvitationMailCatalogs: Readonly<Record<Language, Wording>> = {
   en: {

@@ -33,11 +33,11 @@ const waysToJoin = {
 const signInRules = { any: { label: 'Any way of the tenant' }, own_providers: { label: 'Its providers alone' } } as const;
 
 /** What its sign-in pages show in place of the tenant's. */
-interface OrganizationBranding {
+type OrganizationBranding = {
   readonly name?: string;
   readonly logo?: string;
   readonly accent?: string;
-}
+};
 const { logo, accent } = brandingFields;
 const branding: Kind<OrganizationBranding, string> = {
   ...json<OrganizationBranding>({
