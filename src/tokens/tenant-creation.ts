@@ -11,7 +11,7 @@ import { fail, type Outcome } from '../domain/outcome.ts';
 import { capabilities } from '../domain/people/capabilities.ts';
 import { isPublicHost, type Tenant, tenantFields } from '../domain/tenant/tenant.ts';
 import type { Clock } from '../platform/clock.ts';
-import { randomSecret, takeRandom, uuidV7 } from '../platform/random.ts';
+import { randomId, randomSecret, takeRandom, uuidV7 } from '../platform/random.ts';
 import { bumpConfigEpoch } from '../storage/engine/config/config-changes.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
@@ -70,7 +70,7 @@ export async function createTenant(
 }
 
 /** Client ids are ours: 128 random bits. */
-export const randomClientId = (): ClientId => takeRandom(16).toString('base64url') as ClientId;
+export const randomClientId = (): ClientId => randomId() as ClientId;
 
 function adminClient(clientId: ClientId, secret: string, nowMs: number): Client {
   return {

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { randomId, uuidV7 } from '../../src/platform/random.ts';
+import { randomClientId } from '../../src/tokens/tenant-creation.ts';
 
-it('identifiers are 22 base64url characters and never start with a dash', () => {
-  for (let drawn = 0; drawn < 5000; drawn++) assert.match(randomId(), /^[A-Za-z0-9_][A-Za-z0-9_-]{21}$/);
+it('identifiers, those of clients too, are 22 base64url characters and never start with a dash', () => {
+  for (const make of [randomId, randomClientId])
+    for (let drawn = 0; drawn < 5000; drawn++) assert.match(make(), /^[A-Za-z0-9_][A-Za-z0-9_-]{21}$/);
 });
 
 it('a UUID version 7 sorts behind those made before it, within a millisecond too', () => {
