@@ -210,7 +210,7 @@ const bare = (value: string): Html => (/^[a-z_.*]+$/.test(value) ? trusted(value
 /** Names of two parts, ticked one by one or all of a first part: `user.*`. Groups with a tick are open; what is ticked and not known stays. */
 function renderGrouped({ path, label, options = [], optionLabels }: FormField, chosen: ReadonlySet<string>, said: Said): Html {
   const check = (option: string, text: string, shown = option): Html =>
-    html`<label><input type=checkbox name=${bare(path)} value=${bare(option)}${chosen.has(option) && html` checked`}><b>${shown}</b> ${text}</label>`; // hundreds on one page
+    html`<label><input type=checkbox name=${bare(path)} value=${bare(option)}${chosen.has(option) && html` checked`}> ${shown}${text !== '' && `: ${text}`}</label>`; // hundreds on one page
   const known = Map.groupBy(options, (option) => option.split('.', 1)[0]!);
   const groups = [...known].map(([name, own]) => {
     const every = `${name}.*`;
