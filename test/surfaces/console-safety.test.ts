@@ -1,26 +1,17 @@
-// What the console must never do: run what a name says, take a forged form, be framed, show or change anything of another
+// What the console must never do: take a forged form, be framed, show or change anything of another
 // tenant, or grow. Every page and every form, on both databases.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { nameCharsMax } from '../../src/contract/limits.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { actingForms, askingForms, type ConsoleIds, fillTenant, pagesOf, plainPages, withoutOwnScript } from '../support/console-pages.ts';
 import { databases } from '../support/databases.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';
 import type { Managed } from '../support/management.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { assertEscaped, xssCorpus } from '../support/xss.ts';
 
 const pageBytesMax = 60_000;
 const scriptBytesMax = 6_000;
-/** Texts of the corpus in each name, as many as it holds: a tenant filled for each alone takes minutes. */
-const xssNames: string[][] = [];
-for (const text of xssCorpus) {
-  const last = xssNames.at(-1);
-  if (last !== undefined && [...last, text].join(' ').length <= nameCharsMax) last.push(text);
-  else xssNames.push([text]);
-}
 const unknownIds = (): ConsoleIds => {
   const names = [
     'client',
@@ -96,46 +87,6 @@ for (const database of databases) {
         assert.doesNotMatch(unframed, /<script|<iframe|\sstyle=|\son[a-z]+=/, path);
         for (const [, address] of text.matchAll(/(?:src|href|action)="([^"]*)"/g))
           assert.match(address!, /^(?:\/t\/|(?:\.\.\/)+v1\/idp\/|#(?:content|menu)$|\/docs(?:\/how-to\/[a-z-]+)?$|data:,$)/, path);
-      }
-    });
-
-    it('names stay text on every page that shows them', async () => {
-      const named = (ids: ConsoleIds): readonly string[] => pagesOf(ids).filter((path) => !path.startsWith('/webhooks')); // those have no names
-      const pages = named(own).length + 6;
-      let shown = 0;
-      for (const [index, texts] of xssNames.entries()) {
-        const text = texts.join(' ');
-        const ids = await fillTenant(server, visitor.tenant, text, `xss${index}`);
-        const lists = ['/clients', '/resources', '/workload-issuers', '/users', '/groups', '/service-providers'].map(
-          (path) => `${path}?search=${encodeURIComponent(text)}`,
-        );
-        for (const path of [...named(ids), ...lists]) {
-          const response = await visitor.page(path);
-          assert.equal(response.status, 200, path);
-          const page = await response.text();
-          for (const each of texts) assertEscaped(page, each);
-          shown += 1;
-        }
-        for (const path of askingForms(ids)) assertNoMarkup(await (await visitor.submit(path, {})).text(), path);
-        for (const path of [
-          '/events?type=',
-          '/events?actor=',
-          '/explain?request_id=',
-          `/groups/${ids.group}/members?find=`,
-          '/clients?cursor=',
-        ])
-          assertNoMarkup(await (await visitor.page(`${path}${encodeURIComponent(text)}`)).text(), path);
-      }
-      assert.equal(shown, pages * xssNames.length);
-    });
-
-    it('a refused form shows what was typed as text', async () => {
-      for (const text of xssCorpus) {
-        const refused = await visitor.submit('/clients', { name: text, redirect_uris: text, grant_types: text });
-        assert.equal(refused.status, 400);
-        assertEscaped(await refused.text(), text);
-        assertNoMarkup(await (await visitor.submit('/scim', { name: '' })).text(), '/scim');
-        assertNoMarkup(await (await visitor.submit('/scim/test', { client_id: text, client_secret: text })).text(), '/scim/test');
       }
     });
 
@@ -227,9 +178,4 @@ for (const database of databases) {
       assert.equal((await other.call('GET', '/settings')).status, 200);
     });
   });
-}
-
-function assertNoMarkup(text: string, where: string): void {
-  const found = /<(?:script|img|iframe|base|math)|<svg onload|<meta http-equiv|<form action=https:/.exec(withoutOwnScript(text));
-  assert.equal(found, null, where);
 }
