@@ -10,6 +10,7 @@ import { listManagingRoles } from '../storage/organizations/managers.ts';
 import { findUnknownRole } from '../storage/people/organization-members.ts';
 import { findUnknownAlias } from '../storage/registry/identity-providers.ts';
 import { readProviderOwners, setOrganizationProviders } from '../storage/registry/organization-providers.ts';
+import { findOrganization } from '../storage/registry/organizations.ts';
 import { dropUnnamedDomains } from '../storage/registry/proven-domains.ts';
 import type { Writing } from './kinds.ts';
 
@@ -33,16 +34,33 @@ export async function namedFault(
   return taken === undefined ? undefined : { field: 'identity_providers', text: `${taken} is another organisation's.`, is: 'taken' };
 }
 
-/** Whoever lets newcomers manage it may do what they may. */
-export const capabilitiesByDefault = async (
+/** What roles hand out: whoever gives one that manages may do what managers may. */
+export async function capabilitiesByRoles(queries: Queries, tenant: TenantId, roles: readonly string[]): Promise<readonly Capability[]> {
+  if (roles.length === 0) return [];
+  const managing = await listManagingRoles(queries, tenant);
+  return roles.some((role) => managing.has(role)) ? powerOfManagers : [];
+}
+
+/** What an organisation hands out to whoever comes by itself. */
+export const capabilitiesByDefault = (queries: Queries, tenant: TenantId, { defaultRoles }: Named): Promise<readonly Capability[]> =>
+  capabilitiesByRoles(queries, tenant, defaultRoles);
+
+/** The same of one that is known by its id: whoever says who comes, by a directory, a link or a provider, lets them. */
+export async function capabilitiesOfNewcomers(
   queries: Queries,
   tenant: TenantId,
-  { defaultRoles }: Named,
-): Promise<readonly Capability[]> => {
-  if (defaultRoles.length === 0) return [];
-  const managing = await listManagingRoles(queries, tenant);
-  return defaultRoles.some((role) => managing.has(role)) ? powerOfManagers : [];
-};
+  organization: string | undefined,
+): Promise<readonly Capability[]> {
+  const found = organization === undefined ? undefined : await findOrganization(queries, tenant, organization);
+  return found === undefined ? [] : capabilitiesByDefault(queries, tenant, found);
+}
+
+/** Of a provider: what the customer whose own it is hands out to whoever comes by it. */
+export const capabilitiesByProvider = async (
+  queries: Queries,
+  tenant: TenantId,
+  { alias }: { readonly alias: string },
+): Promise<readonly Capability[]> => capabilitiesOfNewcomers(queries, tenant, (await readProviderOwners(queries, tenant)).get(alias));
 
 const newIn = (values: readonly string[], before: readonly string[] = []): readonly string[] =>
   values.filter((one) => !before.includes(one));

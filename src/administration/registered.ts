@@ -19,7 +19,7 @@ import { deleteScimTokensOf } from '../storage/registry/scim-tokens.ts';
 import { deleteServiceProvider } from '../storage/registry/service-providers.ts';
 import { judgeDomains, metadataFault, renewProofs } from './identity-providers.ts';
 import { type Effects, type Registered, register } from './kinds.ts';
-import { addedOrganization, capabilitiesByDefault, changedOrganization, namedFault } from './organizations.ts';
+import { addedOrganization, capabilitiesByDefault, capabilitiesByProvider, changedOrganization, namedFault } from './organizations.ts';
 
 type Kinds = typeof kinds;
 /** Kinds whose ids are of a type of their own. */
@@ -95,7 +95,7 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
       return organizations.remove(queries, tenant, id);
     },
   },
-  identity_provider: { reading: metadataFault, settle: renewProofs, changed: judgeDomains },
+  identity_provider: { reading: metadataFault, needs: capabilitiesByProvider, settle: renewProofs, changed: judgeDomains },
 };
 
 const each = Object.entries(kinds).map(([noun, kind]) => [noun, register(kind as never, effects[noun as keyof Kinds] as never)]);

@@ -97,6 +97,19 @@ for (const database of databases)
       }
       // Who may not give it may not take it away either, as with any thing that hands something out.
       assert.equal((await change(organization, { default_roles: [] }, machine)).status, 403);
+      // Nor bring newcomers in by a token of its directory, a link for its IT, or a provider of its own.
+      const at = `/organizations/${String(organization['id'])}`;
+      await tenant.make('PATCH', at, { identity_providers: [alias] });
+      await tenant.make('PATCH', `/identity-providers/${String(id)}`, { mappings: [] });
+      for (const [method, path, body] of [
+        ['POST', `${at}/scim-tokens`, { name: 'Entra', expires_in_days: 1 }],
+        ['POST', `${at}/setup-links`, {}],
+        ['PATCH', `/identity-providers/${String(id)}`, { issuer: 'https://evil.example' }],
+      ] as const) {
+        assert.equal((await machine.call(method, path, body)).status, 403, path);
+        const done = await (await machineWith(tenant, [...few, 'users:write'])).call(method, path, body);
+        assert.ok(done.ok, `${path}: ${await done.text()}`);
+      }
       assert.equal((await machine.call('PUT', '/mappings/inbound', { rules: [] })).status, 200);
       assert.equal((await change(await make(), { default_roles: [plain] }, machine)).status, 200);
     });

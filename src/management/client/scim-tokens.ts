@@ -2,6 +2,7 @@
 // Google). It opens SCIM of the tenant or of that organisation and nothing else, for a time or without end, is shown once, and ends at once when it is deleted.
 import Type from 'typebox';
 import { makeScimToken } from '../../administration/clients/scim-tokens.ts';
+import { capabilitiesOfNewcomers } from '../../administration/organizations.ts';
 import { nameCharsMax, scimTokenDaysMax, scimTokensMax } from '../../contract/limits.ts';
 import type { Directory } from '../../domain/organizations/directory.ts';
 import type { Capability } from '../../domain/people/capabilities.ts';
@@ -118,6 +119,7 @@ async function make(call: Asked, directoryOf: (queries: Queries) => Promise<Dire
   requireCapabilities(['scim:read', 'scim:write'], scopes);
   return services.database.write(tenant.id, async (queries) => {
     const directory = await directoryOf(queries);
+    requireCapabilities(await capabilitiesOfNewcomers(queries, tenant.id, directory.organization), scopes);
     const made = await makeScimToken(queries, services, directory, { name: body.name, days: body.expires_in_days }, byOf(call));
     if (made !== 'full') return { ...tokenToJson(made.row), token: made.token };
     const whose = directory.organization === undefined ? 'A tenant' : 'An organisation';

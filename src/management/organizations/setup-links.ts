@@ -1,5 +1,6 @@
 // `/organizations/{id}/setup-links`: a link for a customer's IT, who have no account, by which they connect their company and do nothing else.
 import Type from 'typebox';
+import { capabilitiesByDefault } from '../../administration/organizations.ts';
 import { setupLinkSeconds, setupLinksPerOrganizationMax } from '../../contract/organization-limits.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
 import { powerOfSetup } from '../../domain/organizations/organization-role.ts';
@@ -36,6 +37,7 @@ export const setupLinkEndpoints: readonly Endpoint[] = [
       const token = randomSecret();
       const made = await services.database.write(tenant.id, async (queries) => {
         const organization = await requireOrganization(queries, tenant.id, params['id']!);
+        requireCapabilities(await capabilitiesByDefault(queries, tenant.id, organization), scopes);
         const link = await insertSetupLink(queries, tenant.id, {
           ...{ id: uuidV7(services.clock.nowMs()), organization_id: organization.id, created_by: actor },
           ...{ tokenHash: hashSecret(token), lifetimeMs: setupLinkSeconds * 1000 },

@@ -1,10 +1,9 @@
 // `/organizations/{id}/members` and `/users/{id}/organizations`: who is in which organisation, and with which roles there.
 import Type from 'typebox';
+import { capabilitiesByRoles } from '../../administration/organizations.ts';
 import { membersPerOrganizationMax, organizationRolesMax, organizationsPerPersonMax, roleNameCharsMax } from '../../contract/limits.ts';
 import type { TenantId } from '../../domain/ids.ts';
-import { powerOfManagers } from '../../domain/organizations/organization-role.ts';
 import type { Queries } from '../../storage/engine/database.ts';
-import { listManagingRoles } from '../../storage/organizations/managers.ts';
 import {
   type Belonging,
   countMembers,
@@ -153,9 +152,7 @@ export async function requireMayGive(
   scopes: readonly string[],
   roles: readonly string[],
 ): Promise<void> {
-  if (roles.length === 0) return;
-  const managing = await listManagingRoles(queries, tenant);
-  if (roles.some((role) => managing.has(role))) requireCapabilities(powerOfManagers, scopes);
+  requireCapabilities(await capabilitiesByRoles(queries, tenant, roles), scopes);
 }
 
 function placeOf(text: string): readonly [name: string, id: string] {
