@@ -2,6 +2,7 @@
 // judges (programs of others, which mostly wait) from the first moment to the last. What measures runs after them, alone.
 import { spawn } from 'node:child_process';
 import { createWriteStream, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
@@ -26,8 +27,8 @@ const measuringTests = [
 const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
 /** Files of a group share a process: loading the server and warming it up is up to half of what a file alone costs. */
 const groupFilesMax = isQuick ? 18 : 9;
-/** Beside the judges; one more than the cores of CI, since tests wait for databases, disks and programs. */
-const processes = 3;
+/** Beside the judges; twice the cores of CI, since tests wait for databases, disks and programs half of their time. */
+const processes = 4;
 const hangMs = 2_400_000; // no test and no group takes as long: one that hangs ends the run
 
 const filesOf = (patterns) => globSync(patterns, { cwd: root }).sort();
@@ -81,6 +82,26 @@ function runFiles(name, dealt, concurrency, output) {
   });
 }
 
+/** Since the machine started, all processors together, in milliseconds. */
+const processorTimes = () =>
+  cpus().reduce(
+    ({ busy, all }, { times: { user, nice, sys, idle, irq } }) => ({
+      busy: busy + user + nice + sys + irq,
+      all: all + user + nice + sys + idle + irq,
+    }),
+    { busy: 0, all: 0 },
+  );
+
+/** How busy the processors were since then, whoever kept them so: far from 100, the run is long for its waiting, not for its work. */
+function busyPercent(since) {
+  const now = processorTimes();
+  return Math.round((100 * (now.busy - since.busy)) / (now.all - since.all));
+}
+
+const secondsSince = (ms) => Math.round((performance.now() - ms) / 1000);
+
+const startedAt = performance.now();
+const atStart = processorTimes();
 rmSync(results, { recursive: true, force: true });
 mkdirSync(results, { recursive: true });
 const given = process.argv.slice(2);
@@ -90,7 +111,9 @@ const said = join(results, 'judges.txt');
 const output = createWriteStream(said);
 const judging = judges.length === 0 ? Promise.resolve(0) : runFiles('judges', judges, 1, output);
 const codes = [await runFiles('beside', beside, processes)];
+const besideDone = `${secondsSince(startedAt)} s for what runs beside one another`;
 codes.push(await judging);
+const judgesDone = `${secondsSince(startedAt)} s with the judges, processors ${busyPercent(atStart)} % busy`;
 output.end();
 await finished(output);
 process.stdout.write(readFileSync(said));
@@ -102,6 +125,7 @@ if (alone.length > 0)
       1,
     ),
   );
+console.log(`\n${besideDone}, ${judgesDone}, ${secondsSince(startedAt)} s in all`);
 const { passed, failed, failures } = printTimes(readResults(results));
 // Last, so that the end of a long run says what to mend.
 for (const failure of failures) console.log(`\nfailed: ${failure}`);
