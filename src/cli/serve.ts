@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog, type Log } from '../platform/log.ts';
-import { returnStartMemoryWhenQuiet } from '../platform/start-memory.ts';
+import { keepHeapSmall, returnStartMemoryWhenQuiet } from '../platform/start-memory.ts';
 import { joinSupervisor, type SupervisorLink } from '../platform/workers/worker.ts';
 import type { Gatehouse } from '../server/compose.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
@@ -43,6 +43,7 @@ async function serve(config: Config, log: Log, stopSignal: Promise<StopSignal>):
   await gatehouse.noticesShown();
   if (supervisor === undefined) process.stdout.write(`gatehouse ready ${gatehouse.publicUrl}\n`);
   else supervisor.tellReady(gatehouse.publicUrl);
+  keepHeapSmall();
   returnStartMemoryWhenQuiet();
   supervisor?.onDrain(() => gatehouse.app.draining.begin());
   if ((await stopAsked) === 'SIGTERM') await drain(gatehouse, supervisor === undefined ? config.drainDelaySeconds : 0);

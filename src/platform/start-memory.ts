@@ -1,4 +1,4 @@
-// Gives back what only the start needed. Reading and compiling modules fills a young generation and leaves pages that V8 keeps
+// What V8 keeps beyond what lives. Reading and compiling modules fills a young generation and leaves pages that V8 keeps
 // in case they are wanted again; asked once, in a quiet moment, it returns about ten megabytes of them.
 import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
@@ -7,6 +7,14 @@ import { runInNewContext } from 'node:vm';
 const checkEveryMs = 500;
 /** Part of a check period the event loop may have been busy for the moment to be quiet. */
 const quietShare = 0.1;
+
+/**
+ * Lets the heap grow to one and a half times what lives in it before V8 collects. By itself V8 takes up to four times as much where a load
+ * begins right after the start, and keeps it while the load lasts: 340 MiB instead of 200, at the same processor time.
+ */
+export function keepHeapSmall(): void {
+  setFlagsFromString('--heap-growing-percent=50');
+}
 
 /** Waits for the first quiet half second and then returns memory to the system. Takes some 50 ms of it, once. */
 export function returnStartMemoryWhenQuiet(): void {
