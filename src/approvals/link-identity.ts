@@ -18,7 +18,7 @@ import { deleteExternalIdentity, insertExternalIdentity, listExternalIdentities 
 import { listPasskeysOfUser } from '../storage/sign-in/passkeys.ts';
 import type { MailDeps } from './mailed/mail-delivery.ts';
 import { mailUser } from './mailed/user-mail.ts';
-import { countsForAddress, speaksForDomain } from './organizations/customer-providers.ts';
+import { countsForAddress, speaksForDomain, speaksForMade } from './organizations/customer-providers.ts';
 import { setProviderGroups } from './provider-groups.ts';
 
 /** What of a person's proves their account beyond a mailbox, as far as the tenant takes it for signing in; of administrators always. */
@@ -38,22 +38,29 @@ export const mayLinkBy = async (queries: Queries, tenant: Tenant, userId: UserId
   method !== emailPinMethod || (await strongMethodsOf(queries, tenant, userId)).length === 0;
 
 /**
- * The one provider whose word links (design 14, 2): the email's domain is proven to be its own, it says so itself, and the account has
- * neither phone nor passkey nor the role admin. Whoever has the domain reads the PIN that would be asked for.
+ * The one provider whose word links (design 14, 2): the email's domain is proven to be its own, it says so itself or the account is of its
+ * customer's own directory, and has neither phone nor passkey nor the role admin. Whoever has the domain reads the PIN that would be asked for.
  */
 export async function speaksForOwner(
   queries: Queries,
   tenant: Tenant,
-  { providerId, ownDomain }: Pick<ExternalIdentity, 'providerId' | 'ownDomain'>,
+  identity: Pick<ExternalIdentity, 'providerId' | 'email' | 'emailCounts' | 'ownDomain'>,
   owner: UserId,
 ): Promise<boolean> {
   const { id } = tenant;
-  if (ownDomain === undefined || !(await speaksForDomain(queries, tenant, ownDomain, providerId))) return false;
+  const { providerId, ownDomain } = identity;
+  if (ownDomain === undefined && !tenant.organizations.exist) return false;
   // Held, so that no phone is added meanwhile.
   if (!(await holdActiveUser(queries, id, owner))) return false;
-  const isPlain = (await findUser(queries, id, owner))?.role === 'user';
+  const user = await findUser(queries, id, owner);
+  if (user?.role !== 'user') return false;
+  const speaks =
+    ownDomain === undefined
+      ? await speaksForMade(queries, tenant, identity, user)
+      : await speaksForDomain(queries, tenant, ownDomain, providerId);
+  if (!speaks) return false;
   const devices = await listDevicesOfUser(queries, id, owner);
-  return isPlain && devices.length === 0 && (await listPasskeysOfUser(queries, id, owner)).length === 0;
+  return devices.length === 0 && (await listPasskeysOfUser(queries, id, owner)).length === 0;
 }
 
 export interface Linking {

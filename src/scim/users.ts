@@ -2,6 +2,7 @@
 // transaction with its audit record; suspending or deleting ends the user's grants in it (07-scim).
 import { reject } from '../contract/contract-error.ts';
 import type { UserId } from '../domain/ids.ts';
+import { isOwned } from '../domain/organizations/directory.ts';
 import { uuidV7 } from '../platform/random.ts';
 import { queueWrite } from '../storage/engine/write-queue.ts';
 import * as people from '../storage/people/user-writer.ts';
@@ -10,7 +11,7 @@ import { insertAuditEvents } from '../storage/records/audit-events.ts';
 import { readBody } from './body-reader.ts';
 import { type Document, draftOf, sameDocument } from './document.ts';
 import { everything, type Projection } from './list/projection.ts';
-import { adoptInstead, changeMember, endMembership, isHere, isOwned, joinMade, memberOf } from './organization/members.ts';
+import { adoptInstead, changeMember, endMembership, isHere, joinMade, memberOf } from './organization/members.ts';
 import { requireOver } from './over-people.ts';
 import { applyMutations, type DocumentMutation } from './patch/patch-apply.ts';
 import type { Mutation } from './patch/patch-mutation.ts';

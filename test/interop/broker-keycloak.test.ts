@@ -1,17 +1,22 @@
 // Keycloak, unmodified, on either side of us. As a broker: by SAML from metadata alone, by OpenID Connect from discovery and a client. As
-// the provider people come from: by both, too, its SAML client made by its own import of our metadata. One process for all: it is slow to start.
+// the provider people come from, a customer's own too: by both, its SAML client made by its own import of our metadata. One process for all: it is slow to start.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { reachesLoopback } from '../support/ciba.ts';
+import { connectByLink } from '../support/connect-by-link.ts';
+import { startDns } from '../support/dns-server.ts';
 import { openExternalWorld } from '../support/external.ts';
 import { openSamlWorld } from '../support/external-saml.ts';
 import { findJudge } from '../support/judge-binaries.ts';
 import { type Keycloak, oidcRealm, samlRealms, startKeycloak } from '../support/keycloak.ts';
-import { keycloakPerson, type PeopleRealm, peopleRealm, signInThere } from '../support/keycloak-people.ts';
+import { keycloakCompany, keycloakPerson, type PeopleRealm, peopleRealm, signInThere } from '../support/keycloak-people.ts';
 import { openLogin, signInByPin } from '../support/login.ts';
 import { pinOf } from '../support/mailbox.ts';
 import { createTestClient, createTestUser, type Json } from '../support/management.ts';
 import { openVisitor } from '../support/saml-website.ts';
 import { person, tryWebsite } from '../support/saml-website-trial.ts';
+import { startTestServer } from '../support/server.ts';
 
 const program = findJudge('keycloak');
 let keycloak: Keycloak;
@@ -99,5 +104,19 @@ if (program !== undefined)
           await world.server.close();
         }
       });
+      if (hasChromium)
+        test('a customer whose own provider it is: connected by a set-up link alone, by both, in Chromium', async () => {
+          const dns = await startDns();
+          const ours = await startTestServer('sqlite', { flags: { dns_servers: dns.address, ...reachesLoopback } });
+          const browser = await launchChromium();
+          try {
+            const provider = await keycloakCompany(keycloak);
+            for (const kind of ['oidc', 'saml'] as const) await connectByLink({ server: ours, dns, browser, kind, provider });
+          } finally {
+            await browser.close();
+            await ours.close();
+            await dns.close();
+          }
+        });
     },
   });

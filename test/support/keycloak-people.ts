@@ -2,6 +2,7 @@
 // metadata by its own import. The person signs in at its own page.
 import assert from 'node:assert/strict';
 import { openBrowser } from './browser.ts';
+import type { CompanyProvider } from './connect-by-link.ts';
 import type { Keycloak } from './keycloak.ts';
 import type { Json } from './management.ts';
 import { readForm } from './saml-website.ts';
@@ -77,4 +78,26 @@ export async function signInThere(location: string, callback: string): Promise<{
     response = await browser.send(at, { method: 'POST', body, headers: { accept: 'text/html' } });
   }
   return assert.fail(`${location} leads nowhere`);
+}
+
+/** Its realm as a company's own provider, in a real browser. */
+export async function keycloakCompany(keycloak: Keycloak): Promise<CompanyProvider> {
+  const realm = await peopleRealm(keycloak, 'company');
+  const { email, username, password } = keycloakPerson;
+  return {
+    name: 'Keycloak',
+    domain: email.split('@')[1]!,
+    asOpenId: async (callback) => {
+      const { issuer, client_id, client_secret } = await realm.trustByOpenId(callback);
+      return { issuer: String(issuer), clientId: String(client_id), clientSecret: String(client_secret) };
+    },
+    asSaml: { metadata: realm.metadata, trust: async (ours) => void (await realm.trustBySaml(ours)) },
+    person: () => Promise.resolve(email),
+    signIn: async (page) => {
+      await page.waitForURL(`${keycloak.url}/**`);
+      await page.fill('#username', username);
+      await page.fill('#password', password);
+      await page.click('#kc-login');
+    },
+  };
 }

@@ -2,11 +2,14 @@
 // sign-ins and nobody else's, and is shown on no other page.
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
+import type { UserId } from '../../src/domain/ids.ts';
 import { databases } from '../support/databases.ts';
 import type { Visit } from '../support/external.ts';
-import type { Json } from '../support/management.ts';
+import type { TestUser } from '../support/fixtures.ts';
+import { callJson, type Json, jsonOf as json } from '../support/management.ts';
 import { openOrganizationWorld, verified } from '../support/organization-world.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { userSchema } from '../support/scim.ts';
 
 const aliasesIn = (json: Json): readonly string[] => ((json['providers'] ?? []) as readonly Json[]).map(({ alias }) => String(alias));
 const unknownAlias = { kind: 'alias', text: /./ } as const;
@@ -121,6 +124,52 @@ for (const database of databases)
       const made = await at({ organization: 'acme' });
       assert.equal((await there(made, 'acme', verified('new@acme.example'))).status, 200);
       assert.equal(errorOf(await finish(made)), 'access_denied', 'who may come is not who belongs');
+    });
+
+    it('its word is enough for whom its customer’s own directory made and nobody else has; everybody else proves the account first', async () => {
+      const { token } = await manage('POST', `/organizations/${acme.id}/scim-tokens`, { name: 'directory', expires_in_days: null });
+      let made = 0;
+      const provisioned = async (domain = 'acme.example'): Promise<TestUser> => {
+        made += 1;
+        const email = `provisioned-${made}@${domain}`;
+        const at = `${world.tenant.baseUrl}/v1/scim/organizations/${acme.id}/Users`;
+        const body = { schemas: [userSchema], userName: email, emails: [{ value: email, primary: true }] };
+        const { id } = await json<{ id: UserId }>(await callJson(at, String(token), 'POST', body), 201);
+        return { id, email };
+      };
+      const come = async ({ email }: TestUser, alias = 'acme', said: Json = {}): Promise<Json> => {
+        const visit = await at(alias === 'acme' ? { organization: 'acme' } : {});
+        const response = await there(visit, alias, { ...verified(email), ...said });
+        const answer = (await response.json()) as Json;
+        return answer['state'] === 'approved' ? claims(await finish(visit)) : answer;
+      };
+      await rules(acme, { sign_in: 'own_providers' });
+      const plain = await provisioned();
+      const said = await come(plain);
+      assert.deepEqual([said['sub'], said['org_name']], [plain.id, 'acme']);
+      const proof = { state: 'choose', methods: ['email_pin'] };
+      const unverified = await provisioned();
+      assert.deepEqual(await come(unverified, 'acme', { email_verified: false }), { state: 'pin' });
+      const byOthers = await provisioned();
+      assert.deepEqual(await come(byOthers, 'shared'), proof, 'the word of a provider of everybody');
+      const elsewhere = await provisioned();
+      await join(globex, elsewhere);
+      assert.deepEqual(await come(elsewhere), proof, 'another customer has them too');
+      const byHand = await person('acme.example');
+      await join(acme, byHand);
+      assert.deepEqual(await come(byHand), proof, 'made by the tenant');
+      const administrator = await provisioned();
+      await manage('PATCH', `/users/${administrator.id}`, { role: 'admin' });
+      assert.deepEqual(await come(administrator), proof, 'an administrator');
+      const left = await provisioned();
+      await manage('DELETE', `/organizations/${acme.id}/members/${left.id}`);
+      assert.deepEqual(await come(left), proof, 'who is no member any more');
+      const foreign = await provisioned('elsewhere.example');
+      assert.equal((await come(foreign))['state'], undefined, 'an address that is not the customer’s');
+      const events = await manage('GET', '/events?type=external_identity.linked&limit=200');
+      const linked = (events['items'] as readonly Json[]).map(({ data }) => (data as Json)['user']);
+      for (const { id } of [unverified, byOthers, elsewhere, byHand, administrator, left, foreign]) assert.ok(!linked.includes(id));
+      assert.ok(linked.includes(plain.id));
     });
 
     it('whoever comes by it joins where the customer says so, with the roles it gives; roles of members stay', async () => {

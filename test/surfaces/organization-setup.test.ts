@@ -12,6 +12,7 @@ import { openExternalWorld } from '../support/external.ts';
 import { openApp } from '../support/first-party-app.ts';
 import { createTestTenant, createTestUser, type Json, jsonOf } from '../support/management.ts';
 import { machineWith } from '../support/roles.ts';
+import { buildResponse, idpEntityId, idpMetadata, readAsked, signElement } from '../support/saml-upstream.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const secret = 'secret-of-gatehouse-at-acme-0123456789';
@@ -49,11 +50,16 @@ for (const database of databases)
     };
     const connect = (browser: TestBrowser, at = upstream): Promise<void> =>
       acts(browser, '/provider', { kind: 'oidc', issuer: at.issuer, client_id: 'gatehouse', client_secret: secret });
-    /** A real sign-in there, as the page begins it. */
-    const trial = async (browser: TestBrowser, claims: Json, at = upstream): Promise<Response> => {
+    /** Where the page sends the browser to try it. */
+    const leave = async (browser: TestBrowser): Promise<string> => {
       const between = await textOf(await act(browser, '/provider/try'), 200);
       const there = /id="go-on" href="([^"]+)"/.exec(between)?.[1]?.replaceAll('&amp;', '&').replaceAll('&#38;', '&');
       assert.ok(there);
+      return there;
+    };
+    /** A real sign-in there, as the page begins it. */
+    const trial = async (browser: TestBrowser, claims: Json, at = upstream): Promise<Response> => {
+      const there = await leave(browser);
       const kept = await browser.send(at.signIn(there, claims).href);
       assert.equal(kept.status, 303, await kept.text());
       return browser.send(String(kept.headers.get('location')));
@@ -141,13 +147,50 @@ for (const database of databases)
       await second.close();
     });
 
+    it('by SAML: our metadata is there as soon as theirs was pasted, and only an answer that stands turns it on', async () => {
+      const id = await organization({ domains: ['saml.example'] });
+      const browser = await opened(id);
+      await acts(browser, '/provider', { kind: 'saml', metadata: await idpMetadata() });
+      const [provider] = await providersOf(id);
+      assert.deepEqual([provider?.['kind'], provider?.['enabled'], provider?.['trust_email']], ['saml', false, true]);
+      const entityId = /<dd class="mono">([^<]+\/metadata)</.exec(await page(browser))![1]!;
+      assert.match(await textOf(await fetch(entityId), 200), new RegExp(`entityID="${entityId}"`));
+      const answered = async (email: string, element: 'Assertion' | undefined): Promise<Response> => {
+        const asked = readAsked(await leave(browser));
+        const response = buildResponse(asked, server.clock.nowMs(), { nameId: 'it', email });
+        const xml = element === undefined ? response : signElement(response, element);
+        const fields = { SAMLResponse: Buffer.from(xml).toString('base64'), RelayState: asked.relayState };
+        // The post comes from another site, without a cookie.
+        const kept = await fetch(asked.acsUrl, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) });
+        assert.equal(kept.status, 303, await kept.text());
+        return browser.send(String(kept.headers.get('location')));
+      };
+      assert.equal((await answered('it@saml.example', undefined)).status, 400);
+      assert.equal((await act(browser, '/provider/on')).status, 409);
+      assert.match(await textOf(await answered('it@saml.example', 'Assertion'), 200), /only people of a proven domain/);
+      await acts(browser, '/provider/on');
+      assert.equal((await providersOf(id))[0]?.['enabled'], true);
+      // Changed to OpenID Connect it is another provider, which nobody tried, and our metadata is gone.
+      await connect(browser);
+      assert.deepEqual(
+        [(await providersOf(id)).map(({ kind, enabled }) => [kind, enabled]), (await fetch(entityId)).status],
+        [[['oidc', false]], 404],
+      );
+      assert.equal((await act(browser, '/provider/on')).status, 409);
+      await acts(browser, '/provider', {
+        kind: 'saml',
+        metadata: (await idpMetadata()).replaceAll(idpEntityId, 'https://other.example/saml'),
+      });
+      assert.equal((await answered('it@saml.example', 'Assertion')).status, 400);
+      assert.equal((await act(browser, '/provider/on')).status, 409);
+    });
+
     it('a sign-in that fails there turns nothing on; an answer of another browser or another organisation counts for nothing', async () => {
       const [id, otherId] = [await organization(), await organization()];
       const [browser, other] = [await opened(id), await opened(otherId)];
       await connect(browser);
       await connect(other);
-      const between = await textOf(await act(browser, '/provider/try'), 200);
-      const there = /id="go-on" href="([^"]+)"/.exec(between)![1]!.replaceAll('&amp;', '&').replaceAll('&#38;', '&');
+      const there = await leave(browser);
       const kept = await browser.send(upstream.signIn(there, { sub: 'x', email: 'x@x.example' }).href);
       const back = String(kept.headers.get('location'));
       assert.equal((await other.send(back)).status, 400);

@@ -10,3 +10,14 @@ export interface Directory {
 export interface OrganizationDirectory extends Directory {
   readonly organization: string;
 }
+
+/** What an organisation's SCIM knows of a member. */
+export interface Belonging {
+  /** Its SCIM made the person. */
+  readonly isMadeHere: boolean;
+  readonly isElsewhere: boolean;
+}
+
+/** Whether nobody but this organisation has the person: its SCIM made them, they are in no other, and administer nothing. */
+export const isOwned = ({ role }: { readonly role: string }, { isMadeHere, isElsewhere }: Belonging): boolean =>
+  isMadeHere && !isElsewhere && role === 'user';

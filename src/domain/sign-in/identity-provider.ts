@@ -109,6 +109,10 @@ export const identityProviderFields = {
 export type ProviderValues = ValuesOf<typeof identityProviderFields>;
 export type IdentityProvider = Thing<typeof identityProviderFields, IdentityProviderId>;
 
+/** Its people are one company's, as far as the issuer says: at Google everybody may have an account, and Microsoft's directories are many. */
+export const isOfOneCompany = ({ kind, issuer }: Pick<IdentityProvider, 'kind' | 'issuer'>): boolean =>
+  kind === 'oidc' && issuer !== 'https://accounts.google.com' && issuer?.includes(tenantPlaceholder) !== true;
+
 export const identityProviderKind = defineKind({
   noun: 'identity_provider',
   plural: 'identity_providers',

@@ -1,7 +1,7 @@
 // What SCIM of an organisation may do with a person (design 19). It has whole those it made and nobody else has. Of everybody else it
 // reads what they are, and what it writes of them changes nothing: another address would receive their codes and enter elsewhere. It
 // ends what its organisation gives, and never what others give.
-import type { OrganizationDirectory } from '../../domain/organizations/directory.ts';
+import { isOwned, type OrganizationDirectory } from '../../domain/organizations/directory.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { ValueTaken } from '../../storage/engine/unique-violation.ts';
 import { findMemberOf, insertMadeMembers, setMemberSuspension } from '../../storage/people/directories/scim-members.ts';
@@ -63,9 +63,6 @@ export async function memberOf(context: ScimContext, queries: Queries, row: User
 export async function isHere(context: ScimContext, queries: Queries, row: UserRow): Promise<boolean> {
   return (await memberOf(context, queries, row)) !== 'stranger';
 }
-
-/** Whether nobody but this organisation has the person: its SCIM made them, they are in no other, and administer nothing. */
-export const isOwned = ({ role }: UserRow, { isMadeHere, isElsewhere }: Member): boolean => isMadeHere && !isElsewhere && role === 'user';
 
 /** Writes what differs of a member whose row is held, as far as it is the organisation's to write. */
 export async function changeMember(
