@@ -12,6 +12,7 @@ import { basic, decodeJwt, formBody, type Tokens, tokensOf } from '../support/oi
 import { assertRefusal } from '../support/refusal.ts';
 import { visit } from '../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { asAcme, asGlobex, openTwoOrganizations, ordersClient, saidOf } from '../support/two-organizations.ts';
 
 // Its types would bring in a browser's, which contradict those of Node.
 const name: string = '@auth/core';
@@ -55,21 +56,22 @@ for (const database of databases) {
   describe(`Auth.js on ${database}`, () => {
     let server: TestServer;
     let tenant: Tenant;
-    let tokenEndpoint: string;
     let endSessionEndpoint: string;
     before(async () => {
       server = await startTestServer(database);
       tenant = await createOtherTenant(server.gatehouse.services, 'shop', { login_methods: ['email_pin'] });
       const found = await jsonOf(await fetch(`${tenant.baseUrl}/.well-known/openid-configuration`), 200);
-      tokenEndpoint = String(found['token_endpoint']);
       endSessionEndpoint = String(found['end_session_endpoint']);
     });
     after(() => server.close());
 
     /** The session is kept in Auth.js' own cookie, refreshed and ended as its guides say. */
-    const openWebsite = async (method: Method = 'client_secret_basic'): Promise<Website> => {
+    const openWebsite = async (
+      method: Method = 'client_secret_basic',
+      { at = tenant, changes = {} as Partial<TestClient>, scope = 'openid profile email offline_access' } = {},
+    ): Promise<Website> => {
       const keys = await generateKeyPair('ES256', { extractable: true });
-      const client = await createClient(server.gatehouse.services, tenant, {
+      const client = await createClient(server.gatehouse.services, at, {
         type: method === 'none' ? 'public' : 'confidential',
         tokenEndpointAuthMethod: method,
         redirectUris: [callback],
@@ -77,6 +79,7 @@ for (const database of databases) {
         ...(method === 'private_key_jwt'
           ? { secretHash: undefined, jwks: { keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'k1' }] } }
           : {}),
+        ...changes,
       });
       const errors: string[] = [];
       const config = {
@@ -88,20 +91,20 @@ for (const database of databases) {
             id: 'gatehouse',
             name: 'Gatehouse',
             type: 'oidc',
-            issuer: tenant.baseUrl,
+            issuer: at.baseUrl,
             clientId: client.clientId,
             ...(method === 'client_secret_basic' || method === 'client_secret_post' ? { clientSecret: client.secret } : {}),
             ...(method === 'private_key_jwt' ? { token: { clientPrivateKey: { key: keys.privateKey, kid: 'k1' } } } : {}),
             client: { token_endpoint_auth_method: method },
             idToken: false, // names and addresses are claims of UserInfo
-            authorization: { params: { scope: 'openid profile email offline_access' } },
+            authorization: { params: { scope } },
             checks: ['pkce', 'state', 'nonce'],
           },
         ],
         callbacks: {
           jwt: async ({ token, account, trigger }: JwtCall) => {
             if (account !== null && account !== undefined) return { ...token, tokens: account, subject: account.providerAccountId };
-            return trigger === 'update' ? { ...token, tokens: await refreshed(client, token.tokens) } : token;
+            return trigger === 'update' ? { ...token, tokens: await refreshed(at, client, token.tokens) } : token;
           },
           session: ({ session, token: { subject, tokens } }: SessionCall) => ({
             ...session,
@@ -115,9 +118,10 @@ for (const database of databases) {
       };
       return { browser: openBrowser((url, init) => Auth(new Request(url, init), config)), errors };
     };
-    const refreshed = async (client: TestClient, { refresh_token: token }: Tokens): Promise<Tokens> => {
+    const refreshed = async (at: Tenant, client: TestClient, { refresh_token: token }: Tokens): Promise<Tokens> => {
       const body = formBody({ grant_type: 'refresh_token', refresh_token: token });
-      return tokensOf(await fetch(tokenEndpoint, { method: 'POST', headers: { authorization: basic(client) }, body }));
+      const { token_endpoint: endpoint } = await jsonOf(await fetch(`${at.baseUrl}/.well-known/openid-configuration`), 200);
+      return tokensOf(await fetch(String(endpoint), { method: 'POST', headers: { authorization: basic(client) }, body }));
     };
     const post = async ({ browser }: Website, path: string, fields: Readonly<Record<string, string>> = {}): Promise<Response> => {
       const { csrfToken } = await jsonOf<{ csrfToken: string }>(await browser.send(`${site}/auth/csrf`), 200);
@@ -170,6 +174,28 @@ for (const database of databases) {
         seen.push(session.accessToken);
       }
       assert.deepEqual([new Set(seen).size, website.errors], [3, []]);
+    });
+    it('switches between two organisations of one person: the one that signIn names, or the one they choose with us', async () => {
+      const two = await openTwoOrganizations(server);
+      const scope = ordersClient.scopes.join(' ');
+      const website = await openWebsite('client_secret_basic', { at: two.tenant, changes: ordersClient, scope });
+      const accessToken = async (): Promise<object> => decodeJwt((await sessionOf(website))?.accessToken ?? '').claims;
+      const switchTo = async (named: Readonly<Record<string, string>>, choice?: 'acme' | 'globex'): Promise<readonly unknown[]> => {
+        // The third argument of its signIn() is what it adds to our address.
+        const away = locationOf(await post(website, `signin/gatehouse?${new URLSearchParams(named)}`, { callbackUrl: `${site}/` }));
+        assert.equal(away.searchParams.get('organization'), named['organization'] ?? null);
+        const arrived = await website.browser.send((await two.visit(away, choice)).href);
+        assert.deepEqual([locationOf(arrived).href, website.errors], [`${site}/`, []]);
+        assert.equal((await sessionOf(website))?.subject, two.user.id);
+        return saidOf({ ...(await accessToken()) });
+      };
+      assert.deepEqual(await switchTo({ organization: 'acme' }), asAcme);
+      assert.deepEqual(await switchTo({ organization: 'globex' }), asGlobex);
+      assert.deepEqual(await switchTo({}, 'acme'), asAcme);
+      assert.deepEqual(await switchTo({}, 'globex'), asGlobex);
+      await jsonOf(await update(website), 200);
+      assert.deepEqual(saidOf({ ...(await accessToken()) }), asGlobex, 'a refresh stays there');
+      assert.equal(two.typed(), 1);
     });
     it('signs out: of the website, then with us, and the way back', async () => {
       const { website } = await signedIn();

@@ -13,6 +13,7 @@ import { assertRefusal } from '../support/refusal.ts';
 import { visit } from '../support/relying-party.ts';
 import { readForm } from '../support/saml-website.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { asAcme, asGlobex, openTwoOrganizations, ordersClient, saidOf, type TwoOrganizations } from '../support/two-organizations.ts';
 import { startWebProgram, type WebProgram } from '../support/web-program.ts';
 
 const spring = findJudge('spring-sp');
@@ -25,6 +26,10 @@ interface World {
   readonly secret: TestClient;
   /** With a secret too, but we want PKCE. */
   readonly strict: TestClient;
+  /** Of another tenant, where one person is in two organisations: `chosen` asks for none by name, `acme` for that one. */
+  readonly two: TwoOrganizations;
+  readonly chosen: TestClient;
+  readonly acme: TestClient;
 }
 
 interface Person {
@@ -108,6 +113,22 @@ if (spring !== undefined)
         left.searchParams.set('post_logout_redirect_uri', `${site}/elsewhere`);
         await assertRefusal(await fetch(left, { redirect: 'manual' }), 'logout.invalid_request');
       });
+      it(`switches between two organisations of one person, on ${database}: chosen with us, or named in the configuration`, async () => {
+        const { two } = world();
+        const browser = openBrowser();
+        const switchTo = async (registration: 'chosen' | 'acme', choice?: 'acme' | 'globex'): Promise<readonly unknown[]> => {
+          const back = await two.visit(await leave(browser, `${database}-${registration}`), choice);
+          const { page } = await follow(browser, back.href);
+          assert.ok(page);
+          const { id_token: said, userinfo, scopes } = await jsonOf<Person>(page, 200);
+          assert.deepEqual([said['sub'], userinfo['org_id']], [two.user.id, said['org_id']]);
+          return saidOf({ ...said, scope: scopes.join(' ') });
+        };
+        assert.deepEqual(await switchTo('chosen', 'acme'), asAcme);
+        assert.deepEqual(await switchTo('chosen', 'globex'), asGlobex);
+        assert.deepEqual(await switchTo('acme'), asAcme);
+        assert.equal(two.typed(), 1);
+      });
       it(`a changed state, a code of another sign-in, no PKCE where we want it, on ${database}`, async () => {
         const user = await newUser();
         const browser = openBrowser();
@@ -131,8 +152,9 @@ async function openWorld(database: (typeof databases)[number], site: string): Pr
   const server = await startTestServer(database);
   const { services } = server.gatehouse;
   const tenant = await createOtherTenant(services, 'spring', { login_methods: ['email_pin'] });
-  const client = (kind: string, changes: object): Promise<TestClient> =>
-    createClient(services, tenant, {
+  const two = await openTwoOrganizations(server);
+  const client = (kind: string, changes: object, at = tenant): Promise<TestClient> =>
+    createClient(services, at, {
       redirectUris: [`${site}/login/oauth2/code/${database}-${kind}`],
       postLogoutRedirectUris: [`${site}/signed-out`],
       ...changes,
@@ -143,6 +165,9 @@ async function openWorld(database: (typeof databases)[number], site: string): Pr
     open: await client('open', { type: 'public' }),
     secret: await client('secret', { requirePkce: false }),
     strict: await client('strict', {}),
+    two,
+    chosen: await client('chosen', { requirePkce: false, ...ordersClient }, two.tenant),
+    acme: await client('acme', { requirePkce: false, ...ordersClient }, two.tenant),
   };
 }
 
@@ -153,14 +178,19 @@ function propertiesOf(site: string, worlds: ReadonlyMap<string, World>): Readonl
     'server.address': '127.0.0.1',
     'server.port': new URL(site).port,
   };
-  for (const [database, { tenant, open, secret, strict }] of worlds)
-    for (const [kind, client] of Object.entries({ open, secret, strict })) {
+  for (const [database, { tenant, two, ...clients }] of worlds) {
+    const { open, secret, strict, chosen, acme } = clients;
+    for (const [kind, client] of Object.entries({ open, secret, strict, chosen, acme })) {
+      const isOfTwo = kind === 'chosen' || kind === 'acme';
       const registration = `spring.security.oauth2.client.registration.${database}-${kind}`;
-      properties[`spring.security.oauth2.client.provider.${database}-${kind}.issuer-uri`] = tenant.baseUrl;
+      const provider = `spring.security.oauth2.client.provider.${database}-${kind}`;
+      properties[`${provider}.issuer-uri`] = (isOfTwo ? two.tenant : tenant).baseUrl;
+      if (kind === 'acme') properties[`${provider}.authorization-uri`] = `${two.tenant.baseUrl}/v1/idp/oidc/authorize?organization=acme`;
       properties[`${registration}.client-id`] = client.clientId;
-      properties[`${registration}.scope`] = 'openid,profile,email,offline_access';
+      properties[`${registration}.scope`] = isOfTwo ? ordersClient.scopes.join(',') : 'openid,profile,email,offline_access';
       if (kind === 'open') properties[`${registration}.client-authentication-method`] = 'none';
       else properties[`${registration}.client-secret`] = client.secret;
     }
+  }
   return properties;
 }
