@@ -1,7 +1,7 @@
 // Set-up links (design 19): somebody without an account connects a customer's own provider, tries it by a real sign-in, proves the domain,
 // asks for it alone, and makes a token for SCIM; and nothing else is reached by the link.
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { organizationSetupBodyBytesMax, setupLinkSeconds, setupLinksPerOrganizationMax } from '../../src/contract/organization-limits.ts';
 import { textOf, withoutRequest } from '../support/account.ts';
@@ -11,7 +11,9 @@ import { startDns, type TestDns } from '../support/dns-server.ts';
 import { openExternalWorld } from '../support/external.ts';
 import { openApp } from '../support/first-party-app.ts';
 import { createTestTenant, createTestUser, type Json, jsonOf } from '../support/management.ts';
+import { assertRefusal } from '../support/refusal.ts';
 import { machineWith } from '../support/roles.ts';
+import { certificatePem, rsaKeys } from '../support/rsa-keys.ts';
 import { buildResponse, idpEntityId, idpMetadata, readAsked, signElement } from '../support/saml-upstream.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -183,6 +185,100 @@ for (const database of databases)
       });
       assert.equal((await answered('it@saml.example', 'Assertion')).status, 400);
       assert.equal((await act(browser, '/provider/on')).status, 409);
+    });
+
+    it('whoever sets one up as the SAML provider of another customer, with a key of their own, is nobody there', async () => {
+      const [id, otherId] = [await organization({ domains: ['victim.example'] }), await organization({ domains: ['attacker.example'] })];
+      const forged = rsaKeys('another-saml-upstream');
+      const bare = async (keys: typeof forged): Promise<string> => (await certificatePem(keys)).replace(/-.*-\n|\n/g, '');
+      const theirs = await idpMetadata();
+      const ours = theirs.replace(/(?<=X509Certificate>)[^<]+/, await bare(forged));
+      assert.notEqual(ours, theirs);
+      /** Somebody there at the organisation's page, as its provider says by an assertion with the key. */
+      const arrive = async (organizationId: string, person: Json, key?: KeyObject): Promise<Response> => {
+        const at = await begin({ organization: organizationId });
+        const asked = readAsked(await world.leave(at, String((await providersOf(organizationId))[0]?.['alias'])));
+        const xml = signElement(buildResponse(asked, server.clock.nowMs(), person), 'Assertion', key === undefined ? {} : { key });
+        const body = new URLSearchParams({ SAMLResponse: Buffer.from(xml).toString('base64'), RelayState: asked.relayState });
+        const kept = await fetch(asked.acsUrl, { method: 'POST', redirect: 'manual', body });
+        return at.browser.send(String(kept.headers.get('location')));
+      };
+      for (const [organizationId, metadata] of [
+        [id, theirs],
+        [otherId, ours],
+      ] as const) {
+        await acts(await opened(organizationId), '/provider', { kind: 'saml', metadata });
+        for (const { name, value } of (await organizationOf(organizationId))['domain_proofs'] as readonly { name: string; value: string }[])
+          dns.records.set(name, [value]);
+        await tenant.make('POST', `/organizations/${organizationId}/check-domains`);
+        const [provider] = await providersOf(organizationId);
+        await tenant.make('PATCH', `/identity-providers/${String(provider?.['id'])}`, { enabled: true });
+      }
+      const victim = { nameId: 'victim', email: 'victim@victim.example' };
+      assert.deepEqual(await jsonOf(await arrive(id, victim), 200), { state: 'approved' });
+      const refusals = new Set<string>();
+      for (const person of [victim, { nameId: 'victim', email: undefined }, { nameId: 'other', email: victim.email }])
+        refusals.add(await assertRefusal(await arrive(otherId, person, forged.privateKey), 'login.external_refused'));
+      // At the provider it claims to be its key is worth nothing, and theirs is worth nothing at its own.
+      refusals.add(await assertRefusal(await arrive(id, victim, forged.privateKey), 'login.external_refused'));
+      refusals.add(await assertRefusal(await arrive(otherId, victim), 'login.external_refused'));
+      assert.equal(refusals.size, 1);
+      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', '/users?search=victim@victim.example');
+      const { items: links } = await tenant.make<{ items: readonly Json[] }>(
+        'GET',
+        `/users/${String(items[0]?.['id'])}/external-identities`,
+      );
+      assert.equal(links.length, 1);
+    });
+
+    it('what is of another organisation is as what nobody has, byte for byte: by a link, and by whoever manages one', async () => {
+      const [id, otherId] = [await organization(), await organization()];
+      const token = await tenant.make('POST', `/organizations/${otherId}/scim-tokens`, { name: 'theirs', expires_in_days: null });
+      const forms = {
+        '/domains': { domain: 'x.example' },
+        '/domains/remove': { domain: 'x.example' },
+        '/domains/check': {},
+        '/provider': { kind: 'oidc', issuer: upstream.issuer, client_id: 'x' },
+        '/provider/try': {},
+        '/provider/on': {},
+        '/provider/off': {},
+        '/rule': { rule: 'own_providers' },
+        '/tokens': { name: 'mine' },
+      };
+      const browser = await opened(id);
+      const byLink = async (path: string): Promise<string> => withoutRequest(await textOf(await act(browser, path), 404));
+      const nothing = await byLink(`/tokens/${randomUUID()}/revoke`);
+      for (const unknown of [String(token['id']), 'x', encodeURIComponent(`${String(token['id'])}' OR '1`)])
+        assert.equal(await byLink(`/tokens/${unknown}/revoke`), nothing, unknown);
+      const email = `manager-${made}@x.example`;
+      const user = await createTestUser(tenant, email);
+      await tenant.make('PUT', `/organizations/${id}/members/${user.id}`, { roles: ['manager'] });
+      await tenant.make('PUT', `/organizations/${otherId}/members/${user.id}`, { roles: [] }); // a member there, who manages nothing
+      const { visitor } = await openApp(server, 'account', tenant, email);
+      const foreign = await createTestTenant(server);
+      const strangers = String((await foreign.make('POST', '/organizations', { name: 'strangers' }))['id']);
+      const answer = async (response: Response): Promise<string> => withoutRequest(await textOf(response, 404));
+      const unknown = await answer(await visitor.page(`/organizations/${randomUUID()}/setup`));
+      for (const organizationId of [otherId, strangers, randomUUID(), 'x']) {
+        const at = `/organizations/${organizationId}/setup`;
+        for (const path of ['', '/return?state=x&answer=y'])
+          assert.equal(await answer(await visitor.page(`${at}${path}`)), unknown, at + path);
+        for (const [path, fields] of Object.entries({ ...forms, [`/tokens/${String(token['id'])}/revoke`]: {} }))
+          assert.equal(await answer(await visitor.submit(`${at}${path}`, fields)), unknown, at + path);
+      }
+      const own = `/organizations/${id}/setup/tokens`;
+      assert.equal(
+        await answer(await visitor.submit(`${own}/${String(token['id'])}/revoke`, {})),
+        await answer(await visitor.submit(`${own}/${randomUUID()}/revoke`, {})),
+      );
+      // Nothing came of any of it.
+      const after_ = await organizationOf(otherId);
+      assert.deepEqual([after_['domains'], after_['identity_providers'], after_['sign_in']], [[], [], 'any']);
+      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', `/organizations/${otherId}/scim-tokens`);
+      assert.deepEqual(
+        items.map((one) => one['id']),
+        [token['id']],
+      );
     });
 
     it('a sign-in that fails there turns nothing on; an answer of another browser or another organisation counts for nothing', async () => {
