@@ -46,7 +46,7 @@ export async function connectByLink({ server, dns, browser, kind, provider }: Co
   const at = `/organizations/${String(organization['id'])}`;
   const { setup_url: link } = await tenant.make('POST', `${at}/setup-links`);
 
-  const { page } = await openWatched(browser, server.url, { viewport: phoneView });
+  const { page, seen } = await openWatched(browser, server.url, { viewport: phoneView });
   await page.goto(String(link));
   await page.click('#continue');
   await page.fill('#domain', provider.domain);
@@ -71,6 +71,7 @@ export async function connectByLink({ server, dns, browser, kind, provider }: Co
   await page.click('#add-token');
   const token = await page.textContent('#token');
   await keepScreenshot(page, `connected ${provider.name} ${kind} done`);
+  assert.deepEqual(complaintsIn(seen), []);
   await page.context().close();
   const { sign_in: rule } = await tenant.make('GET', at);
   assert.equal(rule, 'own_providers');
@@ -91,6 +92,9 @@ export async function connectByLink({ server, dns, browser, kind, provider }: Co
     );
   assert.match(String(access['scope']), /orders:write/);
 }
+
+/** Without the addresses of the provider, which is another site. */
+const complaintsIn = (seen: readonly string[]): readonly string[] => seen.filter((one) => !/^https?:/.test(one));
 
 /** The company's IT at the page of the link: what its records say, as they publish it. */
 async function publish({ records }: TestDns, page: Page): Promise<void> {
@@ -136,13 +140,14 @@ async function signInByProvider({ server, browser, tenant, email, provider }: Si
     ...{ redirect_uri: redirectUri, scope, organization: 'acme', code_challenge_method: 'S256' },
     code_challenge: await openid.calculatePKCECodeChallenge(verifier),
   });
-  const { page } = await openWatched(browser, server.url, { viewport: phoneView });
+  const { page, seen } = await openWatched(browser, server.url, { viewport: phoneView });
   await page.goto(to.href);
   await page.fill('#identifier', email);
   await page.click('#continue');
   await provider.signIn(page, email);
   await page.waitForURL(`${redirectUri}?*`);
   const answer = new URL(page.url());
+  assert.deepEqual(complaintsIn(seen), []);
   await page.context().close();
   const tokens = await openid.authorizationCodeGrant(config, answer, { pkceCodeVerifier: verifier });
   return { access: decodeJwt(tokens.access_token), identity: tokens.claims() ?? {} };
