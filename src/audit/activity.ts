@@ -1,4 +1,4 @@
-// Counts what happens in tenants for their overviews, and notes who signed in to what last: collected in memory, written a moment
+// Counts what happens in tenants for their overviews, and notes who signed in to what and which clients got tokens last: collected in memory, written a moment
 // later. A process that dies loses its last second; nothing but charts and lists rests on it. Called by surfaces; decides nothing.
 import type { TenantId } from '../domain/ids.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -6,7 +6,7 @@ import type { Job } from '../platform/jobs.ts';
 import type { Database } from '../storage/engine/database.ts';
 import { TenantClosed } from '../storage/engine/tenant-closed.ts';
 import { type ActivityCount, addActivity } from '../storage/records/activity-counts.ts';
-import { type LastSignIn, noteSignIns, type SignIn } from '../storage/registry/last-sign-ins.ts';
+import { type LastSignIn, noteSignIns, type SignIn, usedOnceMs } from '../storage/registry/last-sign-ins.ts';
 
 export const signInActivity = 'sign_in';
 export const refusalActivity = 'refusal:';
@@ -17,6 +17,8 @@ export interface ActivityRecorder {
   readonly countSignIn: (tenant: TenantId, signIn: SignIn) => void;
   /** One that is not in the charts: nobody was at a sign-in page of ours. */
   readonly noteSignIn: (tenant: TenantId, signIn: SignIn) => void;
+  /** A client got a token: noted once an hour, so that a token costs a look into memory. */
+  readonly noteUse: (tenant: TenantId, clientId: string) => void;
   /** One refusal by contract row. */
   readonly countRefusal: (tenant: TenantId, row: string) => void;
   readonly countPush: (tenant: TenantId, provider: string, outcome: string) => void;
@@ -38,6 +40,7 @@ interface Waiting {
 export function createActivityRecorder(database: Database, clock: Clock): ActivityRecorder {
   let waiting = new Map<TenantId, Waiting>();
   let size = 0;
+  const uses = rememberUses();
   let flushing: Promise<void> = Promise.resolve();
   const of = (tenant: TenantId): Waiting => {
     const own = waiting.get(tenant) ?? { counts: new Map(), signIns: new Map() };
@@ -64,6 +67,11 @@ export function createActivityRecorder(database: Database, clock: Clock): Activi
     ];
     for (const one of signedIn) put(signIns, `${one.kind}:${one.id}`, () => one);
   };
+  const noteUse = (tenant: TenantId, clientId: string): void => {
+    const atMs = clock.nowMs();
+    if (!uses.isDue(`${tenant}:${clientId}`, atMs)) return;
+    put(of(tenant).signIns, `client_use:${clientId}`, () => ({ kind: 'client_use', id: clientId, atMs }));
+  };
   const writeOut = async (): Promise<void> => {
     const taken = waiting;
     waiting = new Map();
@@ -75,7 +83,9 @@ export function createActivityRecorder(database: Database, clock: Clock): Activi
           await noteSignIns(queries, tenant, [...signIns.values()]);
         })
         .catch((error: unknown) => {
-          if (!(error instanceof TenantClosed)) throw error;
+          if (error instanceof TenantClosed) return;
+          uses.forget(); // what was not written is put in again
+          throw error;
         });
   };
   const flush = (): Promise<void> => {
@@ -88,9 +98,24 @@ export function createActivityRecorder(database: Database, clock: Clock): Activi
       note(tenant, signIn);
     },
     noteSignIn: note,
+    noteUse,
     countRefusal: (tenant, row) => count(tenant, `${refusalActivity}${row}`),
     countPush: (tenant, provider, outcome) => count(tenant, pushActivity(provider, outcome)),
     flush,
     job: { name: 'activity', everyMs: flushEveryMs, run: () => (size === 0 ? Promise.resolve() : flush()) },
+  };
+}
+
+/** When the use of each client was last put in. */
+function rememberUses() {
+  const used = new Map<string, number>();
+  return {
+    isDue: (key: string, atMs: number): boolean => {
+      if (atMs - (used.get(key) ?? Number.NEGATIVE_INFINITY) < usedOnceMs) return false;
+      if (used.size >= waitingMax) used.clear();
+      used.set(key, atMs);
+      return true;
+    },
+    forget: (): void => used.clear(),
   };
 }

@@ -95,6 +95,7 @@ async function answerToken(services: IssueDeps, request: FastifyRequest, reply: 
   // 8 mint, 9 answer
   const body = await mint(tokenRequest, grant, examined, { keys, scopes, resource, organization, lifetimeSeconds, refreshToken, added });
   services.metrics?.countTokens(grantType);
+  services.activity.noteUse(tenant.id, client.clientId);
   reply.headers(tokenHeaders);
   return tokenJson(body);
 }

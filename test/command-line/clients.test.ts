@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Running, startBesideCommands, untilStatus } from '../support/command-line.ts';
 import { databases } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { clientCredentialsToken, type Json } from '../support/management.ts';
 
 for (const name of databases) {
@@ -57,6 +58,30 @@ for (const name of databases) {
       );
       await fails(1, /found none with client_id nobody\. See: gatehouse client list/, 'client', 'rotate-secret', 'nobody');
       await fails(2, /Allowed choices are confidential, public/, 'client', 'create', 'x', '--type', 'secret');
+    });
+
+    it('list says when each was last used, the latest first; whatever never was stands last', async () => {
+      interface Listed {
+        readonly client_id: string;
+        readonly last_used_at: string | null;
+      }
+      const make = (clientName: string): Promise<{ readonly client_id: string; readonly client_secret: string }> =>
+        running.json('client', 'create', clientName, '--kind', 'machine', '--auth-method', 'client_secret_post', '--scope', 'users:read');
+      const [idle, busy] = [await make('Idle'), await make('Busy')];
+      const { client_id, client_secret } = busy;
+      const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret });
+      await untilStatus(() => fetch(`${running.url}/v1/idp/oidc/token`, { method: 'POST', body }), 200);
+      const listed = await eventually(async () => {
+        const rows = await running.json<readonly Listed[]>('client', 'list');
+        return rows.find(({ client_id: id }) => id === busy.client_id)?.last_used_at === null ? undefined : rows;
+      });
+      assert.equal(listed!.find(({ client_id: id }) => id === idle.client_id)?.last_used_at, null);
+      const times = listed!.map(({ last_used_at: at }) => at ?? '');
+      assert.deepEqual(times, times.toSorted().reverse());
+      const { stdout } = await running.command('client', 'list');
+      assert.match(stdout, /^CLIENT ID +TYPE +AUTHENTICATION +STATE +LAST USED +NAME\n/);
+      assert.match(stdout, new RegExp(`${busy.client_id} .* \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\S*Z +Busy\\n`));
+      assert.match(stdout, new RegExp(`${idle.client_id} .* none known +Idle\\n`));
     });
 
     it('show, change, delete', async () => {

@@ -303,8 +303,8 @@ const differences: readonly Difference[] = [
   {
     where: /\/openapi\.json$/,
     reason:
-      'people and applications say when the last sign-in was, once there is one, and when strangers spent what they may ask of a person',
-    inJson: (body) => withoutMembers(body, ['last_sign_in_at', 'attacked_at']),
+      'people and applications say when the last sign-in and token were, once there is one, and when strangers spent what they may ask of a person',
+    inJson: (body) => withoutMembers(body, ['last_sign_in_at', 'last_used_at', 'attacked_at']),
   },
   {
     where: /\/openapi\.json$/,

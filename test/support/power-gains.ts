@@ -80,7 +80,8 @@ const written: Readonly<Record<string, readonly Capability[]>> = {
 export type Snapshot = ReadonlyMap<string, string>;
 
 /** When somebody signed in last is not written by anybody. */
-const withoutSignIns = (name: string, value: unknown): unknown => (name === 'last_sign_in_at' ? undefined : value);
+const withoutSignIns = (name: string, value: unknown): unknown =>
+  name === 'last_sign_in_at' || name === 'last_used_at' ? undefined : value;
 
 /** Everything as its owner reads it. */
 export async function snapshotOf({ tenant }: PowerWorld): Promise<Snapshot> {

@@ -73,6 +73,48 @@ for (const database of databases) {
       assertNow(await timeOf(`/clients/${client.clientId}`));
     });
 
+    it('a client is used by each token it gets, refreshed ones and its own among them: told to the hour, and not of one that is refused', async () => {
+      const used = async (id: string): Promise<unknown> => {
+        await server.gatehouse.services.activity.flush();
+        return (await api.make('GET', `/clients/${id}`))['last_used_at'];
+      };
+      const machine = await createClient(server.gatehouse.services, tenant, {
+        grantTypes: ['client_credentials'],
+        scopes: ['users:read'],
+      });
+      const ask = async (secret: string): Promise<number> => {
+        const own = basic(machine.clientId, secret);
+        return (await postForm(`${tenant.baseUrl}/v1/idp/oidc/token`, { grant_type: 'client_credentials' }, own)).status;
+      };
+      assert.equal(await ask('wrong'), 401);
+      assert.equal(await used(machine.clientId), undefined);
+      assert.equal(await ask(machine.secret ?? ''), 200);
+      const at = await used(machine.clientId);
+      assertNow(at);
+      assert.equal(await timeOf(`/clients/${machine.clientId}`), undefined);
+      const { items } = await api.make<{ items: readonly Json[] }>('GET', '/clients?limit=200');
+      assert.equal(items.find(({ client_id: id }) => id === machine.clientId)?.['last_used_at'], at);
+      const later = async (ms: number): Promise<void> => {
+        await server.clock.advance(ms);
+        api = await manager(); // its token may be over
+      };
+      await later(3_500_000);
+      assert.equal(await ask(machine.secret ?? ''), 200);
+      assert.equal(await used(machine.clientId), at);
+      await later(100_000);
+      assert.equal(await ask(machine.secret ?? ''), 200);
+      assertNow(await used(machine.clientId));
+
+      const code = (await signIn(openBrowser(), ada)).searchParams.get('code') ?? '';
+      const first = await tokensOf(await exchange(tenant, client, code));
+      const signedIn = await used(client.clientId);
+      await later(3_600_000);
+      await tokensOf(await refresh(tenant, client, first.refresh_token));
+      assert.notEqual(await used(client.clientId), signedIn);
+      assertNow(await used(client.clientId));
+      assert.equal((await api.call('PATCH', `/clients/${machine.clientId}`, { last_used_at: new Date().toISOString() })).status, 400);
+    });
+
     it('one that is refused is none', async () => {
       const closed = await createClient(server.gatehouse.services, tenant, { accessPolicy: 'assigned' });
       const browser = openBrowser();
@@ -119,6 +161,7 @@ for (const database of databases) {
       const gone = await createClient(server.gatehouse.services, tenant);
       const browser = openBrowser();
       await signInAt(browser, locationOf(await authorize(browser, {}, gone)).href, ada);
+      server.gatehouse.services.activity.noteUse(tenant.id, gone.clientId);
       assertNow(await timeOf(`/clients/${gone.clientId}`));
       await api.make('DELETE', `/clients/${gone.clientId}`);
       await api.make('DELETE', `/users/${ada.id}`);

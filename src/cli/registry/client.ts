@@ -10,7 +10,9 @@ import { snippetsOf } from '../../domain/client/workload-snippets.ts';
 import type { FieldFault, Json } from '../../domain/field.ts';
 import { capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
+import type { Dialect, Queries } from '../../storage/engine/database.ts';
 import { findClient, listClients } from '../../storage/registry/clients/clients.ts';
+import { listLastUses } from '../../storage/registry/last-sign-ins.ts';
 import { CommandFailure, usage } from '../failure.ts';
 import { requireNewFile, writeSecretFile } from '../secret-file.ts';
 import {
@@ -54,7 +56,7 @@ export function clientCommand(program: Command): void {
     )
     .option('--env <file>', 'write ISSUER, CLIENT_ID and CLIENT_SECRET to a new file instead of showing the secret')
     .action(create);
-  add('list', 'List clients').action(list);
+  add('list', 'List clients, the one that was used last first').action(list);
   add('show <client-id>', 'Read a client').action(show);
   add(
     'change <client-id> <field=value...>',
@@ -153,29 +155,48 @@ async function list(options: Options): Promise<void> {
   await administer(options, async (administrator) => {
     const tenant = await loadTenant(administrator, options);
     const { database } = administrator;
-    const clients = await allPages(
-      (after) => database.read(tenant.id, (queries) => listClients(queries, tenant.id, { after, limit: pageRows })),
-      (client) => client.clientId,
+    const found = await allPages(
+      (after) => database.read(tenant.id, (queries) => readUsed(queries, database.dialect, tenant, after)),
+      ({ client }) => client.clientId,
     );
+    const clients = found.toSorted((left, right) => (right.usedAt ?? '').localeCompare(left.usedAt ?? ''));
     administrator.print(
-      clients.map(({ clientId, name, type, tokenEndpointAuthMethod, enabled }) => ({
+      clients.map(({ client: { clientId, name, type, tokenEndpointAuthMethod, enabled }, usedAt }) => ({
         client_id: clientId,
         name,
         type,
         token_endpoint_auth_method: shownAuthMethod(tokenEndpointAuthMethod),
         enabled,
+        last_used_at: usedAt ?? null,
       })),
       table(
-        ['CLIENT ID', 'TYPE', 'AUTHENTICATION', 'STATE', 'NAME'],
-        clients.map((client) => [
+        ['CLIENT ID', 'TYPE', 'AUTHENTICATION', 'STATE', 'LAST USED', 'NAME'],
+        clients.map(({ client, usedAt }) => [
           client.clientId,
           client.type,
           shownAuthMethod(client.tokenEndpointAuthMethod),
           client.enabled ? 'enabled' : 'disabled',
+          usedAt ?? 'none known',
           client.name,
         ]),
       ),
     );
+  });
+}
+
+interface Used {
+  readonly client: Client;
+  readonly usedAt: string | undefined;
+}
+
+/** A page of clients, each with when it was last used. */
+async function readUsed(queries: Queries, dialect: Dialect, tenant: Tenant, after: string): Promise<readonly Used[]> {
+  const clients = await listClients(queries, tenant.id, { after, limit: pageRows });
+  const ids = clients.map(({ clientId }) => clientId);
+  const times = await listLastUses(queries, dialect, tenant.id, ids);
+  return clients.map((client) => {
+    const atMs = times.get(client.clientId);
+    return { client, usedAt: atMs === undefined ? undefined : new Date(atMs).toISOString() };
   });
 }
 

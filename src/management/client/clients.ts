@@ -13,7 +13,7 @@ import { actingOf, faultRefusal } from '../kind-endpoints.ts';
 import { answerSearched } from '../paging.ts';
 import { assignmentEndpoints } from '../people/assignments.ts';
 import { closed, dateTime, listAnswer, nullable, searchQuery } from '../schemas.ts';
-import { signedIn, withLastSignIn, withLastSignIns } from '../sign-in/last-sign-in.ts';
+import { usedClient, withLastSignIn, withLastSignIns } from '../sign-in/last-sign-in.ts';
 
 const fields = propertiesOf(clientFields);
 const changeBody = changeOf(fields);
@@ -44,7 +44,7 @@ const clientAnswer = Type.Object({
   ...madeBy,
   created_at: dateTime,
   updated_at: dateTime,
-  ...signedIn,
+  ...usedClient,
 });
 const clientKey = { kind: 'client', idName: 'client_id' } as const;
 const shownSecret = { client_secret: Type.Optional(Type.String()) };

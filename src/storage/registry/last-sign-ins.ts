@@ -1,5 +1,6 @@
-// When somebody last signed in, per person and per application: what lists show. Written a moment after the sign-in by the recorder in
-// src/audit/activity.ts, so that no sign-in waits for it; to the minute, because who opens ten applications in one is one write.
+// When somebody last signed in, per person and per application, and when a client last got a token: what lists show. Written a moment
+// later by the recorder in src/audit/activity.ts, so that nobody waits for it; to the minute, because who opens ten applications in one
+// is one write, and tokens to the hour.
 import { sql } from 'kysely';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
@@ -7,9 +8,12 @@ import { idIn } from '../engine/rows/id-list.ts';
 
 export type SignedInKind = 'user' | 'client' | 'service_provider';
 
+/** What a client does that no person need be at: tokens of every grant. */
+const clientUse = 'client_use';
+
 export interface LastSignInTable {
   tenant_id: TenantId;
-  /** A SignedInKind. */
+  /** A SignedInKind, or `client_use`. */
   kind: string;
   id: string;
   /** Epoch milliseconds. */
@@ -17,7 +21,7 @@ export interface LastSignInTable {
 }
 
 export interface LastSignIn {
-  readonly kind: SignedInKind;
+  readonly kind: SignedInKind | typeof clientUse;
   readonly id: string;
   readonly atMs: number;
 }
@@ -30,6 +34,8 @@ export interface SignIn {
 
 /** A time stored less than this before stays. */
 const exactMs = 60_000;
+/** The same for tokens. */
+export const usedOnceMs = 3_600_000;
 const rowsPerStatement = 1_000;
 
 /** Remembers the later of each; rows are written in one order everywhere, so that parallel writers cannot wait for each other in a circle. */
@@ -46,7 +52,9 @@ export async function noteSignIns(queries: Queries, tenant: TenantId, signIns: r
         on
           .columns(['tenant_id', 'kind', 'id'])
           .doUpdateSet({ at: sql`excluded.at` })
-          .where(sql<boolean>`last_sign_ins.at <= excluded.at - ${sql.lit(exactMs)}`),
+          .where(
+            sql<boolean>`last_sign_ins.at <= excluded.at - CASE excluded.kind WHEN ${sql.lit(clientUse)} THEN ${sql.lit(usedOnceMs)} ELSE ${sql.lit(exactMs)} END`,
+          ),
       )
       .execute();
 }
@@ -64,7 +72,21 @@ export async function listLastSignIns(
   return new Map(rows.map(({ id, at }) => [id, Number(at)]));
 }
 
+/** When clients last got a token or signed somebody in, of those of these ids where it is known. */
+export async function listLastUses(
+  queries: Queries,
+  dialect: Dialect,
+  tenant: TenantId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<{ id: string; at: number | string }>`SELECT id, max(at) AS at FROM last_sign_ins
+    WHERE tenant_id = ${tenant} AND kind IN ('client', ${sql.lit(clientUse)}) AND ${idIn(dialect, 'id', ids)} GROUP BY id`.execute(queries);
+  return new Map(rows.map(({ id, at }) => [id, Number(at)]));
+}
+
 /** What is gone was signed in to by nobody. */
 export async function forgetSignIns(queries: Queries, tenant: TenantId, kind: SignedInKind, id: string): Promise<void> {
-  await queries.deleteFrom('last_sign_ins').where('tenant_id', '=', tenant).where('kind', '=', kind).where('id', '=', id).execute();
+  const kinds = kind === 'client' ? [kind, clientUse] : [kind];
+  await queries.deleteFrom('last_sign_ins').where('tenant_id', '=', tenant).where('kind', 'in', kinds).where('id', '=', id).execute();
 }
