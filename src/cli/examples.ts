@@ -33,7 +33,7 @@ const examples: Readonly<Record<string, string>> = {
   'sign-in': 'sign-in "https://id.example.com/v1/idp/oidc/authorize?client_id=app&…" --user ada',
   explain: 'explain 01J8ZQ4W5V7K3M2N1P0R9S8T7X',
   'sign-ins': 'sign-ins --name grace@example.com --since 1h',
-  doctor: 'doctor --public-url https://id.example.com',
+  doctor: 'doctor --mail-to ada@example.com --sign-in',
   'config check': 'config check --json',
   contract: 'contract --json',
   'phone conformance': 'phone conformance --driver "node sdk/driver/node.ts"',

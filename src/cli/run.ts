@@ -40,7 +40,7 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
   events: async () => (await import('./events.ts')).eventsCommand,
   explain: async () => (await import('./explain.ts')).explainCommand,
   'sign-ins': async () => (await import('./sign-ins.ts')).signInsCommand,
-  doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,
   config: async () => (await import('./config-check.ts')).configCommand,
   contract: async () => (await import('./contract.ts')).contractCommand,
   'sign-in': async () => (await import('./sign-in.ts')).signInCommand,

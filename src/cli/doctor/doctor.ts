@@ -1,26 +1,34 @@
 // `gatehouse doctor`: looks at configuration, database, keys, clock, public URL, proxy and mail of a deployment, and names what
-// was expected and what was found. Exit 1 when a check fails.
+// was expected and what was found; sends a mail and signs in where it is asked to. Exit 1 when a check fails.
 import type { Command } from 'commander';
-import { checkDatabase, checkMail, checkPublicUrl, type Finding } from '../administration/deployment-checks.ts';
-import type { Config } from '../config.ts';
-import { openKeyRing } from '../crypto/key-ring.ts';
-import { redirectUriFault } from '../domain/client/client-uris.ts';
-import { userNameFault } from '../domain/people/user-name.ts';
-import { listWide } from '../platform/private-folder.ts';
-import { usesDataFolder } from '../server/open-store.ts';
-import type { Database } from '../storage/engine/database.ts';
-import { listStaleKeys, listUserNames } from '../storage/people/user-names.ts';
-import { listClients } from '../storage/registry/clients/clients.ts';
-import { listSigningKeys } from '../storage/registry/signing-keys.ts';
-import { listTenants, type StoredTenant } from '../storage/registry/tenants.ts';
-import { configOf } from './config-options.ts';
-import { CommandFailure } from './failure.ts';
-import { type Administrator, addCommonOptions, administer, allPages, type Options, pageRows } from './registry/administrator.ts';
+import { checkDatabase, checkMail, checkPublicUrl, type Finding } from '../../administration/deployment-checks.ts';
+import type { Config } from '../../config.ts';
+import { openKeyRing } from '../../crypto/key-ring.ts';
+import { redirectUriFault } from '../../domain/client/client-uris.ts';
+import { userNameFault } from '../../domain/people/user-name.ts';
+import { listWide } from '../../platform/private-folder.ts';
+import { usesDataFolder } from '../../server/open-store.ts';
+import type { Database } from '../../storage/engine/database.ts';
+import { listStaleKeys, listUserNames } from '../../storage/people/user-names.ts';
+import { listClients } from '../../storage/registry/clients/clients.ts';
+import { listSigningKeys } from '../../storage/registry/signing-keys.ts';
+import { listTenants, type StoredTenant } from '../../storage/registry/tenants.ts';
+import { configOf } from '../config-options.ts';
+import { CommandFailure, usage } from '../failure.ts';
+import { type Administrator, addCommonOptions, administer, allPages, type Options, pageRows } from '../registry/administrator.ts';
 
 const namesPerRead = 1000;
 
 export function doctorCommand(program: Command): void {
-  addCommonOptions(program.command('doctor').description('Check a deployment and say what is wrong')).action(async (options: Options) => {
+  const command = program
+    .command('doctor')
+    .description('Check a deployment and say what is wrong')
+    .option('--mail-to <address>', 'send a mail there too')
+    .option('--sign-in', 'sign in at the running server too, in a tenant made for it that goes with it');
+  addCommonOptions(command).action(async (options: Options) => {
+    const to = options['mailTo'];
+    if (to !== undefined && !/^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(String(to)))
+      throw usage(`--mail-to: expected an email address, found ${String(to)}`);
     const wide = listWideFiles(configOf(options)); // before it is opened: that makes them private
     await administer(options, async (administrator) => {
       const findings: Finding[] = [checkFiles(administrator.config, wide)];
@@ -28,6 +36,11 @@ export function doctorCommand(program: Command): void {
       findings.push(...(await checkDatabase(database, clock, placeOf(config))));
       for (const check of [checkKeys, checkUserNames, checkRedirectUris]) findings.push(...(await check(administrator)));
       findings.push(...(await checkPublicUrl(publicUrl, config.trustedProxies, clock)), await checkMail(config.smtpUrl, canMail));
+      if (to !== undefined || options['signIn'] === true) {
+        const { tryMail, trySignIn } = await import('./trials.ts');
+        if (to !== undefined) findings.push(await tryMail(config, publicUrl, String(to)));
+        if (options['signIn'] === true) findings.push(await trySignIn(administrator));
+      }
       administrator.print(
         { ok: findings.every((finding) => finding.ok), findings },
         findings.map(
