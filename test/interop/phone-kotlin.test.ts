@@ -30,6 +30,13 @@ if (kotlinPhone !== undefined) {
     assert.ok(ran.get('gatehouse.device.VectorsTest')! >= 124, lines.join('\n'));
   });
 
+  it('Kotlin SDK: each Kotlin block of its README was compiled against the installed SDK in an empty project', () => {
+    const readme = readFileSync(join(import.meta.dirname, '../../sdk-kotlin/README.md'), 'utf8');
+    const blocks = [...readme.matchAll(/^```kotlin\n([\s\S]*?)^```$/gm)].map(([, block]) => block);
+    assert.ok(blocks.length > 0);
+    assert.equal(readFileSync(`${kotlinPhone}.readme`, 'utf8'), blocks.join(''));
+  });
+
   it('Kotlin SDK: holds every rule of the conformance runner', async () => {
     const { code, out, error } = await runGatehouse(['phone', 'conformance', '--json', '--driver', `exec "${kotlinPhone}"`]);
     const { verdicts } = JSON.parse(out) as { readonly verdicts: readonly Verdict[] };
