@@ -153,7 +153,7 @@ export const eventTypes = defineEvents({
   'recovery.created': { since: '0.2.0', about: ['user'], data: { recovery: 'text', mailed: 'flag', told: 'number' }, when: 'A way back was made for a person who lost their phone.' },
   'recovery.revoked': { since: '0.2.0', about: ['user'], data: { recovery: 'text' }, when: 'A way back was taken away.' },
   'recovery.stopped': { since: '0.2.0', about: ['user'], data: { recovery: 'text', used: 'flag', devices: 'number', passkeys: 'number', sessions: 'number' }, when: 'A person said that a recovery was not theirs; what it brought is undone.' },
-  'recovery.used': { since: '0.2.0', about: ['user'], data: { recovery: 'text', devices: 'number', approvals: 'number' }, when: 'A person came back by a recovery.' },
+  'recovery.used': { since: '0.2.0', about: ['user'], data: { recovery: 'text', devices: 'number', approvals: 'number', sessions: 'number' }, when: 'A person came back by a recovery.' },
   'recovery_code.failed': { since: '0.2.0', about: ['login'], data: { ip: 'text' }, when: 'A wrong recovery code.' },
   'recovery_code.locked': { since: '0.2.0', about: ['login'], data: { ip: 'text' }, when: 'The last of the wrong recovery codes a sign-in may have.' },
   'recovery_code.used': { since: '0.2.0', about: ['user'], data: { remaining: 'number' }, when: 'A recovery code was used.' },

@@ -142,6 +142,7 @@ for (const database of databases)
     it('its use revokes the old phones and withdraws what waits on them; a new phone is added without asking an old one', async () => {
       const person = await newPerson();
       const old = await phoneOf(person);
+      const { visitor } = await openApp(server, 'account', managed, person.email);
       const login = await waitingSignIn(person);
       const pending = await jsonOf<{ readonly items: readonly Json[] }>(await old.get('/approvals'), 200);
       assert.equal(pending.items.length, 1);
@@ -155,8 +156,9 @@ for (const database of databases)
       );
       assert.deepEqual(rows, []);
       const [event] = await events('recovery.used', person);
-      const { devices, approvals } = event!['data'] as Json;
-      assert.deepEqual([devices, approvals], [1, 1]);
+      const { devices, approvals, sessions } = event!['data'] as Json;
+      assert.deepEqual([devices, approvals, sessions], [1, 1, 1]);
+      assert.equal((await visitor.page('')).status, 303, 'what the lost phone may have let in is over');
       const page = await textOf(await visitAs(cookieOf(used)), 200);
       assert.match(page, /id="recovered">Your old phones no longer work/);
       assert.doesNotMatch(page, /phone-added/);

@@ -83,7 +83,7 @@ export async function recover(
   });
 }
 
-/** What using the link ends, in the transaction that uses it: the old phones, what waits on them, and other links to add one. */
+/** What using the link ends, in the transaction that uses it: the old phones, what waits on them, what they let in, and other links to add one. */
 export async function endOldPhones(
   queries: Queries,
   { clock }: Pick<MailDeps, 'clock'>,
@@ -94,13 +94,15 @@ export async function endOldPhones(
   await endEnrollments(queries, tenant.id, userId);
   const devices = await revokeDevicesOfUser(queries, tenant.id, userId);
   const approvals = await withdrawApprovalsOfUser(queries, tenant.id, userId);
+  // Whoever has the phone may have signed in with it since; which sessions those are nobody can tell.
+  const sessions = await revokeGrantsOfUser(queries, tenant.id, userId, 'administrator');
   const actor = `user:${userId}`;
   const event = {
     actor,
     requestId,
     type: 'recovery.used',
     target: actor,
-    data: { recovery: id, devices: devices.length, approvals },
+    data: { recovery: id, devices: devices.length, approvals, sessions },
   } as const;
   await insertAuditEvent(queries, tenant.id, clock.nowMs(), event);
   for (const device of devices) {
