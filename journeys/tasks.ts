@@ -154,7 +154,6 @@ export const tasks: readonly Task[] = [
     name: 'Change how long access tokens live',
     clicksMax: 3,
     walk: async ({ press, type, sees, way }) => {
-      await press('Security & limits');
       await press('Tokens');
       await type('Lifetime of access tokens', String(10 + way.length));
       await press(/^Save/);

@@ -24,6 +24,7 @@ const things: Readonly<Record<string, string>> = {
   '/explain': 'events',
   '/activity': 'events',
   '/settings': 'settings',
+  '/settings/tokens': 'settings',
   '/mappings': 'settings',
   '/mail-server': 'sign-in',
   '/signing-keys': 'signing-keys',
@@ -42,7 +43,7 @@ export interface Allowed {
 
 const mayDoOf = ({ allowed }: Allowed, path: string, what: 'read' | 'write'): boolean => {
   const thing = things[path];
-  if (path === '/settings' && allowed.has(`sign-in:${what}`)) return true; // some of them
+  if (things[path] === 'settings' && path !== '/mappings' && allowed.has(`sign-in:${what}`)) return true; // some of them
   return thing === undefined || allowed.has(`${thing}:${what}`);
 };
 

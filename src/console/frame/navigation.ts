@@ -41,6 +41,7 @@ const pages: readonly ConsolePage[] = [
   { group: 'Activity', path: '/explain', name: 'Explain', icon: 'M11 18a7 7 0 100-14 7 7 0 000 14zM16 16l4.5 4.5' },
   { group: 'Activity', path: '/webhooks', name: 'Webhooks', icon: 'M4 20l7-7M14 4l6 6-4 1-3 3-1 4-6-6 4-1 3-3z' },
   { group: 'Activity', path: '/security-events', name: 'Security events', icon: 'M3 12h4l3-8 4 16 3-8h4' },
+  { group: 'Settings', path: '/settings/tokens', name: 'Tokens', icon: 'M4 8h16v8H4zM15 8v8M8 12h3' },
   { group: 'Settings', path: '/settings', name: 'Security & limits', icon: 'M4 7h9M17 7h3M15 5v4M4 17h3M11 17h9M9 15v4' },
   { group: 'Settings', path: '/custom-attributes', name: 'Attributes', icon: 'M4 4h8l8 8-8 8-8-8zM8 8h.01' },
   { group: 'Settings', path: '/mappings', name: 'Claims & attributes', icon: 'M4 6h6M4 18h6M14 6h6M14 18h6M10 6c4 0 0 12 4 12' },
