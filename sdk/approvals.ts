@@ -10,6 +10,8 @@ export interface Approval {
   readonly binding_message: string | null;
   readonly scopes: readonly string[];
   readonly initiated: Readonly<Record<string, unknown>>;
+  /** Of `device_add`: what is to be added. */
+  readonly device?: { readonly platform: string | null; readonly name: string | null; readonly model: string | null };
   readonly match: { readonly required: boolean; readonly digits: number };
   readonly expires_at: string;
   readonly context_sha256: string;

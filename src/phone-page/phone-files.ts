@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
 
@@ -19,6 +19,8 @@ export interface PhoneFiles {
 const appFolder = join(import.meta.dirname, 'app');
 const sdkFolder = join(import.meta.dirname, '..', '..', 'sdk');
 const extension = extname(import.meta.filename);
+/** What pages of the console call a browser by, too. */
+const wordsFile = join(import.meta.dirname, '..', 'pages', `browser-words${extension}`);
 const workerFile = `worker${extension}`;
 /** Loaded with the camera only. */
 export const scannerFile = 'app/scan-worker.js';
@@ -42,6 +44,7 @@ function readFiles(): PhoneFiles {
     for (const file of readdirSync(files).sort())
       if (file.endsWith(extension) && !file.endsWith('.d.ts') && !elsewhere.has(file))
         texts.set(`${folder}/${nameOf(file)}`, toScript(readFileSync(join(files, file), 'utf8')));
+  texts.set(`app/${nameOf(basename(wordsFile))}`, toScript(readFileSync(wordsFile, 'utf8')));
   const modules = [...texts.keys()].filter((name) => name !== scannerFile && name !== `app/${nameOf(workerFile)}`);
   for (const file of readerFiles) texts.set(`qr/${file}`, readFileSync(new URL(file, import.meta.resolve('qr')), 'utf8'));
   const worker = texts.get(`app/${nameOf(workerFile)}`) ?? '';
@@ -75,6 +78,7 @@ function toScript(source: string): string {
   const script = extension === '.ts' ? stripTypeScriptTypes(source) : source;
   return script
     .replaceAll("'../../../sdk/", "'../sdk/")
+    .replaceAll("'../../pages/", "'./")
     .replaceAll("'qr/", "'../qr/")
     .replace(/(from '\.[^']+)\.ts'/g, "$1.js'");
 }

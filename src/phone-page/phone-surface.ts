@@ -3,7 +3,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { bodyBytesMax } from '../contract/limits.ts';
-import { negotiateLanguage } from '../domain/language.ts';
+import { type Language, negotiateLanguage } from '../domain/language.ts';
+import { standardScopes } from '../domain/oidc/standard-scopes.ts';
+import { organizationScope, organizationsScope } from '../domain/organizations/tenant-organizations.ts';
 import type { Services } from '../http/services.ts';
 import { registerSurface } from '../http/surface.ts';
 import { accentOf, brandMark, brandVariables } from '../pages/brand.ts';
@@ -11,6 +13,7 @@ import { styleSheet } from '../pages/style-sheet.ts';
 import { html, trusted } from '../platform/html.ts';
 import { randomId } from '../platform/random.ts';
 import { readStyleFile } from '../platform/style-file.ts';
+import { pageTextsOf, scopeText } from '../texts/pages/page-texts.ts';
 import { phonePageTexts } from '../texts/phone-page-texts.ts';
 import { loadPhoneFiles, type PhoneFiles, scannerFile } from './phone-files.ts';
 import { iconSizes, phoneIcon } from './phone-icon.ts';
@@ -62,7 +65,7 @@ ${files.modules.map((name) => html`<link rel="modulepreload" href="${address(nam
 <main>
 <header>${brandMark(tenant)}</header>
 <p id="said" role="status"></p>
-<div id="app" data-base-url="${tenant.baseUrl}" data-tenant="${tenant.name}" data-worker="${home}/worker.js?v=${files.hash}" data-scanner="${address(scannerFile)}"></div>
+<div id="app" data-base-url="${tenant.baseUrl}" data-tenant="${tenant.name}" data-worker="${home}/worker.js?v=${files.hash}" data-scanner="${address(scannerFile)}" data-scopes="${JSON.stringify(scopesInWords(language))}"></div>
 <noscript><p>${phonePageTexts[language].needsScript}</p></noscript>
 </main>
 <script type="module" src="${address('app/main.js')}"></script>
@@ -70,6 +73,12 @@ ${files.modules.map((name) => html`<link rel="modulepreload" href="${address(nam
 </html>`;
   return reply.headers(headersOf(home, files, nonce)).send(`<!doctype html>\n${page.markup}\n`);
 }
+
+/** As the page that asks for consent says them. */
+const scopesInWords = (language: Language): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...standardScopes, organizationScope, organizationsScope].map((scope) => [scope, scopeText(pageTextsOf(language), scope)]),
+  );
 
 // Scripts come from the app's own address alone, and no text becomes markup or code; one policy names the workers.
 function headersOf(home: string, files: PhoneFiles, nonce: string): Readonly<Record<string, string>> {

@@ -5,6 +5,7 @@ import { areWebPhonesAllowed } from '../domain/device/web-phones.ts';
 import type { Language } from '../domain/language.ts';
 import { type LoginMethod, passkeyMethod } from '../domain/sign-in/login-methods.ts';
 import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
+import type { Tenant } from '../domain/tenant/tenant.ts';
 import { icons } from '../pages/icons.ts';
 import { type Html, html, withoutDirectionControls } from '../platform/html.ts';
 import { hasSeenThePage } from '../storage/sign-in/approvals.ts';
@@ -209,13 +210,18 @@ ${factsOf(context)}
   };
 }
 
+/** Whether phones open links of the tenant in an app of its own. */
+const hasApp = ({ settings: { app_links: links } }: Tenant): boolean => links.apple.length + links.android.length > 0;
+
 function numberAndCode({ login, messages, language, scan }: LoginView): Html {
   const { approval_claimed_by: claimedBy, approval_claimed_as: claimedAs } = login.row;
   if (claimedBy !== null && hasSeenThePage(claimedAs))
     return html`<div class="badge">${icons.phone}</div><p class="lead">${messages.scannedText}</p>`;
   const link =
     scan &&
-    html`<p class="scan">${messages.scanText}</p>${scan.image}<a class="button link" id="open-app" href="${scan.uri}">${messages.openApp}</a>${
+    html`<p class="scan">${messages.scanText}</p>${scan.image}${
+      hasApp(login.tenant) && html`<a class="button link" id="open-app" href="${scan.uri}">${messages.openApp}</a>`
+    }${
       areWebPhonesAllowed(login.tenant) &&
       html`<a class="button link" id="in-browser" target="_blank" href="${scan.uri.replace('/scan#', '/phone#')}">${phonePageTexts[language].approve}</a>`
     }`;

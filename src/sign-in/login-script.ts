@@ -11,6 +11,6 @@ const see=s=>{if(!done&&s!==was){done=true;clearInterval(timer);location.replace
 const poll=()=>{if(!timer)timer=setInterval(()=>fetch(path+'/status',{headers:{accept:'application/json'}}).then(r=>r.json()).then(b=>see(b.state||'expired'),()=>{}),2000)};
 if(window.EventSource){const es=new EventSource(path+'/events');es.addEventListener('state',e=>{const s=JSON.parse(e.data).state;if(s!==was)es.close();see(s)});es.onerror=()=>{if(es.readyState===2)poll()}}else poll();
 const renew=()=>{if(!d.hidden&&!done&&d.querySelector('.qr'))fetch(path,{headers:{accept:'text/html'}}).then(r=>r.text()).then(t=>{const n=new DOMParser().parseFromString(t.slice(t.indexOf('<main')),'text/html'),[code,link,own,wait]=['.qr','#open-app','#in-browser','#wait'].map(s=>[d.querySelector(s),n.querySelector(s)]);
-if(code[1]){code[0].replaceWith(code[1]);link[0].href=link[1].href;if(own[0]&&own[1])own[0].href=own[1].href}else if(wait[1])wait[0].replaceWith(wait[1])},()=>{})};
+if(code[1]){code[0].replaceWith(code[1]);if(link[0]&&link[1])link[0].href=link[1].href;if(own[0]&&own[1])own[0].href=own[1].href}else if(wait[1])wait[0].replaceWith(wait[1])},()=>{})};
 setInterval(renew,20000);d.addEventListener('visibilitychange',renew)}
 })();`;

@@ -26,7 +26,11 @@ if (hasChromium)
     let redirectUri: string;
     before(async () => {
       server = await startTestServer('sqlite');
-      await changeSettings(server, { ...unlimited, login_methods: ['phone', 'email_pin'] });
+      await changeSettings(server, {
+        ...unlimited,
+        login_methods: ['phone', 'email_pin'],
+        app_links: { apple: ['ABCDE12345.com.example.app'] },
+      });
       tenant = await rootTenant(server.gatehouse.services);
       callback = createServer((_request, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end('client'));
       await new Promise<void>((resolve) => callback.listen(0, '127.0.0.1', resolve));

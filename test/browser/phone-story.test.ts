@@ -15,6 +15,7 @@ import {
   type OpenedPhone,
   openPhoneBench,
   type PhoneBench,
+  readResult,
   takeInvitation,
   tap,
   unfold,
@@ -56,7 +57,8 @@ if (hasChromium)
         return page;
       };
       const numberOn = async (page: Page): Promise<string> => (await page.textContent('#approve-number')) ?? '';
-      const codeOn = async (page: Page): Promise<string> => (await page.getAttribute('#open-app', 'href')) ?? '';
+      const codeOn = async (page: Page): Promise<string> =>
+        ((await page.getAttribute('#in-browser', 'href')) ?? '').replace('/phone#', '/scan#');
       const transferred = async (page: Page): Promise<number> => {
         const sizes = (await page.evaluate(
           `performance.getEntriesByType('resource').map((entry) => entry.transferSize)`,
@@ -93,6 +95,9 @@ if (hasChromium)
         await bench.look(page, 'approval');
         await tap(page, texts.approve);
         await first.waitForURL(/\/account/);
+        await bench.look(page, 'approved');
+        await readResult(page, texts.approved);
+        await bench.look(page, 'home');
 
         const second = await atDesktop();
         bench.camera.show(await codeOn(second));
@@ -103,6 +108,7 @@ if (hasChromium)
         await page.getByLabel(texts.number).fill(await numberOn(second)); // another screen's code spares no number
         await tap(page, texts.approve);
         await second.waitForURL(/\/account/);
+        await readResult(page, texts.approved);
 
         const third = await atDesktop();
         await page.getByLabel(texts.number).waitFor();
@@ -110,7 +116,10 @@ if (hasChromium)
         await bench.look(page, 'deny');
         await tap(page, texts.notMe);
         await heading(third, 'The request was declined');
+        await readResult(page, texts.denied);
         await unfold(page, texts.activity);
+        await page.getByText(` · ${texts.denied}`).waitFor();
+        assert.equal(await page.getByText(` · ${texts.approved}`).count(), 2);
         assert.deepEqual(seen, []);
         for (const opened of [first, second, third, page]) await opened.context().close();
       });

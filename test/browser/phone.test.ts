@@ -10,6 +10,7 @@ import { createAccountTenant, createPerson } from '../support/account.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, type TestUser } from '../support/enrolled-phone.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Managed } from '../support/management.ts';
 import { assertAccessible, openWatched, phoneView } from '../support/page-check.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -59,6 +60,11 @@ if (hasChromium)
         const first = await ask(person);
         await page.getByLabel(texts.number).fill(first.number);
         await assertAccessible(page, 'approval');
+        const shown = await page.innerText('#app');
+        for (const part of ['Chrome on Windows', '192.0.2.7', texts.scopes, 'see your name and profile', texts.asksSignIn])
+          assert.ok(shown.includes(part), `${part}: ${shown}`);
+        assert.doesNotMatch(shown, /Mozilla|AppleWebKit/);
+        assert.equal(await page.getByText(texts.ready, { exact: true }).count(), 0, 'the request alone is on the screen');
         const sizes = await Promise.all(
           [texts.approve, texts.deny].map((name) => page.getByRole('button', { name, exact: true }).boundingBox()),
         );
@@ -70,6 +76,9 @@ if (hasChromium)
         await tap(page, texts.approve);
         await readResult(page, texts.approved);
         assert.deepEqual(await stored(person, first.id), ['approved', 'phone_web']);
+        await heading(page, texts.ready);
+        await page.getByText(texts.lastUsed('')).waitFor();
+        await page.getByText(texts.notificationsOff).waitFor();
 
         const second = await ask(person);
         await denyAs(page, texts.mistake);
@@ -97,6 +106,7 @@ if (hasChromium)
         await page.getByText(texts.offline).waitFor({ state: 'hidden' });
 
         await unfold(page, texts.thisPhone);
+        await eventually(async () => (await page.getByLabel(texts.name).inputValue()) === texts.browser, 'the name of the phone');
         await assertAccessible(page, 'this phone');
         await tap(page, texts.remove);
         await heading(page, texts.removeQuestion);

@@ -82,6 +82,8 @@ export async function enrolIn(
   await takeInvitation(page, look);
 }
 
+const windows = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
+
 /** A sign-in that waits for the person. */
 export async function askPerson(
   server: TestServer,
@@ -98,6 +100,8 @@ export async function askPerson(
       withNumber: true,
       lifetimeSeconds: 300,
       initiatedIp: '192.0.2.7',
+      initiatedUserAgent: windows,
+      scope: 'openid profile',
     }),
   );
   assert.ok(made.ok);

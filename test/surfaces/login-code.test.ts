@@ -300,6 +300,8 @@ for (const database of databases) {
 
     it('the page shows the code while nobody has scanned it, for people nobody knows too', async () => {
       const login = await waiting();
+      assert.doesNotMatch(await (await login.page()).text(), /id="open-app"/); // there is no app to open
+      await changeSettings(server, { ...open, app_links: { apple: ['ABCDE12345.com.example.app'] } });
       const decoy = await (await (await waiting(`nobody${people}@example.com`)).page()).text();
       const page = await (await login.page()).text();
       for (const markup of [page, decoy]) {

@@ -1,7 +1,7 @@
-// What a User-Agent is called by people (first-party/browser-words.ts).
+// What a User-Agent is called by people (pages/browser-words.ts).
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { browserWords } from '../../src/first-party/browser-words.ts';
+import { browserWords } from '../../src/pages/browser-words.ts';
 
 const webKit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 

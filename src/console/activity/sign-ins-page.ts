@@ -2,7 +2,7 @@
 // it; the same on the page of a person.
 import type { FastifyReply } from 'fastify';
 import { table } from '../../first-party/app-page.ts';
-import { browserWords } from '../../first-party/browser-words.ts';
+import { browserWords } from '../../pages/browser-words.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { text } from '../cells.ts';
 import { badge, emptyState, shownTime } from '../console-page.ts';

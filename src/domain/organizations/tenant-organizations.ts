@@ -2,7 +2,7 @@
 // roles give; and what tokens say of the one somebody signed in for. Pure.
 import type { SignInRule } from './sign-in-rule.ts';
 
-const organizationScope = 'organization';
+export const organizationScope = 'organization';
 export const organizationsScope = 'organizations';
 
 /** The scopes of sign-in that a tenant has which has organisations, and what each opens. */

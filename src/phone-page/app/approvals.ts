@@ -1,8 +1,9 @@
 // What waits for the person, asked for while somebody looks: who asks, from where, and a tap for yes or no. Nothing is approved
 // without one, and approving has the browser verify its person.
 import type { Approval, DenyReason } from '../../../sdk/device.ts';
-import { phone, say, tenantName, texts } from './context.ts';
-import { type Child, found, h } from './dom.ts';
+import { browserNames } from '../../pages/browser-words.ts';
+import { baseUrl, phone, say, scopesInWords, showRequestsAlone, tenantName, texts, timeOf } from './context.ts';
+import { type Child, h } from './dom.ts';
 import { attempt } from './enrolment.ts';
 
 const waitSeconds = 25;
@@ -10,32 +11,41 @@ const retryMs = 5000;
 
 let polling: AbortController | undefined;
 
-/** The list, kept up to date until it leaves the page. `claimed`: the one whose page is another tab of this browser. */
-export function approvalList(onRevoked: () => void, claimed?: string): HTMLElement {
-  const list = h(
-    'section',
-    { 'aria-labelledby': 'waiting' },
-    h('h2', { id: 'waiting' }, texts.waiting),
-    h('p', { class: 'muted' }, texts.nothingWaits),
-  );
+/**
+ * The list, kept up to date until it leaves the page. `claimed`: the one whose page is another tab of this browser. `home` is what
+ * stands there while nothing waits, made anew after each decision.
+ */
+export function approvalList(onRevoked: () => void, home: () => HTMLElement, claimed?: string): HTMLElement {
+  const list = h('section', { id: 'requests', 'aria-live': 'polite' }, home());
   polling?.abort();
   polling = new AbortController();
-  void follow(list, polling.signal, onRevoked, claimed);
+  void follow(list, polling.signal, { onRevoked, home, claimed });
   return list;
+}
+
+interface Around {
+  readonly onRevoked: () => void;
+  readonly home: () => HTMLElement;
+  readonly claimed: string | undefined;
 }
 
 /** What became of a request stays until somebody has read it: its card, told apart from those that wait. */
 const isDecided = (box: HTMLElement): boolean => box.dataset['decided'] === 'yes';
 
-async function follow(list: HTMLElement, signal: AbortSignal, onRevoked: () => void, claimed: string | undefined): Promise<void> {
+async function follow(list: HTMLElement, signal: AbortSignal, { onRevoked, home, claimed }: Around): Promise<void> {
   let cards = new Map<string, HTMLElement>();
   let first = true;
   const render = (next: Map<string, HTMLElement>): void => {
-    if ([...next.keys()].join() !== [...cards.keys()].join())
-      list.replaceChildren(found(list, 'h2'), ...(next.size === 0 ? [h('p', { class: 'muted' }, texts.nothingWaits)] : next.values()));
+    if ([...next.keys()].join() !== [...cards.keys()].join()) list.replaceChildren(...(next.size === 0 ? [home()] : next.values()));
+    showRequestsAlone(next.size > 0);
     cards = next;
   };
-  const dismiss = (box: HTMLElement): void => render(new Map([...cards].filter(([, one]) => one !== box)));
+  // A list that was asked for before one of these was decided may have it still.
+  const dismissed = new Set<string>();
+  const dismiss = (box: HTMLElement): void => {
+    for (const [key, one] of cards) if (one === box) dismissed.add(key);
+    render(new Map([...cards].filter(([key]) => !dismissed.has(key))));
+  };
   watchConnection(signal);
   while (!signal.aborted) {
     try {
@@ -46,7 +56,7 @@ async function follow(list: HTMLElement, signal: AbortSignal, onRevoked: () => v
       const newest = items.toSorted((left, right) => startedAt(right).localeCompare(startedAt(left)));
       const before = waiting(cards);
       const decided = [...cards].filter(([, box]) => isDecided(box));
-      const asked = newest.filter((item) => !decided.some(([key]) => key === item.context_sha256));
+      const asked = newest.filter(({ context_sha256: key }) => !dismissed.has(key) && !decided.some(([known]) => known === key));
       render(
         new Map([
           ...decided,
@@ -78,7 +88,6 @@ function watchConnection(signal: AbortSignal): void {
 }
 
 function card(approval: Approval, isClaimed: boolean, dismiss: (box: HTMLElement) => void): HTMLElement {
-  const { at, ip, user_agent: agent } = approval.initiated;
   const numberId = `number-${approval.id}`;
   const number = h('input', {
     id: numberId,
@@ -91,7 +100,8 @@ function card(approval: Approval, isClaimed: boolean, dismiss: (box: HTMLElement
   const gone = (text: string): void => {
     box.dataset['decided'] = 'yes';
     const read = h('button', { class: 'plain', type: 'button', click: () => dismiss(box) }, texts.next);
-    box.replaceChildren(h('h3', {}, requesterOf(approval)), h('p', { role: 'status' }, text), read);
+    box.replaceChildren(askerOf(approval), h('p', { role: 'status' }, text), read);
+    read.focus();
   };
   const approve = (event: Event): void => {
     event.preventDefault();
@@ -111,13 +121,60 @@ function card(approval: Approval, isClaimed: boolean, dismiss: (box: HTMLElement
     h('div', { class: 'row' }, h('button', { class: 'choice' }, texts.approve), deny),
   );
   box.append(
-    h('h3', {}, requesterOf(approval)),
-    h('p', {}, approval.binding_message ?? ''),
-    h('p', { class: 'muted' }, [new Date(String(at)).toLocaleTimeString(), ip, agent].filter((part) => part).join(' · ')),
+    askerOf(approval),
+    ...(approval.binding_message === null ? [] : [h('p', { class: 'lead' }, approval.binding_message)]),
+    factsOf(approval),
+    ...scopesOf(approval),
     form,
   );
   return box;
 }
+
+const asks: Readonly<Record<Approval['type'], string>> = {
+  oidc_login: texts.asksSignIn,
+  saml_login: texts.asksSignIn,
+  ciba: texts.asksApproval,
+  device_add: texts.asksDevice,
+};
+
+/** Who asks, with their picture, and for what. */
+function askerOf(approval: Approval): HTMLElement {
+  const name = requesterOf(approval);
+  const logo = String(approval.client?.['logo_uri'] ?? '');
+  // Pictures that were uploaded here; nothing is loaded from elsewhere.
+  const picture = logo.startsWith(`${baseUrl}/assets/`)
+    ? h('img', { src: logo, alt: '' })
+    : h('span', { class: 'mark', 'aria-hidden': 'true' }, [...name][0]?.toUpperCase());
+  return h('div', { class: 'asker' }, picture, h('div', {}, h('h1', {}, name), h('p', { class: 'muted' }, asks[approval.type])));
+}
+
+/** What was asked with, from where, when, and what is to be added. */
+function factsOf({ initiated: { at, ip, user_agent: agent }, device }: Approval): HTMLElement {
+  const added = [...new Set([device?.name, device?.model])].filter((part) => part).join(' · ');
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    [texts.factDevice, added],
+    [texts.factBrowser, typeof agent === 'string' ? browserOf(agent) : undefined],
+    [texts.factAddress, typeof ip === 'string' ? ip : undefined],
+    [texts.factTime, timeOf(String(at))],
+  ];
+  const rows = facts.filter(([, value]) => value).map(([term, value]) => h('div', {}, h('dt', {}, term), h('dd', {}, value)));
+  return h('dl', { class: 'facts' }, ...rows);
+}
+
+function browserOf(agent: string): string {
+  const names = browserNames(agent);
+  if (names === undefined) return texts.unknownBrowser;
+  return names.system === undefined ? names.browser : texts.browserOn(names.browser, names.system);
+}
+
+/** What the application gets, in words; what everybody who signs in gives is not said. */
+function scopesOf({ scopes }: Approval): readonly HTMLElement[] {
+  const told = scopes.filter((scope) => scope !== 'openid');
+  if (told.length === 0) return [];
+  return [h('p', { class: 'muted' }, texts.scopes), h('ul', { class: 'scopes' }, ...told.map((scope) => h('li', {}, wordsOf(scope))))];
+}
+
+const wordsOf = (scope: string): string => (Object.hasOwn(scopesInWords, scope) ? scopesInWords[scope]! : scope);
 
 const reasons: readonly (readonly [DenyReason, string])[] = [
   ['not_me', texts.notMe],

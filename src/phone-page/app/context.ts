@@ -11,6 +11,8 @@ const root = found<HTMLElement>(document, '#app');
 export const baseUrl = root.dataset['baseUrl'] ?? '';
 export const tenantName = root.dataset['tenant'] ?? '';
 export const texts: Texts = textsOf(page.lang);
+/** What standard scopes are called; others are shown as they are. */
+export const scopesInWords = JSON.parse(root.dataset['scopes'] ?? '{}') as Readonly<Record<string, string>>; // as the page writes it
 
 const store = indexedDbStore<PhoneState>('phone');
 const vault = createBrowserVault({ site: tenantName, person: tenantName });
@@ -30,6 +32,15 @@ export async function persons(): Promise<readonly Account[]> {
   return (await listAccounts(store)).filter((account) => account.baseUrl === baseUrl);
 }
 
+/** A moment as this phone's person reads it, with the day where it is not today's. */
+export function timeOf(at: string): string {
+  const date = new Date(at);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday
+    ? date.toLocaleTimeString(page.lang, { timeStyle: 'short' })
+    : date.toLocaleString(page.lang, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
 /** How a person is called on the screen. */
 export function nameOf(account: Account): string {
   const user = (account.user ?? {}) as Readonly<Record<string, string | null | undefined>>; // what the enrolment answered
@@ -39,7 +50,13 @@ export function nameOf(account: Account): string {
 
 /** Shows one screen and moves the reader's focus to it. */
 export function show(...children: readonly (Node | string)[]): void {
+  showRequestsAlone(false);
   root.replaceChildren(...children);
+}
+
+/** A screen of requests alone, or the home around their list. */
+export function showRequestsAlone(areAlone: boolean): void {
+  root.toggleAttribute('data-asked', areAlone);
 }
 
 /** A line the reader is told at once. */

@@ -23,7 +23,7 @@ export function linkBox(done: (wish?: Wish) => void, isMain: boolean): HTMLEleme
   };
   const form = h('form', { submit: paste }, h('label', { for: 'link' }, texts.link), input, h('button', { class: 'plain' }, texts.open));
   const scan = h('button', { click: () => void scanned(done), ...(isMain ? {} : { class: 'plain' }) }, texts.scan);
-  return h('div', {}, scan, h('details', { open: isMain }, h('summary', {}, texts.paste), form));
+  return h('div', { id: 'scan' }, scan, h('details', { open: isMain }, h('summary', {}, texts.paste), form));
 }
 
 async function scanned(done: (wish?: Wish) => void): Promise<void> {

@@ -2,12 +2,12 @@
 // decides nothing; every decision is a tap.
 import type { Account } from '../../../sdk/state.ts';
 import { approvalList, requesterOf } from './approvals.ts';
-import { choose, nameOf, persons, phone, say, show, texts } from './context.ts';
-import { found, h } from './dom.ts';
+import { choose, nameOf, persons, phone, say, show, texts, timeOf } from './context.ts';
+import { type Child, found, h } from './dom.ts';
 import { attempt, showDraft, showInvitation } from './enrolment.ts';
 import { installButton } from './install.ts';
 import { linkBox, showSignIn, type Wish, wishOfAddress } from './links.ts';
-import { keepSubscribed, notificationsButton } from './notifications.ts';
+import { keepSubscribed, notificationsState } from './notifications.ts';
 import { renewKey, renewOldKey } from './renewal.ts';
 import { registerServiceWorker } from './trusted.ts';
 
@@ -33,11 +33,27 @@ async function showCurrent(wish?: Wish, claimed?: string): Promise<void> {
   void renewOldKey(phone()).then(() => keepSubscribed(phone()));
   show(
     h('h1', {}, nameOf(account)),
-    ...[notificationsButton(phone())].filter((button) => button !== undefined),
-    approvalList(() => again(), claimed),
+    approvalList(() => again(), home, claimed),
     linkBox(again, false),
-    await history(),
+    history(),
     await ownPhone(account),
+  );
+}
+
+/** While nothing waits: that all is well, when this phone was last used, and whether it is told of what comes. */
+function home(): HTMLElement {
+  const used = h('li', {}, '…');
+  const tell = async (): Promise<void> => {
+    const [last] = (await phone().activity(10)).filter((item) => item.by_this_device);
+    used.textContent = last === undefined ? texts.notUsed : texts.lastUsed(timeOf(last.at));
+  };
+  void tell().catch(() => used.remove());
+  return h(
+    'div',
+    {},
+    h('h2', { id: 'ready' }, texts.ready),
+    h('p', { class: 'muted' }, texts.nothingWaits),
+    h('ul', {}, used, ...notificationsState(phone())),
   );
 }
 
@@ -48,11 +64,11 @@ async function ownPhone(account: Account): Promise<HTMLElement> {
     choose(deviceId);
     again();
   };
-  return h(
-    'details',
-    {},
-    h('summary', {}, texts.thisPhone),
-    nameForm(),
+  const own = h('div', {});
+  return foldedUntilOpened(
+    texts.thisPhone,
+    () => own.replaceChildren(nameForm()),
+    own,
     installButton(),
     h('button', { class: 'plain', click: () => void letIn() }, texts.letIn),
     h('button', { class: 'plain', click: () => void attempt(() => renewKey(phone())) }, texts.renewKey),
@@ -68,30 +84,41 @@ const letIn = (): Promise<void> =>
     say(texts.letInNow);
   });
 
-async function history(): Promise<HTMLElement> {
-  const items = await phone()
-    .activity(10)
-    .catch(() => []);
-  const lines = items.map((item) =>
-    h(
-      'li',
-      {},
-      `${new Date(item.at).toLocaleString()} · ${requesterOf(item)} · ${item.state === 'approved' ? texts.approved : texts.denied}`,
-    ),
-  );
-  return h('details', {}, h('summary', {}, texts.activity), h('ul', {}, ...lines));
+/** Asked for whenever it is opened. */
+function history(): HTMLElement {
+  const list = h('ul', {});
+  const load = async (): Promise<void> => {
+    const lines = (await phone().activity(10)).map((item) =>
+      h('li', {}, `${timeOf(item.at)} · ${requesterOf(item)} · ${item.state === 'approved' ? texts.approved : texts.denied}`),
+    );
+    list.replaceChildren(...lines);
+  };
+  return foldedUntilOpened(texts.activity, () => void load().catch(() => undefined), list);
+}
+
+/** A part of the home that asks for what it shows whenever it is opened. */
+function foldedUntilOpened(title: string, opened: () => void, ...children: readonly Child[]): HTMLElement {
+  const details = h('details', {}, h('summary', {}, title), ...children) as HTMLDetailsElement;
+  details.addEventListener('toggle', () => void (details.open && opened()));
+  return details;
 }
 
 function nameForm(): HTMLElement {
   const rename = (event: Event): void => {
     event.preventDefault();
-    const name = found<HTMLInputElement>(document, '#name').value.trim();
+    const given = found<HTMLInputElement>(document, '#name').value.trim();
     void attempt(async () => {
-      await phone().rename(name);
+      await phone().rename(given);
       say(texts.renamed);
     });
   };
-  const input = h('input', { id: 'name', required: true, maxlength: '100', autocomplete: 'off' });
+  const input = h('input', { id: 'name', required: true, maxlength: '100', autocomplete: 'off' }) as HTMLInputElement;
+  void phone()
+    .self()
+    .then(({ name }) => {
+      if (input.value === '') input.value = String(name ?? '');
+    })
+    .catch(() => undefined); // without a connection
   return h('form', { submit: rename }, h('label', { for: 'name' }, texts.name), input, h('button', { class: 'plain' }, texts.rename));
 }
 

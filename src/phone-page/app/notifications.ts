@@ -7,17 +7,23 @@ import { h } from './dom.ts';
 
 const canBePushed = (): boolean => 'PushManager' in globalThis && 'Notification' in globalThis && 'serviceWorker' in navigator;
 
-/** A button while the person has neither allowed nor forbidden it. */
-export function notificationsButton(phone: Device): HTMLElement | undefined {
-  if (!canBePushed() || Notification.permission !== 'default') return undefined;
+/** Whether this phone is told of what waits; with a button while the person has neither allowed nor forbidden it. */
+export function notificationsState(phone: Device): readonly HTMLElement[] {
+  if (!canBePushed()) return [];
+  const state = h('li', {});
+  const tell = (): void => {
+    state.textContent = Notification.permission === 'granted' ? texts.notificationsOn : texts.notificationsOff;
+  };
   const ask = async (): Promise<void> => {
     const permission = await Notification.requestPermission();
     if (permission !== 'default') button.remove();
+    tell();
     await keepSubscribed(phone);
     say(permission === 'granted' ? texts.notified : '');
   };
   const button = h('button', { class: 'plain', click: () => void ask() }, texts.notify);
-  return button;
+  tell();
+  return Notification.permission === 'default' ? [state, h('li', { class: 'act' }, button)] : [state];
 }
 
 /** Tells the server where this browser is pushed to, when it allows that and the server does not know. What fails is tried at the next visit. */

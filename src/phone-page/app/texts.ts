@@ -1,4 +1,6 @@
 // What the web phone says, in four languages.
+import { fr } from './texts-fr.ts';
+import { ja } from './texts-ja.ts';
 
 export interface Texts {
   readonly setUp: string;
@@ -17,9 +19,24 @@ export interface Texts {
   readonly pinTitle: string;
   readonly otherDevice: string;
   readonly otherDeviceLead: string;
-  readonly waiting: string;
+  readonly ready: string;
   readonly nothingWaits: string;
+  readonly lastUsed: (when: string) => string;
+  readonly notUsed: string;
+  readonly notificationsOn: string;
+  readonly notificationsOff: string;
   readonly newDevice: string;
+  /** What is asked, below the name of who asks. */
+  readonly asksSignIn: string;
+  readonly asksApproval: string;
+  readonly asksDevice: string;
+  readonly factBrowser: string;
+  readonly factAddress: string;
+  readonly factTime: string;
+  readonly factDevice: string;
+  readonly browserOn: (browser: string, system: string) => string;
+  readonly unknownBrowser: string;
+  readonly scopes: string;
   readonly number: string;
   readonly approve: string;
   readonly deny: string;
@@ -93,7 +110,21 @@ const en: Texts = {
   pinTitle: 'Type the code we mailed you',
   otherDevice: 'Approve this on your other device',
   otherDeviceLead: 'Type this number there.',
-  waiting: 'Waiting for you',
+  ready: 'Ready',
+  lastUsed: (when) => `Last used ${when}`,
+  notUsed: 'Not used yet',
+  notificationsOn: 'Notifications are on.',
+  notificationsOff: 'Notifications are off.',
+  asksSignIn: 'wants to sign you in',
+  asksApproval: 'asks you to agree',
+  asksDevice: 'asks to approve your sign-ins from now on',
+  factBrowser: 'With',
+  factAddress: 'From',
+  factTime: 'When',
+  factDevice: 'Device',
+  browserOn: (browser, system) => `${browser} on ${system}`,
+  unknownBrowser: 'A program we do not know',
+  scopes: 'It may then',
   nothingWaits: 'Nothing waits.',
   newDevice: 'A new device',
   number: 'Number on the other screen',
@@ -171,7 +202,21 @@ const de: Texts = {
   pinTitle: 'Geben Sie den Code aus unserer E-Mail ein',
   otherDevice: 'Bestätigen Sie auf Ihrem anderen Gerät',
   otherDeviceLead: 'Geben Sie dort diese Zahl ein.',
-  waiting: 'Wartet auf Sie',
+  ready: 'Bereit',
+  lastUsed: (when) => `Zuletzt benutzt ${when}`,
+  notUsed: 'Noch nicht benutzt',
+  notificationsOn: 'Benachrichtigungen sind an.',
+  notificationsOff: 'Benachrichtigungen sind aus.',
+  asksSignIn: 'möchte Sie anmelden',
+  asksApproval: 'bittet um Ihre Zustimmung',
+  asksDevice: 'möchte künftig Ihre Anmeldungen bestätigen',
+  factBrowser: 'Mit',
+  factAddress: 'Von',
+  factTime: 'Wann',
+  factDevice: 'Gerät',
+  browserOn: (browser, system) => `${browser} auf ${system}`,
+  unknownBrowser: 'Ein Programm, das wir nicht kennen',
+  scopes: 'Das darf sie dann',
   nothingWaits: 'Nichts wartet.',
   newDevice: 'Ein neues Gerät',
   number: 'Zahl auf dem anderen Bildschirm',
@@ -229,161 +274,6 @@ const de: Texts = {
   copied: 'Kopiert.',
   notify: 'Mitteilen, wenn etwas wartet',
   notified: 'Sie werden benachrichtigt.',
-};
-
-const fr: Texts = {
-  setUp: 'Configurer ce téléphone',
-  setUpLead: (tenant) =>
-    `Ce navigateur approuvera vos connexions à ${tenant}. Votre empreinte, votre visage ou le verrouillage de l’écran le protège.`,
-  noAuthenticator:
-    'Ce navigateur ne peut pas vous vérifier. Activez le verrouillage de l’écran, l’empreinte ou le visage, ou utilisez un autre navigateur.',
-  invitation: 'Lien d’invitation',
-  invitationLead: 'Scannez le code ou collez le lien que vous avez reçu.',
-  notALink: 'Ce n’est pas un lien d’invitation ou de connexion.',
-  createKey: 'Créer ma clé',
-  almost: 'Presque terminé',
-  almostLead: 'Confirmez encore une fois, pour savoir que la clé fonctionne.',
-  proveKey: 'Confirmer',
-  cancel: 'Annuler',
-  next: 'Continuer',
-  pin: 'Code',
-  pinTitle: 'Saisissez le code reçu par e-mail',
-  otherDevice: 'Approuvez sur votre autre appareil',
-  otherDeviceLead: 'Saisissez-y ce nombre.',
-  waiting: 'En attente de vous',
-  nothingWaits: 'Rien en attente.',
-  newDevice: 'Un nouvel appareil',
-  number: 'Nombre sur l’autre écran',
-  approve: 'Approuver',
-  deny: 'Refuser',
-  notMe: 'Ce n’était pas moi',
-  notMeNext:
-    'Si ce n’était pas vous, dites-le : c’est enregistré, et le dire deux fois en dix minutes arrête les demandes pendant quinze minutes.',
-  mistake: 'Une erreur',
-  approved: 'Approuvé',
-  denied: 'Refusé',
-  activity: 'Activité',
-  thisPhone: 'Ce téléphone',
-  name: 'Nom de ce téléphone',
-  rename: 'Renommer',
-  letIn: 'Me laisser entrer ailleurs',
-  letInNow: 'Pendant dix minutes, un navigateur qui ne vous connaît pas vous laisse entrer, même si des inconnus ont trop essayé.',
-  renewKey: 'Renouveler la clé',
-  remove: 'Retirer ce téléphone',
-  removeQuestion: 'Ce téléphone ne doit-il plus approuver de connexions ?',
-  addPerson: 'Ajouter une personne',
-  browser: 'Navigateur',
-  mobileBrowser: 'Navigateur sur un téléphone',
-  notVerified: 'Vous n’avez pas été vérifié. Réessayez.',
-  linkDead: 'Ce lien ne fonctionne plus. Demandez-en un autre.',
-  disabled: 'Les téléphones dans un navigateur sont désactivés ici.',
-  wrongPin: 'Ce code ne fonctionne pas.',
-  deviceDenied: 'L’autre appareil a refusé.',
-  wrongNumber: 'Le nombre était faux, la connexion a été refusée.',
-  over: 'Cette demande est terminée.',
-  revoked: 'Ce téléphone a été retiré. Demandez une nouvelle invitation.',
-  noAnswer: 'Cela n’a pas fonctionné. Réessayez.',
-  offline: 'Pas de connexion. Nouvel essai.',
-  scan: 'Scanner un code',
-  scanLead: 'Dirigez la caméra vers le code.',
-  noCamera: 'La caméra n’est pas disponible. Autorisez-la ou collez le lien.',
-  paste: 'Coller un lien',
-  link: 'Lien d’une invitation ou d’une connexion',
-  open: 'Ouvrir',
-  elsewhere: (host) => `Ce code appartient à ${host}`,
-  elsewhereLead: 'Ne l’ouvrez là-bas que si vous connaissez ce site.',
-  signIn: 'Une connexion vous attend',
-  signInLead: 'Continuez seulement si vous venez de la commencer vous-même.',
-  show: 'Voir qui demande',
-  codeDead: 'Ce code ne fonctionne plus. Il dure 30 secondes : prenez celui que la page affiche maintenant.',
-  back: 'Revenez à la page d’où vous venez.',
-  other: 'Une autre raison',
-  keyRenewed: 'La clé a été renouvelée.',
-  renamed: 'Le nom a été modifié.',
-  install: 'Installer l’application',
-  homeScreen: 'Sur l’écran d’accueil',
-  homeScreenLead:
-    'Copiez l’invitation. Choisissez ensuite Partager puis « Sur l’écran d’accueil », ouvrez-y l’application et collez l’invitation. Un onglet peut perdre ses clés.',
-  copy: 'Copier l’invitation',
-  copied: 'Copié.',
-  notify: 'Me prévenir quand une demande attend',
-  notified: 'Vous serez prévenu.',
-};
-
-const ja: Texts = {
-  setUp: 'この端末を設定',
-  setUpLead: (tenant) => `このブラウザーで ${tenant} へのサインインを承認します。指紋、顔、または画面ロックで保護されます。`,
-  noAuthenticator: 'このブラウザーでは本人確認ができません。画面ロック、指紋、または顔認証を有効にするか、別のブラウザーをお使いください。',
-  invitation: '招待リンク',
-  invitationLead: '受け取ったコードを読み取るか、リンクを貼り付けてください。',
-  notALink: '招待またはサインインのリンクではありません。',
-  createKey: '鍵を作成',
-  almost: 'もう少しです',
-  almostLead: '鍵が使えることを確かめるため、もう一度確認してください。',
-  proveKey: '確認',
-  cancel: 'キャンセル',
-  next: '続ける',
-  pin: 'コード',
-  pinTitle: 'メールで届いたコードを入力',
-  otherDevice: '別の端末で承認してください',
-  otherDeviceLead: 'その端末でこの番号を入力してください。',
-  waiting: '承認待ち',
-  nothingWaits: '承認待ちはありません。',
-  newDevice: '新しい端末',
-  number: '別の画面の番号',
-  approve: '承認',
-  deny: '拒否',
-  notMe: '自分ではない',
-  notMeNext: '心当たりがない場合はそう伝えてください。記録され、10分以内に2回伝えると、15分間は新しいリクエストが届きません。',
-  mistake: '間違い',
-  approved: '承認しました',
-  denied: '拒否しました',
-  activity: 'アクティビティ',
-  thisPhone: 'この端末',
-  name: 'この端末の名前',
-  rename: '名前を変更',
-  letIn: '新しい場所でサインインする',
-  letInNow: '10 分間、初めてのブラウザーからサインインできます。第三者が何度も試した場合も同様です。',
-  renewKey: '鍵を更新',
-  remove: 'この端末を削除',
-  removeQuestion: 'この端末でサインインを承認できないようにしますか。',
-  addPerson: '利用者を追加',
-  browser: 'ブラウザー',
-  mobileBrowser: 'スマートフォンのブラウザー',
-  notVerified: '本人確認ができませんでした。もう一度お試しください。',
-  linkDead: 'このリンクは使えません。新しいリンクを依頼してください。',
-  disabled: 'ここではブラウザーを端末として使えません。',
-  wrongPin: 'このコードは使えません。',
-  deviceDenied: '別の端末で拒否されました。',
-  wrongNumber: '番号が違うため、サインインは拒否されました。',
-  over: 'このリクエストは終了しました。',
-  revoked: 'この端末は削除されました。新しい招待を依頼してください。',
-  noAnswer: 'うまくいきませんでした。もう一度お試しください。',
-  offline: '接続がありません。再試行しています。',
-  scan: 'コードを読み取る',
-  scanLead: 'カメラをコードに向けてください。',
-  noCamera: 'カメラを使えません。許可するか、リンクを貼り付けてください。',
-  paste: 'リンクを貼り付け',
-  link: '招待またはサインインのリンク',
-  open: '開く',
-  elsewhere: (host) => `このコードは ${host} のものです`,
-  elsewhereLead: '知っているサイトの場合だけ、そこで開いてください。',
-  signIn: 'サインインが承認を待っています',
-  signInLead: 'たった今ご自身で始めた場合だけ続けてください。',
-  show: '要求元を表示',
-  codeDead: 'このコードは使えなくなりました。有効なのは 30 秒間です。ページに今表示されているコードをお使いください。',
-  back: '元のページに戻ってください。',
-  other: 'その他の理由',
-  keyRenewed: '鍵を更新しました。',
-  renamed: '名前を変更しました。',
-  install: 'アプリをインストール',
-  homeScreen: 'ホーム画面に追加',
-  homeScreenLead:
-    '招待をコピーし、共有メニューから「ホーム画面に追加」を選び、そこからアプリを開いて招待を貼り付けてください。タブでは鍵が失われることがあります。',
-  copy: '招待をコピー',
-  copied: 'コピーしました。',
-  notify: '承認待ちを通知する',
-  notified: '通知されます。',
 };
 
 const languages: Readonly<Record<string, Texts>> = { en, de, fr, ja };

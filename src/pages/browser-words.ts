@@ -19,10 +19,16 @@ const systems: readonly (readonly [RegExp, string])[] = [
 ];
 const rawCharsMax = 60;
 
+/** Browser and system, `Chrome` and `Windows`; undefined for what no browser says. */
+export function browserNames(userAgent: string): { readonly browser: string; readonly system: string | undefined } | undefined {
+  const nameIn = (table: typeof browsers): string | undefined => table.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const browser = nameIn(browsers);
+  return browser === undefined ? undefined : { browser, system: nameIn(systems) };
+}
+
 /** `Chrome on Windows`; the beginning of what no browser says. */
 export function browserWords(userAgent: string): string {
-  const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
-  if (browser === undefined) return userAgent.slice(0, rawCharsMax);
-  const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
-  return system === undefined ? browser : `${browser} on ${system}`;
+  const names = browserNames(userAgent);
+  if (names === undefined) return userAgent.slice(0, rawCharsMax);
+  return names.system === undefined ? names.browser : `${names.browser} on ${names.system}`;
 }
