@@ -6,7 +6,9 @@ import type { Organization } from '../domain/organizations/organization.ts';
 import { powerOfManagers } from '../domain/organizations/organization-role.ts';
 import type { Capability } from '../domain/people/capabilities.ts';
 import type { Queries } from '../storage/engine/database.ts';
+import { ValueTaken } from '../storage/engine/unique-violation.ts';
 import { listManagingRoles } from '../storage/organizations/managers.ts';
+import { holdOrganization } from '../storage/organizations/organization-hold.ts';
 import { findUnknownRole } from '../storage/people/organization-members.ts';
 import { findUnknownAlias } from '../storage/registry/identity-providers.ts';
 import { readProviderOwners, setOrganizationProviders } from '../storage/registry/organization-providers.ts';
@@ -78,3 +80,24 @@ export async function changedOrganization(queries: Queries, { acting }: Writing,
 }
 
 const isOther = (before: readonly string[], after: readonly string[]): boolean => JSON.stringify(before) !== JSON.stringify(after);
+
+type Bound = { readonly organization: string | undefined };
+
+/** The organisation that a service provider is bound to newly must be there. Whoever deletes it at this moment is waited for, and waits. */
+export async function boundProviderFault(
+  queries: Queries,
+  tenant: TenantId,
+  values: Bound,
+  before: Bound | undefined,
+): Promise<KindFault | undefined> {
+  if (await isThere(queries, tenant, values, before)) return undefined;
+  return { field: 'organization', text: 'No such organisation.', is: 'sentence' };
+}
+
+/** The same for whoever was told so before. @throws ValueTaken where it has gone since */
+export async function holdBound(queries: Queries, tenant: TenantId, values: Bound, before: Bound | undefined): Promise<void> {
+  if (!(await isThere(queries, tenant, values, before))) throw new ValueTaken('organization');
+}
+
+const isThere = async (queries: Queries, tenant: TenantId, { organization }: Bound, before: Bound | undefined): Promise<boolean> =>
+  organization === undefined || organization === before?.organization || (await holdOrganization(queries, tenant, organization));

@@ -1,6 +1,7 @@
 // Every kind of registered thing with its rows and what it does besides. A kind that does nothing besides has no line here.
 import type { ConnectorId, IdentityProviderId, ServiceProviderId, WebhookId } from '../domain/ids.ts';
 import { kinds } from '../domain/kinds.ts';
+import { boundFault } from '../domain/organizations/organization.ts';
 import { heldByMemberFault } from '../domain/organizations/organization-role.ts';
 import { heldFault } from '../domain/people/role.ts';
 import { endLinksOfHolders } from '../storage/people/user-roles.ts';
@@ -16,10 +17,18 @@ import { planRefresh } from '../storage/registry/metadata-refreshes.ts';
 import { deleteOrganizationRole } from '../storage/registry/organization-roles.ts';
 import { deleteRole } from '../storage/registry/roles.ts';
 import { deleteScimTokensOf } from '../storage/registry/scim-tokens.ts';
-import { deleteServiceProvider } from '../storage/registry/service-providers.ts';
+import { deleteServiceProvider, isBoundTo } from '../storage/registry/service-providers.ts';
 import { judgeDomains, metadataFault, renewProofs } from './identity-providers.ts';
 import { type Effects, type Registered, register } from './kinds.ts';
-import { addedOrganization, capabilitiesByDefault, capabilitiesByProvider, changedOrganization, namedFault } from './organizations.ts';
+import {
+  addedOrganization,
+  boundProviderFault,
+  capabilitiesByDefault,
+  capabilitiesByProvider,
+  changedOrganization,
+  holdBound,
+  namedFault,
+} from './organizations.ts';
 
 type Kinds = typeof kinds;
 /** Kinds whose ids are of a type of their own. */
@@ -73,8 +82,15 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
     changed: (queries, { acting }, { id }) => changeConnectorState(queries, acting.tenant.id, id, { sync_after: '' }),
   },
   service_provider: {
-    added: (queries, { acting }, provider) => planRefresh(queries, acting.tenant.id, provider),
-    changed: (queries, { acting }, _before, provider) => planRefresh(queries, acting.tenant.id, provider),
+    fault: boundProviderFault,
+    added: async (queries, { acting }, provider) => {
+      await holdBound(queries, acting.tenant.id, provider, undefined);
+      await planRefresh(queries, acting.tenant.id, provider);
+    },
+    changed: async (queries, { acting }, before, provider) => {
+      await holdBound(queries, acting.tenant.id, provider, before);
+      await planRefresh(queries, acting.tenant.id, provider);
+    },
     remove: (queries, tenant, { id }) => deleteServiceProvider(queries, tenant, id),
   },
   // Whoever says what its tokens are is each client that is known by one.
@@ -90,7 +106,8 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
     needs: capabilitiesByDefault,
     added: addedOrganization,
     changed: changedOrganization,
-    remove: async (queries, tenant, { id }) => {
+    remove: async (queries, tenant, { id, name }) => {
+      if (await isBoundTo(queries, tenant, id)) return boundFault(name);
       await deleteScimTokensOf(queries, { tenant, organization: id });
       return organizations.remove(queries, tenant, id);
     },

@@ -161,8 +161,7 @@ async function settle(
   if (finishing.hooked !== undefined && finishing.hooked.userId !== userId) throw sessionGone;
   const user = userId == null ? undefined : await findUser(queries, tenant.id, userId);
   const client = login.client_id === null ? undefined : await findClientOrDocument(queries, tenant.id, login.client_id);
-  const isOidc = user !== undefined && login.kind === 'oidc';
-  const organization = isOidc ? await findOrganization(queries, tenant, login, user.id) : undefined;
+  const organization = user && (await findOrganization(queries, tenant, login, user.id));
   const held = typeof organization === 'object' ? organization : undefined;
   const done = await signInDoneBy(queries, tenant, proof, externalIdentityOf(login));
   const acr = acrFor(done, held?.id);

@@ -97,8 +97,7 @@ export async function askAboutLogin(
   const proven = await deps.database.read(tenant.id, (queries) => findProof(queries, tenant, login, cookies));
   if (proven === undefined || login.finished_at !== null) return fail('not_approved');
   const kind = login.kind === 'saml' ? 'saml' : 'oidc';
-  const organization =
-    kind === 'oidc' ? await deps.database.read(tenant.id, (queries) => signInFor(queries, tenant, login, proven.userId)) : undefined;
+  const organization = await deps.database.read(tenant.id, (queries) => signInFor(queries, tenant, login, proven.userId));
   const asked = { requestId, kind, scope: login.scope, organization, ip: login.initiated_ip, ...proven } as const;
   return { ok: true, hooked: { kind, userId: proven.userId, verdict: await ask(deps, tenant, found, asked) } };
 }

@@ -54,6 +54,8 @@ export interface SamlLoginRequest {
   readonly loginHint?: string | undefined;
   /** ForceAuthn is `login`, IsPassive `none`; who starts at our side chooses the account (`select_account`). */
   readonly prompt?: string | undefined;
+  /** The organisation whose provider it is. */
+  readonly organizationId?: string | undefined;
 }
 
 type LoginRequest = OidcLoginRequest | SamlLoginRequest;
@@ -150,6 +152,7 @@ export function columnsOf(request: LoginRequest): RequestColumns {
       prompt: request.prompt ?? null,
       service_provider_id: request.serviceProviderId,
       display_name: request.displayName,
+      organization_id: request.organizationId ?? null,
       saml_session_sealed: request.sealedSession,
     };
   return {

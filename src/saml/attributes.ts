@@ -5,6 +5,7 @@ import { compareCodePoints } from '../crypto/xml/characters.ts';
 import type { CompiledRules } from '../domain/mappings/apply.ts';
 import { attributeRulesOf, attributesOf, attributesRoom, type SamlAttribute } from '../domain/mappings/attributes.ts';
 import type { MappedPerson } from '../domain/mappings/paths.ts';
+import type { HeldOrganization } from '../domain/organizations/tenant-organizations.ts';
 import type { CustomValues } from '../domain/people/custom-attributes.ts';
 import type { ServiceProvider } from '../domain/saml/service-provider.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
@@ -32,6 +33,7 @@ function rulesOf(tenant: Tenant, provider: ServiceProvider): CompiledRules {
 
 interface Asserting {
   readonly provider: ServiceProvider;
+  readonly organization: HeldOrganization | undefined;
   readonly subject: AssertionSubject;
   readonly authnContextClass: string;
   readonly requestId: string;
@@ -43,7 +45,7 @@ export async function attributesFor(
   tenant: Tenant,
   asserting: Asserting,
 ): Promise<readonly SamlAttribute[]> {
-  const { provider, subject, authnContextClass, requestId } = asserting;
+  const { provider, organization, subject, authnContextClass, requestId } = asserting;
   const rules = rulesOf(tenant, provider);
   const person = await personFor(services, tenant, subject, rules);
   const { attributes, spilled } = attributesOf(rules, {
@@ -51,6 +53,7 @@ export async function attributesFor(
     clientId: provider.entityId,
     tenantSlug: tenant.slug,
     acr: authnContextClass,
+    organization,
   });
   const about = { target: `service_provider:${provider.id}`, place: 'assertion', bytesMax: attributesRoom.bytesMax };
   await tellSpills(services, tenant, { ...about, userId: subject.user.id, requestId, spilled });

@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { verifySecret } from '../crypto/secret-hash.ts';
+import type { HeldOrganization } from '../domain/organizations/tenant-organizations.ts';
 import { fromCustomCell, keyOf, nameIdAttribute } from '../domain/people/custom-attributes.ts';
 import { statedClass } from '../domain/saml/authn-context-class.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
@@ -10,6 +11,7 @@ import type { Parts } from '../http/services.ts';
 import { prefersJson } from '../platform/accept.ts';
 import { takeRandom } from '../platform/random.ts';
 import type { Database } from '../storage/engine/database.ts';
+import { findHeldOrganization } from '../storage/people/organization-members.ts';
 import { listUserEmails } from '../storage/people/user-lists.ts';
 import { findUser, isCustomOfAnotherUser, isOfAnotherUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
@@ -35,10 +37,18 @@ export async function answerPostback(services: PostbackDeps, request: FastifyReq
   const session = await requireReadySession(services, tenant, sessionId, request.headers.cookie);
   const subject = await requireSubject(services, tenant, session);
   request.auditActor = `user:${subject.user.id}`;
-  const open = await requireDelivery(services, request, session, subject);
+  const { open, organization } = await requireDelivery(services, request, session, subject);
   const nameId = await requireNameId(services, tenant, session, open, subject);
   const authnContextClass = requireAuthnContext(session);
-  const xml = await makeResponse(services, tenant, { session, open, subject, nameId, authnContextClass, requestId: request.id });
+  const xml = await makeResponse(services, tenant, {
+    session,
+    open,
+    organization,
+    subject,
+    nameId,
+    authnContextClass,
+    requestId: request.id,
+  });
   const isFirst = await services.database.write(tenant.id, async (queries) => {
     if (!(await deliverSamlSession(queries, tenant.id, sessionId!))) return false;
     await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
@@ -93,12 +103,19 @@ async function requireSubject(services: Parts<'database'>, tenant: Tenant, sessi
   return found;
 }
 
+/** What an answer goes by, as it is now. */
+interface Gate {
+  readonly open: OpenProvider;
+  /** With the roles held there now. */
+  readonly organization: HeldOrganization | undefined;
+}
+
 async function requireDelivery(
   services: Parts<'cache' | 'database'>,
   request: FastifyRequest,
   session: SamlSession,
   { user }: AssertionSubject,
-): Promise<OpenProvider> {
+): Promise<Gate> {
   const { tenant } = request;
   const open = await findEnabledProviderById(services.cache, tenant.id, session.serviceProviderId);
   if (typeof open === 'string')
@@ -107,17 +124,39 @@ async function requireDelivery(
   if (session.idpInitiated && !provider.idpInitiatedAllowed) throw reject('saml.unauthorized', 'idp_initiated_not_allowed');
   if (!provider.acs.some((acs) => acs.url === session.acsUrl))
     throw reject('saml.unauthorized', { reason: 'acs_unregistered', received: session.acsUrl });
+  const { organizationId } = session;
+  // Judged by the rules of one organisation, or by none, it is no sign-in for another.
+  if (provider.organization !== organizationId)
+    throw reject('saml.unauthorized', { reason: 'organization_changed', received: organizationId, expected: provider.organization });
+  const organization =
+    organizationId === undefined
+      ? undefined
+      : await services.database.read(tenant.id, (queries) => findHeldOrganization(queries, tenant.id, organizationId, user.id));
+  if (organizationId !== undefined && organization === undefined) {
+    await noteRefused(services, request, session, 'not_a_member');
+    throw reject('saml.invalid_grant', { reason: 'not_a_member', received: user.id });
+  }
   if (provider.accessPolicy === 'assigned') {
     const target = { kind: 'service_provider', id: provider.id } as const;
-    const passes = await services.database.read(tenant.id, (queries) => isAssigned(queries, tenant.id, target, user.id));
+    const passes = await services.database.read(tenant.id, (queries) => isAssigned(queries, tenant.id, target, user.id, organizationId));
     if (!passes) {
-      const transaction = boundTransaction(request.headers.cookie, session.bindingHash)!; // or the session would not have been opened
-      const refused = { type: 'login.refused', check: 'not_assigned', requestId: request.id } as const;
-      await services.database.write(tenant.id, (queries) => noteOnTry(queries, tenant.id, transaction, refused));
+      await noteRefused(services, request, session, 'not_assigned');
       throw reject('saml.unauthorized', { reason: 'not_assigned', received: user.id });
     }
   }
-  return open;
+  return { open, organization };
+}
+
+/** Writes why the person gets no answer where their try is told. */
+async function noteRefused(
+  services: Parts<'database'>,
+  { tenant, id, headers }: FastifyRequest,
+  { bindingHash }: SamlSession,
+  check: 'not_assigned' | 'not_a_member',
+): Promise<void> {
+  const transaction = boundTransaction(headers.cookie, bindingHash)!; // or the session would not have been opened
+  const refused = { type: 'login.refused', check, requestId: id } as const;
+  await services.database.write(tenant.id, (queries) => noteOnTry(queries, tenant.id, transaction, refused));
 }
 
 type GivenNameId = NameId & { readonly isEncrypted: boolean };
@@ -174,6 +213,7 @@ function requireAuthnContext({ authnContextClasses, method }: SamlSession): stri
 interface Delivery {
   readonly session: SamlSession;
   readonly open: OpenProvider;
+  readonly organization: HeldOrganization | undefined;
   readonly subject: AssertionSubject;
   readonly nameId: GivenNameId;
   readonly authnContextClass: string;
@@ -183,7 +223,7 @@ interface Delivery {
 async function makeResponse(
   services: PostbackDeps,
   tenant: Tenant,
-  { session, open, subject, nameId, authnContextClass, requestId }: Delivery,
+  { session, open, organization, subject, nameId, authnContextClass, requestId }: Delivery,
 ): Promise<string> {
   const { provider, encryptionKey } = open;
   const signer = await signerFor(services, tenant, provider);
@@ -202,7 +242,7 @@ async function makeResponse(
     nowMs,
     authnInstantMs: session.authTime === undefined ? nowMs : session.authTime * 1000,
     authnContextClass,
-    attributes: await attributesFor(services, tenant, { provider, subject, authnContextClass, requestId }),
+    attributes: await attributesFor(services, tenant, { provider, organization, subject, authnContextClass, requestId }),
   };
   const encryption = encryptionKey === undefined ? undefined : { key: encryptionKey, how: provider.encryption, randomBytes: takeRandom };
   const { isEncrypted, ...name } = nameId;

@@ -6,6 +6,7 @@ import { digestMethods, envelopedSignature, exclusiveC14n, signatureMethods } fr
 import { readXml } from '../crypto/xml/reader.ts';
 import { verifyEnvelopedSignature } from '../crypto/xml/signature.ts';
 import type { XmlElement } from '../crypto/xml/tree.ts';
+import type { SignInRule } from '../domain/organizations/sign-in-rule.ts';
 import { acceptableClasses, meetsOneOf } from '../domain/saml/authn-context-class.ts';
 import type { NameIdFormat } from '../domain/saml/name-id.ts';
 import { samlBindings } from '../domain/saml/saml-names.ts';
@@ -14,6 +15,7 @@ import { loginMethodNames } from '../domain/sign-in/login-methods.ts';
 import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { Parts } from '../http/services.ts';
+import { findSignInOrganization } from '../storage/registry/organizations.ts';
 import { consumeSamlRequestId } from '../storage/saml/saml-sessions.ts';
 import { type AuthnRequest, parseAuthnRequest } from './authn-request.ts';
 import { readPostMessage, readRedirectMessage, verifyQuerySignature } from './bindings.ts';
@@ -25,6 +27,8 @@ import type { SsoParameters } from './sso-parameters.ts';
 /** What a valid request, or an allowed IdP-initiated start, comes to. */
 interface SignInOrder {
   readonly open: OpenProvider;
+  /** The one it is for. */
+  readonly organization: SignInRule | undefined;
   readonly acsUrl: string;
   readonly inResponseTo: string | undefined;
   readonly relayState: string | undefined;
@@ -43,7 +47,7 @@ export async function checkSpInitiated(
   parameters: SpInitiated,
 ): Promise<SignInOrder> {
   const { root, request } = readRequest(parameters);
-  const open = await requireProvider(services, tenant, request.issuer);
+  const { open, organization } = await requireProvider(services, tenant, request.issuer);
   const isSigned = checkSignature(parameters, root, request, open);
   checkAddressAndTime(services, tenant, request, isSigned);
   const lifetimeMs = samlIssueInstantPastMsMax + samlIssueInstantFutureMsMax + 60_000;
@@ -56,6 +60,7 @@ export async function checkSpInitiated(
   const authnContextClasses = requireMeetable(tenant, request);
   return {
     open,
+    organization,
     acsUrl,
     inResponseTo: request.id,
     relayState: parameters.relayState,
@@ -66,18 +71,19 @@ export async function checkSpInitiated(
 }
 
 export async function checkIdpInitiated(
-  services: Parts<'cache'>,
+  services: Parts<'cache' | 'database'>,
   tenant: Tenant,
   sp: string,
   asked: string | undefined,
 ): Promise<SignInOrder> {
-  const open = await requireProvider(services, tenant, sp);
+  const { open, organization } = await requireProvider(services, tenant, sp);
   const { provider } = open;
   if (!provider.idpInitiatedAllowed) throw reject('saml.unauthorized', { reason: 'idp_initiated_not_allowed', received: sp });
   const relayState = asked !== undefined && provider.relayStates.includes(asked) ? asked : provider.relayStates[0];
   const nameIdFormat = requireNameIdFormat(open, undefined);
   return {
     open,
+    organization,
     acsUrl: defaultAcs(provider).url,
     inResponseTo: undefined,
     relayState,
@@ -97,10 +103,19 @@ function readRequest(parameters: SpInitiated): { readonly root: XmlElement; read
   return { root: xml.root, request: reading.request };
 }
 
-async function requireProvider(services: Parts<'cache'>, tenant: Tenant, entityId: string): Promise<OpenProvider> {
-  const open = await findEnabledProvider(services.cache, tenant.id, entityId);
+/** The provider, and the organisation whose it is: one that is disabled is as a provider that is. */
+async function requireProvider(
+  { cache, database }: Parts<'cache' | 'database'>,
+  tenant: Tenant,
+  entityId: string,
+): Promise<Pick<SignInOrder, 'open' | 'organization'>> {
+  const open = await findEnabledProvider(cache, tenant.id, entityId);
   if (typeof open === 'string') throw reject('saml.unauthorized', { reason: `service_provider_${open}`, received: entityId });
-  return open;
+  const { organization: id } = open.provider;
+  if (id === undefined) return { open, organization: undefined };
+  const organization = await database.read(tenant.id, (queries) => findSignInOrganization(queries, tenant.id, id));
+  if (organization === undefined) throw reject('saml.unauthorized', { reason: 'organization_disabled', received: entityId });
+  return { open, organization };
 }
 
 /** By the last word of their URIs: whole, the list is longer than what is kept of a value. */

@@ -6,6 +6,7 @@ import { ssoBrowserHash } from '../approvals/session/sso-cookie.ts';
 import { considerSessions } from '../approvals/session/sso-session.ts';
 import { columnsOf, type SamlLoginRequest, startLogin } from '../approvals/start-login.ts';
 import { reject } from '../contract/contract-error.ts';
+import type { SignInRule } from '../domain/organizations/sign-in-rule.ts';
 import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import { addressBlock } from '../http/client-address.ts';
 import type { Parts } from '../http/services.ts';
@@ -28,6 +29,7 @@ export async function answerSso(
       ? await checkSpInitiated(services, tenant, parameters)
       : await checkIdpInitiated(services, tenant, parameters.sp, parameters.relayState);
   const { provider } = order.open;
+  const { organization } = order;
   const sessionId = randomSecret();
   const asked: SamlLoginRequest = {
     kind: 'saml',
@@ -35,17 +37,18 @@ export async function answerSso(
     displayName: provider.name,
     authnContextClasses: order.authnContextClasses,
     prompt: order.prompt,
+    organizationId: organization?.id,
     sealedSession: sealSamlSession(services.encryption, tenant, sessionId),
   };
-  await refuseVainPassive(services, request, asked);
+  await refuseVainPassive(services, request, asked, organization);
   const login = await startLogin(
     services,
     tenant,
     asked,
     { ip: request.clientAddress, userAgent: request.headers['user-agent'] },
     async (queries, { bindingHash, expiresInSeconds }) => {
-      const session = { ...order, sessionId, bindingHash, serviceProviderId: provider.id, lifetimeSeconds: expiresInSeconds };
-      await insertSamlSession(queries, tenant.id, session);
+      const of = { serviceProviderId: provider.id, organizationId: organization?.id };
+      await insertSamlSession(queries, tenant.id, { ...order, ...of, sessionId, bindingHash, lifetimeSeconds: expiresInSeconds });
     },
   );
   reply.headers({ 'set-cookie': login.setCookie, 'cache-control': 'no-store' });
@@ -58,13 +61,18 @@ export async function answerSso(
  * A passive request that this browser's sessions do not answer is refused here. A post from another site carries no Lax cookie:
  * then the sign-in page, which the browser opens next, sees the sessions, and the post-back refuses.
  */
-async function refuseVainPassive(services: Parts<'clock' | 'database'>, request: FastifyRequest, asked: SamlLoginRequest): Promise<void> {
+async function refuseVainPassive(
+  services: Parts<'clock' | 'database'>,
+  request: FastifyRequest,
+  asked: SamlLoginRequest,
+  organization: SignInRule | undefined,
+): Promise<void> {
   const { cookie } = request.headers;
   if (
     asked.prompt?.split(' ').includes('none') !== true ||
     (request.method === 'POST' && ssoBrowserHash(cookie, request.tenant) === undefined)
   )
     return;
-  const considered = await considerSessions(services, request.tenant, cookie, columnsOf(asked));
+  const considered = await considerSessions(services, request.tenant, cookie, columnsOf(asked), organization);
   if (considered?.decision.kind !== 'continue') throw reject('saml.invalid_request', 'is_passive');
 }

@@ -248,7 +248,14 @@ const differences: readonly Difference[] = [
     reason: 'service providers have more fields, may have keys of their own, and metadata that is read again',
     inJson: (body) =>
       withoutMembers(body, [
-        ...['name_id_sources', 'signing_key', 'metadata_url', 'metadata_certificate', '/service-providers/{id}/signing-keys'],
+        ...[
+          'name_id_sources',
+          'organization',
+          'signing_key',
+          'metadata_url',
+          'metadata_certificate',
+          '/service-providers/{id}/signing-keys',
+        ],
         ...['/service-providers/{id}/metadata-refresh', '/service-providers/{id}/metadata-refresh/approve'],
       ]),
   },

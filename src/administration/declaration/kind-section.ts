@@ -32,7 +32,12 @@ export type Judge<T extends Fields> = (session: Session, desired: Desired, befor
 /** The section of a kind. */
 export function sectionOf<T extends Fields, Id extends string>(
   of: Registered<T, Id>,
-  more: Pick<SectionKind, 'remember'> & { readonly judge?: Judge<T>; readonly written?: (session: Session, item: Json) => Json } = {},
+  more: Pick<SectionKind, 'remember'> & {
+    readonly judge?: Judge<T>;
+    /** What a document says otherwise than it is stored, as it is read and written. */
+    readonly read?: (session: Session, declared: Declared) => Declared;
+    readonly written?: (session: Session, item: Json) => Json;
+  } = {},
 ): SectionKind {
   const registered = of as unknown as Registered<T>; // a document names ids by their texts
   const { kind, rows, effects } = registered;
@@ -45,7 +50,7 @@ export function sectionOf<T extends Fields, Id extends string>(
     secrets: [secretNameOf(kind)],
     secretPaths: secretPathsOf(kind),
     isConfiguration: true,
-    examine: (session, declared) => examine(registered, session, declared),
+    examine: (session, declared) => examine(registered, session, more.read?.(session, declared) ?? declared),
     newId: ({ administration }) => uuidV7(administration.clock.nowMs()),
     find: async (queries, session, items) => {
       const values = items.flatMap(({ title }) => spellingsOf(kind, title));

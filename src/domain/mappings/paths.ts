@@ -1,6 +1,7 @@
 // The paths mapping rules read (design 16, section 1): one list, from the attributes of a person. A path gives one value or a list of
 // them, and says what has to be read of the person for it. Pure.
 import { mappingPathCharsMax } from '../../contract/limits.ts';
+import type { HeldOrganization } from '../organizations/tenant-organizations.ts';
 import { type CustomValues, isCustomPath } from '../people/custom-attributes.ts';
 import { addressParts, type UserColumn, userAttributes, userLists } from '../people/user-attributes.ts';
 
@@ -30,6 +31,8 @@ export interface MappingFacts {
   readonly clientId: string;
   readonly tenantSlug: string;
   readonly acr: string | undefined;
+  /** The one they sign in for. */
+  readonly organization?: Pick<HeldOrganization, 'id' | 'name' | 'roles'> | undefined;
   /** What another provider says of whoever comes from there, by claim or attribute. */
   readonly upstream?: Readonly<Record<string, unknown>>;
 }
@@ -93,7 +96,15 @@ const known: ReadonlyMap<string, Path> = new Map<string, Path>([
   ['session.acr', single(({ acr }) => acr)],
 ]);
 
-/** Every path but those of the tenant's own attributes. */
+/** Of the organisation of a sign-in: for SAML, as tokens have claims for it. */
+const ofOrganization: ReadonlyMap<string, Path> = new Map<string, Path>([
+  ['org.id', single(({ organization }) => organization?.id)],
+  ['org.name', single(({ organization }) => organization?.name)],
+  ['org.roles', { isList: true, read: ({ organization }) => organization?.roles }],
+]);
+export const organizationPaths: readonly string[] = [...ofOrganization.keys()];
+
+/** Every path of every kind of rules but those of the tenant's own attributes. */
 export const mappingPaths: readonly string[] = [...known.keys()];
 
 /** A list that is chosen from by type, e.g. `emails[work]`. */
@@ -113,7 +124,7 @@ function upstreamValue({ upstream = {} }: MappingFacts, name: string): MappedVal
 
 /** What a path reads; undefined for one that is not known. An attribute of the tenant's own may have one value or a list. */
 export function pathOf(path: string): Path | undefined {
-  const found = known.get(path);
+  const found = known.get(path) ?? ofOrganization.get(path);
   if (found !== undefined) return found;
   if (isCustomPath(path)) {
     const name = path.slice('custom.'.length);
@@ -124,12 +135,21 @@ export function pathOf(path: string): Path | undefined {
   return lists.includes(list) ? elementsOf(list, type) : undefined;
 }
 
-/** What is wrong with a path, naming the nearest that is known, of these or of `more`. */
-export function pathFault(path: unknown, more: readonly string[] = []): string | undefined {
+interface MorePaths {
+  /** For rules of SAML. */
+  readonly isOfSaml?: boolean;
+  /** Names that may be the nearest too. */
+  readonly near?: readonly string[];
+}
+
+/** What is wrong with a path, naming the nearest that is known. */
+export function pathFault(path: unknown, { isOfSaml = false, near = [] }: MorePaths = {}): string | undefined {
   if (typeof path !== 'string' || path === '' || path.length > mappingPathCharsMax)
     return `must be a path of 1 to ${mappingPathCharsMax} characters`;
-  if (!isUpstreamPath(path) && pathOf(path) !== undefined) return undefined;
-  return `"${path}" is not known; the nearest is "${nearestOf(path, [...more, ...mappingPaths, 'custom.name'])}"`;
+  const isElsewhere = isUpstreamPath(path) || (!isOfSaml && ofOrganization.has(path));
+  if (!isElsewhere && pathOf(path) !== undefined) return undefined;
+  const names = [...near, ...mappingPaths, ...(isOfSaml ? organizationPaths : []), 'custom.name'];
+  return `"${path}" is not known; the nearest is "${nearestOf(path, names)}"`;
 }
 
 /** The same of rules for what another provider says: nobody is here yet whose attributes could be read. */

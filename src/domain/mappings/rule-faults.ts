@@ -145,8 +145,8 @@ function targetFault(to: string): string | undefined {
   return isInboundTarget(to) ? undefined : `"${to}" cannot be written; the nearest is "${nearestOf(to, inboundTargets)}"`;
 }
 
-const pathFaultOf = (kind: MappingKind, path: unknown, more?: readonly string[]): string | undefined =>
-  kind === 'inbound' ? inboundPathFault(path) : pathFault(path, more);
+const pathFaultOf = (kind: MappingKind, path: unknown, near?: readonly string[]): string | undefined =>
+  kind === 'inbound' ? inboundPathFault(path) : pathFault(path, { isOfSaml: kind === 'saml', ...(near && { near }) });
 
 const checks: Readonly<Record<keyof MappingRule, Check>> = {
   to: (value, _rule, kind) => toFault(value, kind),

@@ -12,7 +12,7 @@ import {
 import { brandingFields } from '../appearance/branding.ts';
 import { choice, count, field, flag, type Json, json, type Kind, list, ownField, text, type ValuesOf, valueFault } from '../field.ts';
 import { foldKey } from '../fold.ts';
-import { type Context, defineKind, type Thing } from '../kind.ts';
+import { type Context, defineKind, type KindFault, type Thing } from '../kind.ts';
 import { type Capability, capabilitiesOfTenant } from '../people/capabilities.ts';
 import { domainsFault } from '../sign-in/domain-proof.ts';
 import { acrValuesSupported } from '../sign-in/login-methods.ts';
@@ -112,6 +112,14 @@ export const organizationKind = defineKind({
 function nameFault(name: string): string | undefined {
   return readsAsId(name) ? 'must not read as a UUID, which would be an id' : undefined;
 }
+
+/** Why an organisation that a service provider is bound to is not deleted: unbound, it would let in everybody. */
+export const boundFault = (name: string): KindFault => ({
+  field: 'name',
+  text: 'A SAML application is bound to this organisation: bind it to another, or delete it first.',
+  is: 'taken',
+  inDocument: { path: [], expected: 'every organisation that a service provider is bound to', found: `none named ${name}` },
+});
 
 type Values = ValuesOf<typeof organizationFields>;
 

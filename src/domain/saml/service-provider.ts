@@ -16,8 +16,11 @@ import { calledUriFault } from '../client/client-uris.ts';
 import { choice, flag, type Json, json, list, text, type ValuesOf } from '../field.ts';
 import type { ServiceProviderId } from '../ids.ts';
 import { type Context, defineKind, type KindFault, type Thing } from '../kind.ts';
+import { organizationPaths } from '../mappings/paths.ts';
 import { rulesKind } from '../mappings/rule.ts';
 import { rulesFault, unknownAttributeFault } from '../mappings/rule-faults.ts';
+import { readsAsId } from '../organizations/tenant-organizations.ts';
+import type { Capability } from '../people/capabilities.ts';
 import { isCustomPath, nameIdAttribute, unknownCustomPath } from '../people/custom-attributes.ts';
 import { samlSources } from '../people/user-attributes.ts';
 import { readRsaPublicKey } from '../rsa-public-key.ts';
@@ -76,6 +79,7 @@ const encryptionKind = {
   read: readEncryption,
   show: ({ algorithm, keyTransport }: AssertionEncryption) => ({ algorithm, key_transport: keyTransport }),
 } as const;
+const idChars = 36;
 const pem = { ...text(samlKeyPemCharsMax), shape: { type: 'string' }, input: 'paragraph' } as const;
 const pems = {
   ...json<readonly string[]>({ type: 'array', items: { type: 'string' }, minItems: 0, maxItems: samlSigningKeysPerProviderMax }),
@@ -97,11 +101,13 @@ const nameIdSources = {
     { name: 'source', label: 'Made of', input: 'text', names: nameIdSourceNames },
   ],
 } as const;
+/** What attribute_map may name, beside attributes of the tenant. */
+const released = [...samlSources, ...organizationPaths];
 const attributeMap = {
   ...json<Readonly<Record<string, string>>>({ type: 'object', properties: {} }),
   input: 'pairs',
   parts: [
-    { name: 'from', label: 'Field of the person', input: 'text', names: samlSources },
+    { name: 'from', label: 'Field of the person', input: 'text', names: released },
     { name: 'to', label: 'Attribute name', input: 'text' },
   ],
 } as const;
@@ -137,6 +143,8 @@ export const serviceProviderFields = {
     help: 'Read once a day, or as often as the metadata says. Changes are taken over; an address at a host not seen before waits for approval.' }),
   metadataCertificate: worded('metadata_certificate', pem, { label: 'Who signs its metadata', tab: 'Metadata', check: keyFault,
     help: 'A certificate or public key as PEM. With it, metadata without its signature is not taken.' }),
+  organization: worded('organization', text(idChars), { label: 'Organisation', tab: 'Sign-in', check: organizationFault,
+    help: 'Its id. People sign in here for this organisation: by its rules, and its members alone.' }),
   accessPolicy: worded('access_policy', choice(['everyone', 'assigned']), { default: 'everyone', label: 'Who may use it' }),
   enabled: worded('enabled', flag, { default: true, label: 'Enabled' }),
 } as const;
@@ -154,7 +162,7 @@ export const serviceProviderKind = defineKind({
   inSentences: true,
   complete: completeProvider,
   rules: (values, context) => providerFault(values) ?? tenantFault(values, context),
-  power: { read: 'service-providers:read', write: 'service-providers:write' },
+  power: { read: 'service-providers:read', write: 'service-providers:write', toChange: capabilitiesToBind },
   searched: ({ name, entityId }) => [name, entityId],
   told: {
     created: ({ entityId }) => ({ entity_id: entityId }),
@@ -187,6 +195,12 @@ export const ownUse = (provider: ServiceProviderId | ''): string => `saml:${prov
 export function changedMembers<T extends ProviderValues>(before: T, after: T): readonly string[] {
   const names = Object.keys(after) as (keyof T & string)[]; // both have exactly these members
   return names.filter((name) => name !== 'updatedAtMs' && JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+}
+
+/** For which organisation people sign in says how they do: the word of those who say that, who see the organisations they name. */
+function capabilitiesToBind(before: ProviderValues | undefined, after: ProviderValues | undefined): readonly Capability[] {
+  if (before?.organization === after?.organization) return [];
+  return after?.organization === undefined ? ['sign-in:write'] : ['sign-in:write', 'organizations:read'];
 }
 
 /** Defaults that hang on others: a key that appears turns its use on, unless the request says otherwise. */
@@ -347,13 +361,17 @@ function mappingsFault(rules: readonly unknown[]): string | undefined {
   return fault && `A mistake in ${fault}.`;
 }
 
+function organizationFault(id: string): string | undefined {
+  return readsAsId(id) ? undefined : 'The id of an organisation is required.';
+}
+
 function attributeMapFault(given: object): string | undefined {
   const entries = Object.entries(given);
   const name = text(samlAttributeNameCharsMax).shape;
   const fault = firstFault(entries, ([path, value]) =>
-    samlSources.includes(path) || isCustomPath(path)
+    released.includes(path) || isCustomPath(path)
       ? (shapeFault(name, value) ?? xmlFault(value))
-      : `"${path.slice(0, 50)}" is no user field. Known: ${samlSources.join(', ')}, custom.<name>.`,
+      : `"${path.slice(0, 50)}" is no user field. Known: ${released.join(', ')}, custom.<name>.`,
   );
   if (fault !== undefined) return fault;
   return new Set(entries.map(([, value]) => value)).size < entries.length ? 'Two fields have the same attribute name.' : undefined;

@@ -16,6 +16,7 @@ import type { Capability } from '../../domain/people/capabilities.ts';
 import type { ServiceProvider } from '../../domain/saml/service-provider.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { findMappedPerson } from '../../storage/people/mapped-person.ts';
+import { findHeldOrganization } from '../../storage/people/organization-members.ts';
 import { findClient } from '../../storage/registry/clients/clients.ts';
 import { findConnector } from '../../storage/registry/extending/connectors.ts';
 import { readMappings, writeMappings } from '../../storage/registry/extending/mapping-tables.ts';
@@ -158,6 +159,8 @@ async function preview(call: Call<undefined, PreviewBody>): Promise<unknown> {
   const own = target === undefined ? undefined : rules;
   const ofTarget = own ?? found.client?.mappings ?? found.provider?.mappings ?? found.connector?.mappings ?? [];
   if (readGroups([...table, ...ofTarget])) requireCapabilities(['groups:read'], scopes);
+  const { organization } = found.provider ?? {};
+  if (organization !== undefined) requireCapabilities(['organizations:read'], scopes);
   const compiled =
     kind === 'oidc'
       ? rulesForClient(tenant, table, found.client, own)
@@ -172,7 +175,11 @@ async function preview(call: Call<undefined, PreviewBody>): Promise<unknown> {
     (queries) => findMappedPerson(queries, tenant.id, userId as UserId, tenant.customAttributes, sources), // a look-up key
   );
   if (person === undefined) throw notFound('unknown_user');
-  const facts = { person, clientId: found.provider?.entityId ?? target ?? '', tenantSlug: tenant.slug, acr: undefined };
+  const held =
+    organization &&
+    (await services.database.read(tenant.id, (queries) => findHeldOrganization(queries, tenant.id, organization, userId as UserId))); // a look-up key
+  const ofTenant = { tenantSlug: tenant.slug, acr: undefined, ...(held && { organization: held }) };
+  const facts = { person, clientId: found.provider?.entityId ?? target ?? '', ...ofTenant };
   const previewed =
     kind === 'oidc' ? previewRules(compiled, facts, claimsRoom, placesOf) : previewRules(compiled, facts, attributesRoom, () => ['there']);
   return { items: await paced(call, previewed) };

@@ -25,3 +25,15 @@ export async function deleteServiceProvider(queries: Queries, tenant: TenantId, 
   await forgetSignIns(queries, tenant, 'service_provider', id);
   return rows.remove(queries, tenant, id);
 }
+
+/** Whether people sign in at some provider for an organisation. */
+export async function isBoundTo(queries: Queries, tenant: TenantId, organization: string): Promise<boolean> {
+  const row = await queries
+    .selectFrom('service_providers')
+    .select('id')
+    .where('tenant_id', '=', tenant)
+    .where('organization', '=', organization)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -30,6 +30,8 @@ export interface SamlSessionTable {
   /** An AuthenticationMethod; null until ready, and when ready without a subject. */
   method: string | null;
   sso_session_id: SsoSessionId | null;
+  /** Whom the provider is bound to; not a foreign key, as the provider is none. */
+  organization_id: string | null;
   created_at: number;
   expires_at: number;
   delivered_at: number | null;
@@ -52,6 +54,7 @@ interface NewSamlSession {
   readonly nameIdFormat: NameIdFormat;
   /** Best first, never empty. */
   readonly authnContextClasses: readonly string[];
+  readonly organizationId: string | undefined;
   readonly lifetimeSeconds: number;
 }
 
@@ -66,6 +69,8 @@ export interface SamlSession {
   readonly nameIdFormat: NameIdFormat;
   /** Best first, never empty. */
   readonly authnContextClasses: readonly string[];
+  /** For which the sign-in is. */
+  readonly organizationId: string | undefined;
   readonly userId: UserId | undefined;
   /** Seconds since the epoch. */
   readonly authTime: number | undefined;
@@ -112,6 +117,7 @@ export async function insertSamlSession(queries: Queries, tenant: TenantId, sess
       auth_time: null,
       method: null,
       sso_session_id: null,
+      organization_id: session.organizationId ?? null,
       created_at: databaseNowMs,
       expires_at: sql<number>`${databaseNowMs} + ${session.lifetimeSeconds * 1000}`,
       delivered_at: null,
@@ -190,6 +196,7 @@ function sessionFromRow(row: SamlSessionTable): SamlSession {
     relayState: row.relay_state ?? undefined,
     nameIdFormat: row.name_id_format as NameIdFormat, // only chosen formats are written
     authnContextClasses: row.authn_context_class.split(' '),
+    organizationId: row.organization_id ?? undefined,
     userId: row.user_id ?? undefined,
     authTime: row.auth_time ?? undefined,
     method: (row.method ?? undefined) as AuthenticationMethod | undefined, // only methods are written

@@ -3,7 +3,7 @@
 import { overlay } from '../../../domain/field.ts';
 import { customAttributeFields } from '../../../domain/people/custom-attributes.ts';
 import { allRegistered, registered } from '../../registered.ts';
-import { faultAt, type Json, type Kind, type Session, sections } from '../document.ts';
+import { type Declared, faultAt, type Json, type Kind, type Session, sections } from '../document.ts';
 import { type Judge, knownOf, sectionOf } from '../kind-section.ts';
 import { assignmentKind } from './assignment-kind.ts';
 import { clientKind } from './client-kind.ts';
@@ -53,6 +53,24 @@ function withoutGoneProviders(session: Session, item: Json): Json {
   return { ...item, identity_providers: aliasesOf(item).filter((alias) => session.identityProviders.has(alias)) };
 }
 
+/** Bound to an organisation by its name: ids are of one tenant. @throws DeclarationFault */
+function readBound(session: Session, declared: Declared): Declared {
+  const item = declared.value as Json; // checked by the schema
+  const { organization: named } = item;
+  if (named === undefined || named === null) return declared;
+  const organization = knownOf(session, 'organizations').get(String(named));
+  if (organization === undefined)
+    throw faultAt(declared, ['organization'], 'the name of an organisation of this document or tenant', named);
+  return { ...declared, value: { ...item, organization } };
+}
+
+function writeBound(session: Session, item: Json): Json {
+  const { organization: id } = item;
+  if (id === undefined) return item;
+  const named = [...knownOf(session, 'organizations')].find(([, known]) => known === id);
+  return named === undefined ? item : { ...item, organization: named[0] };
+}
+
 const placed: readonly Kind[] = [
   imageKind,
   settingsKind,
@@ -65,14 +83,16 @@ const placed: readonly Kind[] = [
   sectionOf(registered.resource, { remember: ({ resources }, id, { title }) => void resources.set(id, id).set(title, id) }),
   clientKind,
   sectionOf(registered.role, { remember: ({ roles }, _id, { title }) => void roles.add(title) }),
-  sectionOf(registered.service_provider, {
-    remember: ({ providers }, id, { title }) => void providers.set(id, id).set(title, id),
-  }),
   sectionOf(registered.identity_provider, {
     remember: ({ identityProviders }, id, { title }) => void identityProviders.set(id, id).set(title, id),
   }),
-  sectionOf(registered.hook, { judge: requireApplications, written: withoutGone }),
   sectionOf(registered.organization, { judge: requireNamed, written: withoutGoneProviders }),
+  sectionOf(registered.service_provider, {
+    remember: ({ providers }, id, { title }) => void providers.set(id, id).set(title, id),
+    read: readBound,
+    written: writeBound,
+  }),
+  sectionOf(registered.hook, { judge: requireApplications, written: withoutGone }),
   sectionOf(registered.webhook),
   sectionOf(registered.connector),
   groupKind,

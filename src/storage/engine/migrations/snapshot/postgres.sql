@@ -669,6 +669,7 @@ CREATE TABLE service_providers (
   metadata_url text COLLATE "C",
   metadata_certificate text COLLATE "C",
   mappings text COLLATE "C" NOT NULL DEFAULT '[]'::text,
+  organization text COLLATE "C",
   CONSTRAINT service_providers_signing_check CHECK ((signing = ANY (ARRAY['both'::text, 'assertion'::text, 'response'::text]))),
   CONSTRAINT service_providers_access_policy_check CHECK ((access_policy = ANY (ARRAY['everyone'::text, 'assigned'::text]))),
   CONSTRAINT service_providers_pkey PRIMARY KEY (tenant_id, id),
@@ -694,6 +695,7 @@ CREATE TABLE saml_sessions (
   delivered_at bigint,
   method text COLLATE "C",
   sso_session_id text COLLATE "C",
+  organization_id text COLLATE "C",
   CONSTRAINT saml_sessions_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'ready'::text, 'delivered'::text]))),
   CONSTRAINT saml_sessions_pkey PRIMARY KEY (tenant_id, session_hash)
 );
@@ -2170,6 +2172,8 @@ CREATE INDEX scim_tokens_by_organization_id_id ON public.scim_tokens USING btree
 
 CREATE INDEX scim_tokens_by_created_by_id ON public.scim_tokens USING btree (tenant_id, created_by, id);
 
+CREATE INDEX service_providers_by_organization ON public.service_providers USING btree (tenant_id, organization) WHERE (organization IS NOT NULL);
+
 CREATE OR REPLACE FUNCTION public.users_counted_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2436,4 +2440,6 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (594, 'organization-setup-links', gatehouse_now_ms()),
   (597, 'organization-scim', gatehouse_now_ms()),
   (598, 'scim-tokens-by-organization', gatehouse_now_ms()),
-  (599, 'scim-tokens-by-maker', gatehouse_now_ms());
+  (599, 'scim-tokens-by-maker', gatehouse_now_ms()),
+  (600, 'organizations-of-service-providers', gatehouse_now_ms()),
+  (601, 'service-providers-by-organization', gatehouse_now_ms());

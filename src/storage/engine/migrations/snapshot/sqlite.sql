@@ -143,9 +143,9 @@ CREATE TABLE "setup_tokens" ("tenant_id" TEXT NOT NULL, "token_hash" TEXT NOT NU
 
 CREATE INDEX "setup_tokens_by_expires_at" ON "setup_tokens" ("tenant_id", "expires_at");
 
-CREATE TABLE "service_providers" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "entity_id" TEXT NOT NULL, "entity_id_hash" TEXT NOT NULL, "name" TEXT NOT NULL, "acs" TEXT NOT NULL, "signing_keys" TEXT NOT NULL, "encryption_key" TEXT, "require_signed_requests" INTEGER NOT NULL, "signing" TEXT NOT NULL, "encrypt_assertions" INTEGER NOT NULL, "encryption" TEXT NOT NULL, "name_id_formats" TEXT NOT NULL, "idp_initiated_allowed" INTEGER NOT NULL, "relay_states" TEXT NOT NULL, "attribute_map" TEXT NOT NULL, "access_policy" TEXT NOT NULL, "enabled" INTEGER NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "name_id_sources" TEXT NOT NULL DEFAULT '{}', "signing_key" TEXT NOT NULL DEFAULT 'tenant', "metadata_url" TEXT, "metadata_certificate" TEXT, "mappings" TEXT NOT NULL DEFAULT '[]', PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "entity_id_hash"), CHECK (signing IN ('both', 'assertion', 'response')), CHECK (access_policy IN ('everyone', 'assigned'))) STRICT, WITHOUT ROWID;
+CREATE TABLE "service_providers" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "entity_id" TEXT NOT NULL, "entity_id_hash" TEXT NOT NULL, "name" TEXT NOT NULL, "acs" TEXT NOT NULL, "signing_keys" TEXT NOT NULL, "encryption_key" TEXT, "require_signed_requests" INTEGER NOT NULL, "signing" TEXT NOT NULL, "encrypt_assertions" INTEGER NOT NULL, "encryption" TEXT NOT NULL, "name_id_formats" TEXT NOT NULL, "idp_initiated_allowed" INTEGER NOT NULL, "relay_states" TEXT NOT NULL, "attribute_map" TEXT NOT NULL, "access_policy" TEXT NOT NULL, "enabled" INTEGER NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "name_id_sources" TEXT NOT NULL DEFAULT '{}', "signing_key" TEXT NOT NULL DEFAULT 'tenant', "metadata_url" TEXT, "metadata_certificate" TEXT, "mappings" TEXT NOT NULL DEFAULT '[]', "organization" TEXT, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "entity_id_hash"), CHECK (signing IN ('both', 'assertion', 'response')), CHECK (access_policy IN ('everyone', 'assigned'))) STRICT, WITHOUT ROWID;
 
-CREATE TABLE "saml_sessions" ("tenant_id" TEXT NOT NULL, "session_hash" TEXT NOT NULL, "service_provider_id" TEXT NOT NULL, "state" TEXT NOT NULL, "binding_hash" TEXT NOT NULL, "acs_url" TEXT NOT NULL, "in_response_to" TEXT, "idp_initiated" INTEGER NOT NULL, "relay_state" TEXT, "name_id_format" TEXT NOT NULL, "authn_context_class" TEXT NOT NULL, "user_id" TEXT, "auth_time" INTEGER, "created_at" INTEGER NOT NULL, "expires_at" INTEGER NOT NULL, "delivered_at" INTEGER, "method" TEXT, "sso_session_id" TEXT, PRIMARY KEY ("tenant_id", "session_hash"), CHECK (state IN ('pending', 'ready', 'delivered'))) STRICT, WITHOUT ROWID;
+CREATE TABLE "saml_sessions" ("tenant_id" TEXT NOT NULL, "session_hash" TEXT NOT NULL, "service_provider_id" TEXT NOT NULL, "state" TEXT NOT NULL, "binding_hash" TEXT NOT NULL, "acs_url" TEXT NOT NULL, "in_response_to" TEXT, "idp_initiated" INTEGER NOT NULL, "relay_state" TEXT, "name_id_format" TEXT NOT NULL, "authn_context_class" TEXT NOT NULL, "user_id" TEXT, "auth_time" INTEGER, "created_at" INTEGER NOT NULL, "expires_at" INTEGER NOT NULL, "delivered_at" INTEGER, "method" TEXT, "sso_session_id" TEXT, "organization_id" TEXT, PRIMARY KEY ("tenant_id", "session_hash"), CHECK (state IN ('pending', 'ready', 'delivered'))) STRICT, WITHOUT ROWID;
 
 CREATE INDEX "saml_sessions_by_expires_at" ON "saml_sessions" ("tenant_id", "expires_at");
 
@@ -660,6 +660,8 @@ CREATE INDEX "scim_tokens_by_organization_id_id" ON "scim_tokens" ("tenant_id", 
 
 CREATE INDEX "scim_tokens_by_created_by_id" ON "scim_tokens" ("tenant_id", "created_by", "id");
 
+CREATE INDEX "service_providers_by_organization" ON "service_providers" ("tenant_id", "organization") WHERE organization IS NOT NULL;
+
 ANALYZE sqlite_schema;
 
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
@@ -898,6 +900,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('sent_forms', 'sent_forms', '1000000 500000 1'),
   ('sent_forms', 'sent_forms_by_expires_at', '1000000 500000 10'),
   ('service_providers', 'service_providers', '1000000 500000 1'),
+  ('service_providers', 'service_providers_by_organization', '10000 5000 10'),
   ('service_providers', 'sqlite_autoindex_service_providers_2', '1000000 500000 1'),
   ('setup_tokens', 'setup_tokens', '1000000 500000 1'),
   ('setup_tokens', 'setup_tokens_by_expires_at', '1000000 500000 10'),
@@ -1137,4 +1140,6 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (594, 'organization-setup-links', gatehouse_now_ms()),
   (597, 'organization-scim', gatehouse_now_ms()),
   (598, 'scim-tokens-by-organization', gatehouse_now_ms()),
-  (599, 'scim-tokens-by-maker', gatehouse_now_ms());
+  (599, 'scim-tokens-by-maker', gatehouse_now_ms()),
+  (600, 'organizations-of-service-providers', gatehouse_now_ms()),
+  (601, 'service-providers-by-organization', gatehouse_now_ms());

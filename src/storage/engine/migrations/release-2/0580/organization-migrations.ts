@@ -8,6 +8,7 @@ import { organizationInvitations } from '../0590/0591-organization-invitations.t
 import { organizationsOfTries } from '../0590/0592-organizations-of-tries.ts';
 import { organizationSetupLinks } from '../0590/0594-organization-setup-links.ts';
 import { organizationScim } from '../0590/0597-organization-scim.ts';
+import { organizationsOfServiceProviders } from '../0600/0600-organizations-of-service-providers.ts';
 import { organizationSignIn } from './0583-organization-sign-in.ts';
 import { organizationAssignments } from './0584-organization-assignments.ts';
 
@@ -28,4 +29,11 @@ export const organizationMigrations: readonly Migration[] = [
   },
   { number: 594, name: 'organization-setup-links', apply: organizationSetupLinks },
   ...organizationScim,
+  { number: 600, name: 'organizations-of-service-providers', apply: organizationsOfServiceProviders },
+  {
+    number: 601,
+    name: 'service-providers-by-organization',
+    table: 'service_providers',
+    index: { columns: ['tenant_id', 'organization'], where: 'organization IS NOT NULL' },
+  },
 ];
