@@ -57,6 +57,10 @@ clients:
   - { client_id: jwt, name: With HMAC, token_endpoint_auth_method: client_secret_jwt, client_secret: ${secret} }
   - { client_id: spa, name: Page, type: public, redirect_uris: ["https://spa.example/cb"], access_policy: assigned }
   - { client_id: none, name: Nothing granted, grant_types: [], enabled: false }
+identity_providers:
+  - { alias: acme, kind: oidc, name: Acme, issuer: "https://acme.example", client_id: us, client_secret: ${secret}, create_users: true }
+  - { alias: hub, kind: github, name: GitHub, client_id: us, enabled: false, acr_map: { strong: phone }, mappings: [{ to: title, from: upstream.company }] }
+  - { alias: corp, kind: saml, name: Corp, domains: [corp.example], metadata: ${JSON.stringify(await idpMetadata())} }
 service_providers:
   - entity_id: https://sp.example/metadata
     acs: [{ url: "https://sp.example/acs" }]
@@ -65,10 +69,6 @@ service_providers:
     signing_keys:
       - |
 ${rsaKeys().publicPem.trim().replace(/^/gm, '        ')}
-identity_providers:
-  - { alias: acme, kind: oidc, name: Acme, issuer: "https://acme.example", client_id: us, client_secret: ${secret}, create_users: true }
-  - { alias: hub, kind: github, name: GitHub, client_id: us, enabled: false, acr_map: { strong: phone }, mappings: [{ to: title, from: upstream.company }] }
-  - { alias: corp, kind: saml, name: Corp, domains: [corp.example], metadata: ${JSON.stringify(await idpMetadata())} }
 groups:
   - { display_name: Staff }
   - { display_name: Provisioned, origin: scim, external_id: G-1 }
@@ -149,7 +149,7 @@ for (const name of databases) {
       const both = await Promise.all([source, target].map(async (running) => (await running.command('export')).stdout));
       // Each deployment has a sample client of its own besides.
       assert.equal(sectionOf(both[0]!, 'users'), sectionOf(both[1]!, 'users'));
-      for (const section of ['settings', 'mappings', 'resources', 'service_providers', 'identity_providers', 'groups'])
+      for (const section of ['settings', 'mappings', 'resources', 'identity_providers', 'service_providers', 'groups'])
         assert.equal(sectionOf(both[0]!, section), sectionOf(both[1]!, section));
       assert.deepEqual(idsIn(sectionOf(both[0]!, 'assignments')).sort(), idsIn(sectionOf(both[1]!, 'assignments')).sort());
     });

@@ -52,6 +52,24 @@ const users = [
   { user_id: 'google-oauth2|2', email: 'finn@example.com', email_verified: false, blocked: true, given_name: 'Finn' },
 ];
 
+const customers = [
+  { id: 'org_1', name: 'acme_ltd', display_name: 'Acme Ltd', metadata: { plan: 'gold' }, branding: { logo_url: 'https://acme.example/l.svg', colors: { primary: '#4A45D6', page_background: '#fff' } },
+    discovery_domains: [{ domain: 'acme.example', status: 'verified' }],
+    enabled_connections: [
+      { connection_id: 'con_1', assign_membership_on_login: true, connection: { name: 'acme-entra', strategy: 'waad' } },
+      { connection_id: 'con_2', assign_membership_on_login: true, connection: { name: 'google-oauth2', strategy: 'google-oauth2' } },
+      { connection_id: 'con_3', connection: { name: 'shared-saml', strategy: 'samlp' } },
+    ],
+    members: [
+      { user_id: 'auth0|1', roles: [{ id: 'rol_1', name: 'Billing Admin', description: 'Pays' }, { id: 'rol_2', name: 'viewer' }, { id: 'rol_3', name: '2nd' }] },
+      { user_id: 'auth0|gone' },
+    ] },
+  { id: 'org_2', name: 'globex', display_name: 'globex', metadata: { text: 'x'.repeat(5000) }, branding: { colors: { primary: 'red' } },
+    enabled_connections: [{ connection_id: 'con_3', connection: { name: 'shared-saml', strategy: 'samlp' } }],
+    members: [{ user_id: 'auth0|1' }, { user_id: 'google-oauth2|2', roles: [{ name: 'viewer' }] }] },
+  { id: 'org_3', name: 'Globex' },
+]; // biome-ignore format: a fixture as the Management API has it
+
 interface Outcome {
   readonly created: number;
   readonly updated: number;
@@ -148,6 +166,73 @@ for (const name of databases) {
       assert.deepEqual([again.created, again.updated], [0, 0]);
       const listed = await running.json<Listed>('user', 'list');
       assert.equal(listed.find((user) => user.emails[0] === 'finn@example.com')?.state, 'suspended');
+    });
+
+    it('the organisations of an Auth0 tenant: members with their roles, a connection that is one customer’s, and an account of the rest', async () => {
+      const providers = ['acme-entra', 'shared-saml'].map(
+        (alias) =>
+          `  - { alias: ${alias}, kind: oidc, name: "${alias}", issuer: "https://${alias}.example", client_id: us, client_secret: "${secret}" }\n`,
+      );
+      await running.json('import', file('providers.yaml', `gatehouse: 1\nidentity_providers:\n${providers.join('')}`));
+      const people = file('people.ndjson', users.map((user) => JSON.stringify(user)).join('\n'));
+      const theirs = file('organizations.ndjson', customers.map((one) => JSON.stringify(one)).join('\n'));
+      const asked = ['import', people, '--from', 'auth0', '--organizations', theirs];
+      const done = await running.json<Outcome>(...asked);
+      const reasons = done.left.map(({ count, reason }) => `${count} ${reason}`).join('\n');
+      for (const told of [
+        /^1 organizations: /m,
+        /^1 metadata of organizations: /m,
+        /^1 logos of organizations: /m,
+        /^1 page backgrounds of organizations: /m,
+        /^1 colours of organizations: /m,
+        /^1 connections of organizations: /m,
+        /^1 company connections of organizations: /m,
+        /^1 roles of members: /m,
+        /^2 permissions of roles: /m,
+        /^1 members of organizations: not among the users/m,
+      ])
+        assert.match(reasons, told);
+      const again = await running.json<Outcome>(...asked);
+      assert.deepEqual([again.created, again.updated], [0, 0]);
+      const exported = JSON.parse((await running.command('export', '--json')).stdout) as Readonly<
+        Record<string, readonly Readonly<Record<string, unknown>>[]>
+      >;
+      const acme = exported['organizations']!.find(({ name: one }) => one === 'acme-ltd');
+      const { id: _id, ...rest } = acme!;
+      assert.deepEqual(rest, {
+        name: 'acme-ltd',
+        display_name: 'Acme Ltd',
+        metadata: { plan: 'gold' },
+        join: ['invitation', 'provider'],
+        domains: ['acme.example'],
+        identity_providers: ['acme-entra'],
+        branding: { accent: '#4a45d6' },
+      });
+      assert.deepEqual(
+        exported['organization_roles']!.map(({ name: one, description }) => [one, description]),
+        [
+          ['billing-admin', 'Pays'],
+          ['viewer', undefined],
+        ],
+      );
+      const belonging = (id: string): unknown => exported['users']!.find(({ external_id: one }) => one === id)?.['organizations'];
+      assert.deepEqual(belonging('auth0|1'), [
+        { organization: 'acme-ltd', roles: ['billing-admin', 'viewer'] },
+        { organization: 'globex', roles: [] },
+      ]);
+      assert.deepEqual(belonging('google-oauth2|2'), [{ organization: 'globex', roles: ['viewer'] }]);
+      const none = file('none.ndjson', '[]');
+      await running.fails(
+        1,
+        /organizations: expected one JSON object a line, .* \(line 1\)/,
+        'import',
+        people,
+        '--from',
+        'auth0',
+        '--organizations',
+        none,
+      );
+      await running.fails(2, /expected a file to read/, 'import', people, '--from', 'auth0', '--organizations', `${none}.not`);
     });
 
     it('another file, and another format, are refused with what was expected', async () => {

@@ -322,9 +322,15 @@ for (const database of databases)
         /service_providers\[0\]\.organization: expected the name of an organisation/,
       );
       await assert.rejects(apply(`service_providers:\n${bound} [acme]\n`), /organization/);
-      await assert.rejects(prune('organizations: []\n'), /a service provider is bound to/);
-      await prune('organizations: []\nservice_providers: []\n');
-      assert.deepEqual((await other.make('GET', '/organizations'))['items'], []);
+      await assert.rejects(prune('organizations:\n  - name: another\n'), /a service provider is bound to/);
+      await prune(
+        `organizations:\n  - name: another\nservice_providers:\n  - entity_id: https://another.example\n    acs: [{ url: https://another.example/acs }]\n`,
+      );
+      const kept = (await other.make<{ items: readonly Json[] }>('GET', '/organizations')).items;
+      assert.deepEqual(
+        kept.map(({ name }) => name),
+        ['another'],
+      );
     });
 
     it('of a binding and a deletion at the same time, one comes too late', async () => {

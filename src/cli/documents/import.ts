@@ -1,13 +1,14 @@
 // `gatehouse import`: a document, or what another identity provider exported, into a tenant.
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import type { Declared } from '../../administration/declaration/document.ts';
 import { fromAuth0 } from '../../administration/declaration/importers/from-auth0.ts';
 import { fromKeycloak } from '../../administration/declaration/importers/from-keycloak.ts';
-import { declare, type Left } from '../../administration/declaration/importers/imported.ts';
+import { declare, type ImportedItem, type Left } from '../../administration/declaration/importers/imported.ts';
+import { registered } from '../../administration/registered.ts';
+import { providersPerTenantMax } from '../../contract/limits.ts';
 import { CommandFailure } from '../failure.ts';
 import { addProgressOption } from '../progress.ts';
-import { addCommonOptions, addTenantOption, administer, type Options } from '../registry/administrator.ts';
+import { type Administrator, addCommonOptions, addTenantOption, administer, loadTenant, type Options } from '../registry/administrator.ts';
 import { linesOf, requireFile, runDocument, runItems } from './document-file.ts';
 
 export function importCommand(program: Command): void {
@@ -15,10 +16,11 @@ export function importCommand(program: Command): void {
     .command('import <file>')
     .description('Bring a document, a Keycloak realm export or an Auth0 user export into a tenant, or a whole tenant into this deployment')
     .addOption(new Option('--from <format>', 'what the file is').choices(['gatehouse', 'keycloak', 'auth0']).default('gatehouse'))
+    .option('--organizations <file>', 'the organisations of an Auth0 tenant, one JSON object a line (docs/migrating-from-auth0.md)')
     .option('--dry-run', 'show what it would do; write nothing')
     .addHelpText(
       'after',
-      '\nExamples:\n  gatehouse import acme.yaml --tenant acme\n  gatehouse import realm.json --from keycloak --dry-run\n  gatehouse import users.ndjson --from auth0\n  gatehouse import acme.bundle',
+      '\nExamples:\n  gatehouse import acme.yaml --tenant acme\n  gatehouse import realm.json --from keycloak --dry-run\n  gatehouse import users.ndjson --from auth0 --organizations organizations.ndjson\n  gatehouse import acme.bundle',
     );
   addProgressOption(addCommonOptions(addTenantOption(command))).action(run);
 }
@@ -31,23 +33,34 @@ async function run(file: string, options: Options): Promise<void> {
     const { importComplete, isBundle } = await import('../moving/import-complete.ts');
     return file !== '-' && isBundle(file) ? importComplete(file, options) : runDocument(file, options, how);
   }
-  const { items, left } = options['from'] === 'keycloak' ? keycloakItems(file) : auth0Items(file);
-  await administer(options, (administrator) => runItems(administrator, options, items, how, () => account(left)));
-}
-
-interface Source {
-  readonly items: AsyncIterable<Declared>;
-  readonly left: Left;
-}
-
-function auth0Items(file: string): Source {
   const left: Left = new Map();
-  return { items: declare(fromAuth0(linesOf(file), left)), left };
+  const items = options['from'] === 'keycloak' ? keycloakItems(file, left) : auth0Items(file, options, left);
+  await administer(options, async (administrator) =>
+    runItems(administrator, options, declare(await items(administrator)), how, () => account(left)),
+  );
 }
 
-function keycloakItems(file: string): Source {
-  const { items, left } = fromKeycloak(parseRealm(file));
-  return { items: declare(items), left };
+type Items = AsyncIterable<ImportedItem> | Iterable<ImportedItem>;
+/** What a file becomes in the tenant of these options. */
+type Source = (administrator: Administrator) => Promise<Items>;
+
+function auth0Items(file: string, options: Options, left: Left): Source {
+  const { organizations } = options;
+  if (typeof organizations === 'string') requireFile(organizations);
+  return async (administrator) => {
+    const { id } = await loadTenant(administrator, options);
+    const page = { after: '', limit: providersPerTenantMax, search: undefined };
+    const providers = await administrator.database.read(id, (queries) => registered.identity_provider.rows.page(queries, id, page));
+    const aliases = new Set(providers.map(({ alias }) => alias));
+    const theirs = typeof organizations === 'string' ? linesOf(organizations) : undefined;
+    return fromAuth0({ users: linesOf(file), organizations: theirs, aliases }, left);
+  };
+}
+
+function keycloakItems(file: string, left: Left): Source {
+  const { items, left: not } = fromKeycloak(parseRealm(file));
+  for (const [reason, count] of not) left.set(reason, count);
+  return async () => items;
 }
 
 function parseRealm(file: string): Readonly<Record<string, unknown>> {

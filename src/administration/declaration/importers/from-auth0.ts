@@ -1,6 +1,7 @@
 // An Auth0 bulk user export (one JSON object a line) as items of a document, a line at a time. Auth0's ids are no UUIDs: each
 // becomes one that is the same at every import, and stands in external_id.
-import { compact, DeclarationFault, type Json } from '../document.ts';
+import { compact, DeclarationFault, type Json, type Section } from '../document.ts';
+import { type Auth0Organizations, organizationsOfAuth0, takeMemberships } from './auth0-organizations.ts';
 import { type ImportedItem, type Left, noteLeft, stableId, textOf } from './imported.ts';
 
 /** Members that say how somebody signed in, not who it is. */
@@ -9,17 +10,33 @@ const silent: ReadonlySet<string> = new Set([
   'nickname', 'Nickname', 'picture', 'phone_number', 'phone_verified', 'blocked', 'created_at', 'updated_at', 'identities', 'last_ip', 'last_login', 'logins_count', 'locale',
 ]); // biome-ignore format: a list of names
 
-/** The users of the export. @throws DeclarationFault for a line that is no JSON object */
-export async function* fromAuth0(lines: AsyncIterable<string>, left: Left): AsyncGenerator<ImportedItem> {
+/** What is read of an Auth0 tenant. */
+interface Auth0 {
+  readonly users: AsyncIterable<string>;
+  /** Its organisations, where they were asked for. */
+  readonly organizations?: AsyncIterable<string> | undefined;
+  /** Of the providers the tenant has here. */
+  readonly aliases: ReadonlySet<string>;
+}
+
+/** The organisations, and the users of the export with theirs. @throws DeclarationFault for a line that is no JSON object */
+export async function* fromAuth0({ users, organizations, aliases }: Auth0, left: Left): AsyncGenerator<ImportedItem> {
+  const known = organizations && (await organizationsOfAuth0(objectsIn('organizations', organizations), aliases, left));
+  yield* known?.items ?? [];
+  for await (const user of objectsIn('users', users)) yield* userOf(user, known, left);
+  const others = known?.ofMember.size ?? 0;
+  if (others > 0) noteLeft(left, 'members of organizations', 'not among the users', others);
+}
+
+async function* objectsIn(what: Section, lines: AsyncIterable<string>): AsyncGenerator<Json> {
   let at = 0;
   for await (const line of lines) {
     at += 1;
-    if (line.trim() === '') continue;
-    yield* userOf(parseLine(line, at), left);
+    if (line.trim() !== '') yield parseLine(what, line, at);
   }
 }
 
-function parseLine(line: string, at: number): Json {
+function parseLine(what: Section, line: string, at: number): Json {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json; // just checked
@@ -27,14 +44,14 @@ function parseLine(line: string, at: number): Json {
     // told below, as a line of another kind is
   }
   throw new DeclarationFault({
-    path: 'users',
-    expected: 'one JSON object a line, as the bulk user export writes them',
+    path: what,
+    expected: what === 'users' ? 'one JSON object a line, as the bulk user export writes them' : 'one JSON object a line',
     found: line,
     line: at,
   });
 }
 
-function* userOf(user: Json, left: Left): Generator<ImportedItem> {
+function* userOf(user: Json, known: Auth0Organizations | undefined, left: Left): Generator<ImportedItem> {
   const get = (...names: readonly string[]): string | undefined =>
     names.map((name) => textOf(user[name])).find((text) => text !== undefined);
   const id = get('user_id', 'Id');
@@ -63,6 +80,7 @@ function* userOf(user: Json, left: Left): Generator<ImportedItem> {
       phone_numbers: phone === undefined ? [] : [{ value: phone }],
       photos: picture === undefined || picture.length > 500 ? [] : [{ value: picture, type: 'photo' }],
       state: user['blocked'] === true ? 'suspended' : undefined,
+      ...(known && takeMemberships(known, id)),
     }),
   };
 }
