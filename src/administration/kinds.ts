@@ -36,7 +36,7 @@ export interface Effects<T extends Fields = Fields, Id extends string = string> 
   /** What follows from a change, after its audit record. */
   changed?(queries: Queries, writing: Writing, before: Thing<T, Id>, after: Thing<T, Id>): Promise<void>;
   /** Instead of the deletion of its row; a fault keeps it. */
-  remove?(queries: Queries, tenant: TenantId, thing: Thing<T, Id>): Promise<KindFault | boolean>;
+  remove?(queries: Queries, tenant: TenantId, thing: Thing<T, Id>, writing: Writing): Promise<KindFault | boolean>;
 }
 
 /** A kind with its rows and its effects. */
@@ -305,7 +305,8 @@ export async function dropThing<T extends Fields>(
   thing: Thing<T>,
 ): Promise<KindFault | boolean> {
   const tenant = writing.acting.tenant.id;
-  const done = effects.remove === undefined ? await rows.remove(queries, tenant, thing.id) : await effects.remove(queries, tenant, thing);
+  const done =
+    effects.remove === undefined ? await rows.remove(queries, tenant, thing.id) : await effects.remove(queries, tenant, thing, writing);
   if (done === true) await recordThing(queries, writing, kind, 'deleted', { id: thing.id, data: kind.told.deleted?.(thing) });
   return done;
 }

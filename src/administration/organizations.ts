@@ -5,6 +5,7 @@ import type { KindFault } from '../domain/kind.ts';
 import type { Organization } from '../domain/organizations/organization.ts';
 import { powerOfManagers } from '../domain/organizations/organization-role.ts';
 import type { Capability } from '../domain/people/capabilities.ts';
+import { identityProviderKind } from '../domain/sign-in/identity-provider.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { ValueTaken } from '../storage/engine/unique-violation.ts';
 import { listManagingRoles } from '../storage/organizations/managers.ts';
@@ -14,9 +15,10 @@ import { findUnknownAlias } from '../storage/registry/identity-providers.ts';
 import { readProviderOwners, setOrganizationProviders } from '../storage/registry/organization-providers.ts';
 import { findOrganization } from '../storage/registry/organizations.ts';
 import { dropUnnamedDomains } from '../storage/registry/proven-domains.ts';
-import type { Writing } from './kinds.ts';
+import { missingImage } from './appearance/images.ts';
+import { register, replaceThing, type Writing } from './kinds.ts';
 
-type Named = Pick<Organization, 'defaultRoles' | 'identityProviders'>;
+type Named = Pick<Organization, 'branding' | 'defaultRoles' | 'identityProviders'>;
 
 /** What it names newly must be there; what it named may have gone since. */
 export async function namedFault(
@@ -27,6 +29,9 @@ export async function namedFault(
 ): Promise<KindFault | undefined> {
   const role = await findUnknownRole(queries, tenant, newIn(values.defaultRoles, before?.defaultRoles));
   if (role !== undefined) return { field: 'default_roles', text: `names no role of organisations: ${role}` };
+  const { branding } = values;
+  const picture = branding.logo === before?.branding.logo ? undefined : await missingImage(queries, tenant, branding);
+  if (picture !== undefined) return { field: 'branding', text: `has a mistake in ${picture.field}: it ${picture.text}` };
   const aliases = newIn(values.identityProviders, before?.identityProviders);
   if (aliases.length === 0) return undefined;
   const alias = await findUnknownAlias(queries, tenant, aliases);
@@ -44,8 +49,11 @@ export async function capabilitiesByRoles(queries: Queries, tenant: TenantId, ro
 }
 
 /** What an organisation hands out to whoever comes by itself. */
-export const capabilitiesByDefault = (queries: Queries, tenant: TenantId, { defaultRoles }: Named): Promise<readonly Capability[]> =>
-  capabilitiesByRoles(queries, tenant, defaultRoles);
+export const capabilitiesByDefault = (
+  queries: Queries,
+  tenant: TenantId,
+  { defaultRoles }: Pick<Named, 'defaultRoles'>,
+): Promise<readonly Capability[]> => capabilitiesByRoles(queries, tenant, defaultRoles);
 
 /** The same of one that is known by its id: whoever says who comes, by a directory, a link or a provider, lets them. */
 export async function capabilitiesOfNewcomers(
@@ -67,16 +75,32 @@ export const capabilitiesByProvider = async (
 const newIn = (values: readonly string[], before: readonly string[] = []): readonly string[] =>
   values.filter((one) => !before.includes(one));
 
+const providers = register(identityProviderKind);
+
+/** A provider that no organisation names any more would be everybody's: it is off until an administrator says whose it is. */
+export async function turnOffDropped(queries: Queries, writing: Writing, dropped: readonly string[]): Promise<void> {
+  const { id: tenant } = writing.acting.tenant;
+  for (const alias of dropped) {
+    const named = await providers.rows.findBy(queries, tenant, 'alias', alias);
+    const before = named && (await providers.rows.hold(queries, tenant, named.id));
+    if (before?.enabled !== true) continue;
+    const wanted = { values: { ...before, enabled: false }, clear: undefined };
+    await replaceThing(providers, queries, writing, { before, wanted, fields: ['enabled'] });
+  }
+}
+
 export async function addedOrganization(queries: Queries, { acting }: Writing, { id, identityProviders }: Organization): Promise<void> {
   if (identityProviders.length > 0) await setOrganizationProviders(queries, acting.tenant.id, id, identityProviders);
 }
 
-export async function changedOrganization(queries: Queries, { acting }: Writing, before: Organization, after: Organization): Promise<void> {
+export async function changedOrganization(queries: Queries, writing: Writing, before: Organization, after: Organization): Promise<void> {
+  const { acting } = writing;
   const { id } = after;
   const { id: tenant } = acting.tenant;
   if (isOther(before.domains, after.domains)) await dropUnnamedDomains(queries, tenant, { kind: 'organization', id }, after.domains);
-  if (isOther(before.identityProviders, after.identityProviders))
-    await setOrganizationProviders(queries, tenant, id, after.identityProviders);
+  if (!isOther(before.identityProviders, after.identityProviders)) return;
+  await setOrganizationProviders(queries, tenant, id, after.identityProviders);
+  await turnOffDropped(queries, writing, newIn(before.identityProviders, after.identityProviders));
 }
 
 const isOther = (before: readonly string[], after: readonly string[]): boolean => JSON.stringify(before) !== JSON.stringify(after);

@@ -28,6 +28,7 @@ import {
   changedOrganization,
   holdBound,
   namedFault,
+  turnOffDropped,
 } from './organizations.ts';
 
 type Kinds = typeof kinds;
@@ -106,8 +107,9 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
     needs: capabilitiesByDefault,
     added: addedOrganization,
     changed: changedOrganization,
-    remove: async (queries, tenant, { id, name }) => {
+    remove: async (queries, tenant, { id, name, identityProviders }, writing) => {
       if (await isBoundTo(queries, tenant, id)) return boundFault(name);
+      await turnOffDropped(queries, writing, identityProviders);
       await deleteScimTokensOf(queries, { tenant, organization: id });
       return organizations.remove(queries, tenant, id);
     },

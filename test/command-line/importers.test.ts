@@ -53,10 +53,10 @@ const users = [
 ];
 
 const customers = [
-  { id: 'org_1', name: 'acme_ltd', display_name: 'Acme Ltd', metadata: { plan: 'gold' }, branding: { logo_url: 'https://acme.example/l.svg', colors: { primary: '#4A45D6', page_background: '#fff' } },
-    discovery_domains: [{ domain: 'acme.example', status: 'verified' }],
+  { id: 'org_1', name: 'initech_ltd', display_name: 'Initech Ltd', metadata: { plan: 'gold' }, branding: { logo_url: 'https://acme.example/l.svg', colors: { primary: '#4A45D6', page_background: '#fff' } },
+    discovery_domains: [{ domain: 'initech.example', status: 'verified' }],
     enabled_connections: [
-      { connection_id: 'con_1', assign_membership_on_login: true, connection: { name: 'acme-entra', strategy: 'waad' } },
+      { connection_id: 'con_1', assign_membership_on_login: true, connection: { name: 'initech-entra', strategy: 'waad' } },
       { connection_id: 'con_2', assign_membership_on_login: true, connection: { name: 'google-oauth2', strategy: 'google-oauth2' } },
       { connection_id: 'con_3', connection: { name: 'shared-saml', strategy: 'samlp' } },
     ],
@@ -64,10 +64,10 @@ const customers = [
       { user_id: 'auth0|1', roles: [{ id: 'rol_1', name: 'Billing Admin', description: 'Pays' }, { id: 'rol_2', name: 'viewer' }, { id: 'rol_3', name: '2nd' }] },
       { user_id: 'auth0|gone' },
     ] },
-  { id: 'org_2', name: 'globex', display_name: 'globex', metadata: { text: 'x'.repeat(5000) }, branding: { colors: { primary: 'red' } },
+  { id: 'org_2', name: 'umbrella', display_name: 'umbrella', metadata: { text: 'x'.repeat(5000) }, branding: { colors: { primary: 'red' } },
     enabled_connections: [{ connection_id: 'con_3', connection: { name: 'shared-saml', strategy: 'samlp' } }],
     members: [{ user_id: 'auth0|1' }, { user_id: 'google-oauth2|2', roles: [{ name: 'viewer' }] }] },
-  { id: 'org_3', name: 'Globex' },
+  { id: 'org_3', name: 'Umbrella' },
 ]; // biome-ignore format: a fixture as the Management API has it
 
 interface Outcome {
@@ -169,7 +169,7 @@ for (const name of databases) {
     });
 
     it('the organisations of an Auth0 tenant: members with their roles, a connection that is one customer’s, and an account of the rest', async () => {
-      const providers = ['acme-entra', 'shared-saml'].map(
+      const providers = ['initech-entra', 'shared-saml'].map(
         (alias) =>
           `  - { alias: ${alias}, kind: oidc, name: "${alias}", issuer: "https://${alias}.example", client_id: us, client_secret: "${secret}" }\n`,
       );
@@ -186,7 +186,7 @@ for (const name of databases) {
         /^1 page backgrounds of organizations: /m,
         /^1 colours of organizations: /m,
         /^1 connections of organizations: /m,
-        /^1 company connections of organizations: /m,
+        /^2 company connections of organizations: /m,
         /^1 roles of members: /m,
         /^2 permissions of roles: /m,
         /^1 members of organizations: not among the users/m,
@@ -197,15 +197,15 @@ for (const name of databases) {
       const exported = JSON.parse((await running.command('export', '--json')).stdout) as Readonly<
         Record<string, readonly Readonly<Record<string, unknown>>[]>
       >;
-      const acme = exported['organizations']!.find(({ name: one }) => one === 'acme-ltd');
-      const { id: _id, ...rest } = acme!;
+      const initech = exported['organizations']!.find(({ name: one }) => one === 'initech-ltd');
+      const { id: _id, ...rest } = initech!;
       assert.deepEqual(rest, {
-        name: 'acme-ltd',
-        display_name: 'Acme Ltd',
+        name: 'initech-ltd',
+        display_name: 'Initech Ltd',
         metadata: { plan: 'gold' },
         join: ['invitation', 'provider'],
-        domains: ['acme.example'],
-        identity_providers: ['acme-entra'],
+        domains: ['initech.example'],
+        identity_providers: ['initech-entra'],
         branding: { accent: '#4a45d6' },
       });
       assert.deepEqual(
@@ -217,10 +217,10 @@ for (const name of databases) {
       );
       const belonging = (id: string): unknown => exported['users']!.find(({ external_id: one }) => one === id)?.['organizations'];
       assert.deepEqual(belonging('auth0|1'), [
-        { organization: 'acme-ltd', roles: ['billing-admin', 'viewer'] },
-        { organization: 'globex', roles: [] },
+        { organization: 'initech-ltd', roles: ['billing-admin', 'viewer'] },
+        { organization: 'umbrella', roles: [] },
       ]);
-      assert.deepEqual(belonging('google-oauth2|2'), [{ organization: 'globex', roles: ['viewer'] }]);
+      assert.deepEqual(belonging('google-oauth2|2'), [{ organization: 'umbrella', roles: ['viewer'] }]);
       const none = file('none.ndjson', '[]');
       await running.fails(
         1,

@@ -6,10 +6,11 @@ import type { RequestOptions } from '../support/authenticator.ts';
 import { openBrowser } from '../support/browser.ts';
 import { databases } from '../support/databases.ts';
 import type { Visit } from '../support/external.ts';
-import type { Json } from '../support/management.ts';
+import { clientCredentialsToken, type Json } from '../support/management.ts';
 import { challenge, decodeJwt, exchange, postAs, redirectUri, refresh, tokensOf } from '../support/oidc.ts';
 import { openOrganizationWorld, verified } from '../support/organization-world.ts';
 import { givePasskey } from '../support/passkeys.ts';
+import { uploadPicture } from '../support/pictures.ts';
 import { assertRefusal } from '../support/refusal.ts';
 
 const aliasesIn = (json: Json): readonly string[] => ((json['providers'] ?? []) as readonly Json[]).map(({ alias }) => String(alias));
@@ -170,7 +171,9 @@ for (const database of databases)
     });
 
     it('the pages of a sign-in for a customer have its name, picture and colour; those for another and for none do not', async () => {
-      const logo = 'a'.repeat(64);
+      const { managed } = world;
+      const token = await clientCredentialsToken(managed.baseUrl, managed.adminClientId, managed.adminClientSecret);
+      const logo = await uploadPicture(managed.managementApi, token);
       await rules(acme, { branding: { name: 'Acme <b>Works</b>', accent: '#0a5c36' } });
       const page = async (changes: Readonly<Record<string, string>>): Promise<string> => {
         const { browser, login } = await at(changes);

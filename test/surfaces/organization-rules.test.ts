@@ -10,6 +10,7 @@ import { organizationRolesMax, providerDomainsMax, providersPerTenantMax } from 
 import { databases } from '../support/databases.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
 import { createTestTenant, type Json, jsonOf, type Managed } from '../support/management.ts';
+import { pngOf, uploadPicture } from '../support/pictures.ts';
 import { machineWith } from '../support/roles.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -170,6 +171,7 @@ for (const database of databases)
         [],
         'x',
         { name: null },
+        { logo: 'a'.repeat(64) },
       ])
         await refused({ branding });
       const whole = {
@@ -179,13 +181,41 @@ for (const database of databases)
         identity_providers: [await provider()],
         sign_in: 'own_providers',
         acr_min: 'phone',
-        branding: { name: 'Acme Ltd', logo: 'a'.repeat(64), accent: '#4a45d6' },
+        branding: { name: 'Acme Ltd', logo: await uploadPicture(tenant.managementApi, tenant.token), accent: '#4a45d6' },
       };
       const said = await jsonOf(await change(plain, whole), 200);
       assert.deepEqual({ ...said, ...whole }, said);
       assert.equal(proofsIn(said).length, providerDomainsMax);
       const cleared = await jsonOf(await change(plain, { acr_min: null, join: [], branding: {} }), 200);
       assert.deepEqual([cleared['acr_min'], cleared['join'], cleared['branding']], [null, [], {}]);
+    });
+
+    it('a provider that an organisation drops, or leaves behind, is off until an administrator says that it is everybody’s', async () => {
+      const stateOf = async (alias: string): Promise<unknown> => {
+        const { items } = await tenant.make<{ items: readonly Json[] }>('GET', `/identity-providers?search=${alias}`);
+        return items.find((one) => one['alias'] === alias)?.['enabled'];
+      };
+      const [kept, dropped, left] = [await provider(), await provider(), await provider()];
+      const acme = await make({ identity_providers: [kept, dropped] });
+      assert.equal((await change(acme, { identity_providers: [kept] })).status, 200);
+      assert.deepEqual([await stateOf(kept), await stateOf(dropped)], [true, false]);
+      const events = await tenant.make<{ items: readonly Json[] }>('GET', '/events?type=identity_provider.updated&limit=1');
+      assert.deepEqual((events.items[0]!['data'] as Json)['fields'], ['enabled']);
+      const other = await make({ identity_providers: [left] });
+      assert.equal((await tenant.call('DELETE', `/organizations/${String(other['id'])}`)).status, 204);
+      assert.equal(await stateOf(left), false);
+      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', `/identity-providers?search=${left}`);
+      await tenant.make('PATCH', `/identity-providers/${String(items[0]?.['id'])}`, { enabled: true });
+      assert.equal(await stateOf(left), true);
+    });
+
+    it('a picture that a brand shows stays, and one that stood before is not asked for again', async () => {
+      const logo = await uploadPicture(tenant.managementApi, tenant.token, pngOf(3, 3));
+      const acme = await make({ branding: { logo } });
+      assert.equal((await tenant.call('DELETE', `/images/${logo}`)).status, 409);
+      assert.equal((await change(acme, { branding: { logo, name: 'Acme' } })).status, 200);
+      assert.equal((await change(acme, { branding: {} })).status, 200);
+      assert.equal((await tenant.call('DELETE', `/images/${logo}`)).status, 204);
     });
 
     it('its record proves a domain, and not that of a provider or another tenant; one that is gone proves no longer', async () => {

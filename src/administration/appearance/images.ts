@@ -9,6 +9,7 @@ import { readPicture } from '../../platform/images/picture.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { findCustomization } from '../../storage/registry/customizations.ts';
 import { deleteImage, findImage, type ImageFacts, insertImage, listImages, type NewImage } from '../../storage/registry/images.ts';
+import { showsInOrganization } from '../../storage/registry/organizations.ts';
 import { findTenantById } from '../../storage/registry/tenants.ts';
 import { type Administration, type By, recordAct } from '../administration.ts';
 
@@ -52,13 +53,14 @@ export async function storeImage(queries: Queries, store: Pick<Store, 'clock'>, 
   await recordAct(queries, store, tenant, by, { type: 'image.added', target: `image:${image.sha256}`, data: { type, width, height } });
 }
 
-/** Deletes a picture that neither the published branding nor its draft shows. */
+/** Deletes a picture that neither the published branding nor its draft nor an organisation shows. */
 export async function removeImage(store: Store, tenant: TenantId, sha256: string, by: By): Promise<'removed' | 'unknown' | 'in_use'> {
   return store.cache.write(tenant, async (queries) => {
     const { settings = '{}' } = (await findTenantById(queries, tenant)) ?? {};
     const row = await findCustomization(queries, tenant, { kind: 'branding', name: '' });
     const shown = [(JSON.parse(settings) as Json)['branding'], JSON.parse(row?.draft ?? '{}')] as readonly (Json | undefined)[];
     if (shown.some((branding) => imageNames.some((name) => branding?.[name] === sha256))) return 'in_use';
+    if (/^[0-9a-f]{64}$/.test(sha256) && (await showsInOrganization(queries, tenant, sha256))) return 'in_use';
     if (!(await deleteImage(queries, tenant, sha256))) return 'unknown';
     await recordAct(queries, store, tenant, by, { type: 'image.deleted', target: `image:${sha256}` });
     return 'removed';

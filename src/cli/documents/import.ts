@@ -4,8 +4,7 @@ import { type Command, Option } from 'commander';
 import { fromAuth0 } from '../../administration/declaration/importers/from-auth0.ts';
 import { fromKeycloak } from '../../administration/declaration/importers/from-keycloak.ts';
 import { declare, type ImportedItem, type Left } from '../../administration/declaration/importers/imported.ts';
-import { registered } from '../../administration/registered.ts';
-import { providersPerTenantMax } from '../../contract/limits.ts';
+import { listCachedProviders } from '../../storage/registry/identity-providers.ts';
 import { CommandFailure } from '../failure.ts';
 import { addProgressOption } from '../progress.ts';
 import { type Administrator, addCommonOptions, addTenantOption, administer, loadTenant, type Options } from '../registry/administrator.ts';
@@ -49,8 +48,7 @@ function auth0Items(file: string, options: Options, left: Left): Source {
   if (typeof organizations === 'string') requireFile(organizations);
   return async (administrator) => {
     const { id } = await loadTenant(administrator, options);
-    const page = { after: '', limit: providersPerTenantMax, search: undefined };
-    const providers = await administrator.database.read(id, (queries) => registered.identity_provider.rows.page(queries, id, page));
+    const providers = await listCachedProviders(administrator.cache, id);
     const aliases = new Set(providers.map(({ alias }) => alias));
     const theirs = typeof organizations === 'string' ? linesOf(organizations) : undefined;
     return fromAuth0({ users: linesOf(file), organizations: theirs, aliases }, left);

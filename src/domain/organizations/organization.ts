@@ -66,7 +66,7 @@ export const organizationFields = {
   domains: field('domains', list(text(domainCharsMax), providerDomainsMax), { default: [], label: 'Domains', tab: 'Sign-in', check: domainsFault,
     help: 'One a line. Once a TXT record proves a domain, whoever types an address of it is sent to the provider of the organisation.' }),
   identityProviders: field('identity_providers', list(text(providerAliasCharsMax), providersPerTenantMax), { default: [], label: 'Its providers', tab: 'Sign-in',
-    help: 'One alias a line. They are this organisation’s alone: no other page shows them, and they count for addresses of its proven domains.' }),
+    help: 'One alias a line. They are this organisation’s alone: no other page shows them, and they count for addresses of its proven domains. One you take out is turned off.' }),
   signIn: field('sign_in', choice(Object.keys(signInRules) as readonly (keyof typeof signInRules)[], signInRules), { default: 'any', label: 'Sign-in by', tab: 'Sign-in' }),
   acrMin: field('acr_min', choice(acrValuesSupported), { label: 'At least as strong as', tab: 'Sign-in', help: 'Empty: what applications ask for.' }),
   branding: field('branding', branding, { default: {} as OrganizationBranding, label: 'Its sign-in pages', tab: 'Sign-in', check: brandingFault }),

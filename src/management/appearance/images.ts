@@ -51,7 +51,7 @@ export const imageEndpoints: readonly Endpoint[] = [
     handle: async ({ services, tenant, params, actor, requestId }) => {
       const done = await removeImage(services, tenant.id, params['sha256']!, { actor, requestId });
       if (done === 'unknown') throw notFound('unknown_image');
-      if (done === 'in_use') throw conflict('sha256', 'The branding or its draft shows this image.');
+      if (done === 'in_use') throw conflict('sha256', 'The branding, its draft or an organisation shows this image.');
     },
   }),
 ];

@@ -42,3 +42,15 @@ export async function readTenantOrganizations(queries: Queries, tenant: TenantId
   ); // stored so
   return { exist: rows.length > roles.length, scopesOfRoles: new Map(roles) };
 }
+
+/** Whether the pages of some organisation show a picture, by its name, which has no character that a pattern knows. */
+export async function showsInOrganization(queries: Queries, tenant: TenantId, sha256: string): Promise<boolean> {
+  const row = await queries
+    .selectFrom('organizations')
+    .select('id')
+    .where('tenant_id', '=', tenant)
+    .where('branding', 'like', `%"${sha256}"%`)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

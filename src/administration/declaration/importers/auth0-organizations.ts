@@ -1,7 +1,8 @@
 // The organisations of an Auth0 tenant as its Management API gives them, one JSON object a line with `members` (with their roles) and
 // `enabled_connections`, as items of a document; and who is in which. The bulk export of users has none of it.
 
-import { organizationFields } from '../../../domain/organizations/organization.ts';
+import { brandingFields } from '../../../domain/appearance/branding.ts';
+import { valueFault } from '../../../domain/field.ts';
 import { organizationRoleName } from '../../../domain/organizations/organization-role.ts';
 import { compact, type Json } from '../document.ts';
 import {
@@ -91,7 +92,11 @@ function brandingOf({ logo_url: logo, colors }: Json, left: Left): Json {
   if (textOf(background) !== undefined) noteLeft(left, 'page backgrounds of organizations', 'has no counterpart');
   const accent = textOf(primary)?.toLowerCase();
   if (accent === undefined) return {};
-  if (organizationFields.branding.about.check?.({ accent }) === undefined) return { accent };
+  if (
+    new RegExp(String(brandingFields.accent.kind.shape['pattern'])).test(accent) &&
+    valueFault({ accent: brandingFields.accent }, { accent }) === undefined
+  )
+    return { accent };
   noteLeft(left, 'colours of organizations', 'not to be read on a page, or no #rrggbb');
   return {};
 }
