@@ -1,11 +1,11 @@
 // What an organisation names beside its fields: roles and providers that are there, each provider being one organisation's; and what follows
 // from a change: whose its providers are, and that proofs of domains it no longer names are forgotten.
+import type { Fields, Json } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
 import type { KindFault } from '../domain/kind.ts';
 import type { Organization } from '../domain/organizations/organization.ts';
 import { powerOfManagers } from '../domain/organizations/organization-role.ts';
 import type { Capability } from '../domain/people/capabilities.ts';
-import { identityProviderKind } from '../domain/sign-in/identity-provider.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { ValueTaken } from '../storage/engine/unique-violation.ts';
 import { listManagingRoles } from '../storage/organizations/managers.ts';
@@ -16,7 +16,7 @@ import { readProviderOwners, setOrganizationProviders } from '../storage/registr
 import { findOrganization } from '../storage/registry/organizations.ts';
 import { dropUnnamedDomains } from '../storage/registry/proven-domains.ts';
 import { missingImage } from './appearance/images.ts';
-import { register, replaceThing, type Writing } from './kinds.ts';
+import { type Registered, replaceThing, type Writing } from './kinds.ts';
 
 type Named = Pick<Organization, 'branding' | 'defaultRoles' | 'identityProviders'>;
 
@@ -75,15 +75,18 @@ export const capabilitiesByProvider = async (
 const newIn = (values: readonly string[], before: readonly string[] = []): readonly string[] =>
   values.filter((one) => !before.includes(one));
 
-const providers = register(identityProviderKind);
-
 /** A provider that no organisation names any more would be everybody's: it is off until an administrator says whose it is. */
-export async function turnOffDropped(queries: Queries, writing: Writing, dropped: readonly string[]): Promise<void> {
+export async function turnOffDropped<T extends Fields>(
+  queries: Queries,
+  writing: Writing,
+  providers: Registered<T>,
+  { before: were, after: are = [] }: { readonly before: readonly string[]; readonly after?: readonly string[] },
+): Promise<void> {
   const { id: tenant } = writing.acting.tenant;
-  for (const alias of dropped) {
+  for (const alias of newIn(were, are)) {
     const named = await providers.rows.findBy(queries, tenant, 'alias', alias);
     const before = named && (await providers.rows.hold(queries, tenant, named.id));
-    if (before?.enabled !== true) continue;
+    if (before === undefined || (before as Json)['enabled'] !== true) continue;
     const wanted = { values: { ...before, enabled: false }, clear: undefined };
     await replaceThing(providers, queries, writing, { before, wanted, fields: ['enabled'] });
   }
@@ -93,14 +96,12 @@ export async function addedOrganization(queries: Queries, { acting }: Writing, {
   if (identityProviders.length > 0) await setOrganizationProviders(queries, acting.tenant.id, id, identityProviders);
 }
 
-export async function changedOrganization(queries: Queries, writing: Writing, before: Organization, after: Organization): Promise<void> {
-  const { acting } = writing;
+export async function changedOrganization(queries: Queries, { acting }: Writing, before: Organization, after: Organization): Promise<void> {
   const { id } = after;
   const { id: tenant } = acting.tenant;
   if (isOther(before.domains, after.domains)) await dropUnnamedDomains(queries, tenant, { kind: 'organization', id }, after.domains);
-  if (!isOther(before.identityProviders, after.identityProviders)) return;
-  await setOrganizationProviders(queries, tenant, id, after.identityProviders);
-  await turnOffDropped(queries, writing, newIn(before.identityProviders, after.identityProviders));
+  if (isOther(before.identityProviders, after.identityProviders))
+    await setOrganizationProviders(queries, tenant, id, after.identityProviders);
 }
 
 const isOther = (before: readonly string[], after: readonly string[]): boolean => JSON.stringify(before) !== JSON.stringify(after);

@@ -106,10 +106,14 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
     fault: namedFault,
     needs: capabilitiesByDefault,
     added: addedOrganization,
-    changed: changedOrganization,
+    changed: async (queries, writing, before, after) => {
+      await changedOrganization(queries, writing, before, after);
+      const aliases = { before: before.identityProviders, after: after.identityProviders };
+      await turnOffDropped(queries, writing, registered.identity_provider, aliases);
+    },
     remove: async (queries, tenant, { id, name, identityProviders }, writing) => {
       if (await isBoundTo(queries, tenant, id)) return boundFault(name);
-      await turnOffDropped(queries, writing, identityProviders);
+      await turnOffDropped(queries, writing, registered.identity_provider, { before: identityProviders });
       await deleteScimTokensOf(queries, { tenant, organization: id });
       return organizations.remove(queries, tenant, id);
     },

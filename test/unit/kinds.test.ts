@@ -39,7 +39,6 @@ const besides: Readonly<Record<string, readonly string[]>> = {
     'src/storage/registry/service-providers.ts',
   ],
   identity_provider: [
-    'src/administration/organizations.ts', // turns off what an organisation drops
     'src/console/providers/provider-wizard.ts',
     'src/management/sign-in/identity-providers.ts',
     'src/storage/registry/identity-providers.ts',
