@@ -19,10 +19,11 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
       noun.replaceAll('_', '-'),
       async (): Promise<Add> => {
         const { kindCommand } = await import('./registry/kind.ts');
-        return (program) => kindCommand(noun, program);
+        return (program) => void kindCommand(noun, program);
       },
     ]),
   ),
+  organization: async () => (await import('./registry/organization.ts')).organizationCommand,
   user: async () => (await import('./registry/user.ts')).userCommand,
   key: async () => (await import('./registry/key.ts')).keyCommand,
   admin: async () => (await import('./registry/admin.ts')).adminCommand,

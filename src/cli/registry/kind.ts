@@ -29,12 +29,12 @@ import {
   table,
 } from './administrator.ts';
 
-/** Adds the commands of a kind. */
-export function kindCommand(noun: keyof typeof kinds, program: Command): void {
-  addKindCommands(registered[noun] as unknown as Registered, program); // what is of its own fields stays with its own kind
+/** Adds the commands of a kind; gives their group. */
+export function kindCommand(noun: keyof typeof kinds, program: Command): Command {
+  return addKindCommands(registered[noun] as unknown as Registered, program); // what is of its own fields stays with its own kind
 }
 
-function addKindCommands(of: Registered, program: Command): void {
+function addKindCommands(of: Registered, program: Command): Command {
   const { kind } = of;
   const { summaries } = kind;
   const name = kind.noun.replaceAll('_', '-');
@@ -62,6 +62,7 @@ function addKindCommands(of: Registered, program: Command): void {
       write(of, options, (administrator, acting) => rotateSecret(of, administrator, acting, id), id),
     );
   add('delete <id>', summaries.remove, `delete ${key}`).action((id: string, options: Options) => remove(of, id, options));
+  return group;
 }
 
 async function list({ kind, rows }: Registered, options: Options): Promise<void> {

@@ -75,7 +75,8 @@ async function recoverUser(who: string, options: Options): Promise<void> {
   });
 }
 
-const mailing = (administrator: Administrator) => ({
+/** What queues a mail on the command line. */
+export const mailing = (administrator: Administrator) => ({
   ...administrator,
   mail: { transport: administrator.config.smtpUrl === undefined ? ('outbox' as const) : ('smtp' as const) },
 });

@@ -1,28 +1,13 @@
 // `/organizations/{id}/invitations`: somebody is asked into an organisation by their address. Whether they have an account already is told
 // to nobody: the link they open tells them apart.
 import Type from 'typebox';
+import { organizationInvitationToJson, withdrawOrganizationInvitation } from '../../administration/organization-links.ts';
 import { inviteToOrganization } from '../../approvals/organization-invitations.ts';
 import { emailCharsMax, organizationRolesMax, roleNameCharsMax } from '../../contract/limits.ts';
 import { openOrganizationInvitationsMax } from '../../contract/organization-limits.ts';
-import {
-  listOrganizationInvitations,
-  type OrganizationInvitation,
-  revokeOrganizationInvitation,
-} from '../../storage/organizations/invitations.ts';
-import {
-  audit,
-  type Call,
-  conflict,
-  type Endpoint,
-  endpoint,
-  invalidField,
-  isoTime,
-  type Json,
-  notFound,
-  requireCapabilities,
-} from '../endpoint.ts';
+import { listOrganizationInvitations } from '../../storage/organizations/invitations.ts';
+import { byOf, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, notFound, requireCapabilities } from '../endpoint.ts';
 import { listOf, pageOf } from '../paging.ts';
-import { linkState } from '../people/invitations.ts';
 import { requireMayGive } from '../people/organization-members.ts';
 import { requireOrganization, unknownOrganization } from '../people/organizations.ts';
 import { closed, dateTime, listAnswer, oneOf, pageQuery } from '../schemas.ts';
@@ -80,7 +65,7 @@ export const organizationInvitationEndpoints: readonly Endpoint[] = [
         page,
         rows,
         ({ id }) => id,
-        (row) => describe(row, services.clock.nowMs()),
+        (row) => organizationInvitationToJson(row, services.clock.nowMs()),
       );
     },
   }),
@@ -96,9 +81,8 @@ export const organizationInvitationEndpoints: readonly Endpoint[] = [
       requireCapabilities(['invitations:write'], scopes);
       await services.database.write(tenant.id, async (queries) => {
         const { id } = await requireOrganization(queries, tenant.id, params['id']!);
-        const invitation = params['invitation_id']!;
-        if (!(await revokeOrganizationInvitation(queries, tenant.id, id, invitation))) throw notFound('unknown_invitation');
-        await audit(call, queries, { type: 'organization.invitation_revoked', target: `organization:${id}`, data: { invitation } });
+        const wanted = { organization: id, id: params['invitation_id']! };
+        if (!(await withdrawOrganizationInvitation(queries, services, tenant, wanted, byOf(call)))) throw notFound('unknown_invitation');
       });
     },
   }),
@@ -134,13 +118,3 @@ async function create(call: Wanted): Promise<unknown> {
     };
   });
 }
-
-const describe = (row: OrganizationInvitation, nowMs: number): Json => ({
-  id: row.id,
-  email: row.email,
-  roles: JSON.parse(row.roles), // written by us
-  state: linkState(row, nowMs),
-  mailed: row.mailed === 1,
-  created_at: isoTime(row.created_at),
-  expires_at: isoTime(row.expires_at),
-});

@@ -1,12 +1,9 @@
 // `/organizations/{id}/setup-links`: a link for a customer's IT, who have no account, by which they connect their company and do nothing else.
 import Type from 'typebox';
-import { capabilitiesByDefault } from '../../administration/organizations.ts';
-import { setupLinkSeconds, setupLinksPerOrganizationMax } from '../../contract/organization-limits.ts';
-import { hashSecret } from '../../crypto/secret-hash.ts';
-import { powerOfSetup } from '../../domain/organizations/organization-role.ts';
-import { randomSecret, uuidV7 } from '../../platform/random.ts';
-import { insertSetupLink, listSetupLinks, revokeSetupLink, type SetupLink } from '../../storage/organizations/setup-links.ts';
-import { audit, conflict, type Endpoint, endpoint, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
+import { makeSetupLink, setupLinkToJson, takeSetupLinkBack } from '../../administration/organization-links.ts';
+import { setupLinksPerOrganizationMax } from '../../contract/organization-limits.ts';
+import { listSetupLinks } from '../../storage/organizations/setup-links.ts';
+import { byOf, conflict, type Endpoint, endpoint, notFound } from '../endpoint.ts';
 import { requireOrganization, unknownOrganization } from '../people/organizations.ts';
 import { closed, dateTime, listAnswer, nullable } from '../schemas.ts';
 
@@ -32,23 +29,14 @@ export const setupLinkEndpoints: readonly Endpoint[] = [
     answer: Type.Object({ ...described, setup_url: Type.String() }),
     status: 201,
     handle: async (call) => {
-      const { services, tenant, params, scopes, actor } = call;
-      requireCapabilities(powerOfSetup, scopes);
-      const token = randomSecret();
+      const { services, tenant, params } = call;
       const made = await services.database.write(tenant.id, async (queries) => {
         const organization = await requireOrganization(queries, tenant.id, params['id']!);
-        requireCapabilities(await capabilitiesByDefault(queries, tenant.id, organization), scopes);
-        const link = await insertSetupLink(queries, tenant.id, {
-          ...{ id: uuidV7(services.clock.nowMs()), organization_id: organization.id, created_by: actor },
-          ...{ tokenHash: hashSecret(token), lifetimeMs: setupLinkSeconds * 1000 },
-        });
-        if (link === 'unknown') throw unknownOrganization();
-        if (link === 'full') throw conflict('id', `An organisation has ${setupLinksPerOrganizationMax} such links at most: take one back.`);
-        const target = `organization:${organization.id}`;
-        await audit(call, queries, { type: 'organization.setup_link_created', target, data: { link: link.id } });
-        return link;
+        return makeSetupLink(queries, services, tenant, organization, byOf(call));
       });
-      return { ...describe(made, services.clock.nowMs()), setup_url: `${tenant.baseUrl}/organization-setup#${token}` };
+      if (made === 'unknown') throw unknownOrganization();
+      if (made === 'full') throw conflict('id', `An organisation has ${setupLinksPerOrganizationMax} such links at most: take one back.`);
+      return { ...setupLinkToJson(made.link, services.clock.nowMs()), setup_url: made.url };
     },
   }),
   endpoint({
@@ -63,7 +51,7 @@ export const setupLinkEndpoints: readonly Endpoint[] = [
         const { id } = await requireOrganization(queries, tenant.id, params['id']!);
         return listSetupLinks(queries, tenant.id, id, listedMax);
       });
-      return { items: rows.map((row) => describe(row, services.clock.nowMs())) };
+      return { items: rows.map((row) => setupLinkToJson(row, services.clock.nowMs())) };
     },
   }),
   endpoint({
@@ -77,21 +65,9 @@ export const setupLinkEndpoints: readonly Endpoint[] = [
       const { services, tenant, params } = call;
       await services.database.write(tenant.id, async (queries) => {
         const { id } = await requireOrganization(queries, tenant.id, params['id']!);
-        const link = params['link_id']!;
-        if (!(await revokeSetupLink(queries, tenant.id, id, link))) throw notFound('unknown_setup_link');
-        await audit(call, queries, { type: 'organization.setup_link_revoked', target: `organization:${id}`, data: { link } });
+        const taken = await takeSetupLinkBack(queries, services, tenant, { organization: id, id: params['link_id']! }, byOf(call));
+        if (!taken) throw notFound('unknown_setup_link');
       });
     },
   }),
 ];
-
-function describe(link: SetupLink, nowMs: number): Json {
-  const { id, created_by, created_at, expires_at, used_at, revoked_at } = link;
-  const state = revoked_at !== null ? 'revoked' : expires_at <= nowMs ? 'expired' : used_at === null ? 'open' : 'used';
-  return {
-    ...{ id, state, created_by },
-    created_at: isoTime(created_at),
-    expires_at: isoTime(expires_at),
-    used_at: used_at === null ? null : isoTime(used_at),
-  };
-}

@@ -1,6 +1,7 @@
 // Invitations of users (design 13, section 1): a link by mail or to hand over, by which a person adds a passkey or phone. Made, listed,
 // revoked; a new one takes the place of those before, which is how one is sent again.
 import Type from 'typebox';
+import { linkState } from '../../administration/link-state.ts';
 import { invite } from '../../approvals/invitations.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../../storage/engine/database.ts';
@@ -118,14 +119,4 @@ function describe(invitation: Invitation, nowMs: number): Json {
     expires_at: isoTime(expires_at),
     used_at: used_at === null ? null : isoTime(used_at),
   };
-}
-
-/** What became of a link. */
-export function linkState(
-  { used_at: usedAt, revoked_at: revokedAt, expires_at: expiresAt }: Pick<Invitation, 'used_at' | 'revoked_at' | 'expires_at'>,
-  nowMs: number,
-): string {
-  if (usedAt !== null) return 'used';
-  if (revokedAt !== null) return 'revoked';
-  return expiresAt > nowMs ? 'open' : 'expired';
 }

@@ -1,13 +1,13 @@
 // Recoveries of users who lost their phone (design 14, 3): a link for a day, made with a reason by whoever has `users:recover`, listed
 // and revoked. Nobody recovers a person who holds a capability they lack, or themselves.
 import Type from 'typebox';
+import { linkState } from '../../administration/link-state.ts';
 import { recover } from '../../approvals/recovery/recoveries.ts';
 import { recoveryReasonCharsMax } from '../../contract/limits.ts';
 import type { UserRow } from '../../storage/people/user-rows.ts';
 import { type Invitation, listInvitations, revokeInvitations } from '../../storage/sign-in/invitations.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
 import { closed, dateTime, listAnswer, nullable } from '../schemas.ts';
-import { linkState } from './invitations.ts';
 import { loadUser, unknownUser } from './user-of-path.ts';
 
 const recoveryAnswer = Type.Object({
