@@ -13,6 +13,7 @@ import { beginConnector, changeConnectorState } from '../storage/registry/extend
 import { findApplications } from '../storage/registry/extending/hooks.ts';
 import { beginWebhook } from '../storage/registry/extending/webhooks.ts';
 import { rowsOf } from '../storage/registry/kind-rows.ts';
+import { forgetSignIns } from '../storage/registry/last-sign-ins.ts';
 import { planRefresh } from '../storage/registry/metadata-refreshes.ts';
 import { deleteOrganizationRole } from '../storage/registry/organization-roles.ts';
 import { deleteRole } from '../storage/registry/roles.ts';
@@ -115,6 +116,7 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
       if (await isBoundTo(queries, tenant, id)) return boundFault(name);
       await turnOffDropped(queries, writing, registered.identity_provider, { before: identityProviders });
       await deleteScimTokensOf(queries, { tenant, organization: id });
+      await forgetSignIns(queries, tenant, 'organization', id);
       return organizations.remove(queries, tenant, id);
     },
   },

@@ -202,7 +202,10 @@ async function settle(
       ...(held && { organization: held.id }),
     },
   });
-  const signedIn = user === undefined || refusal !== undefined ? undefined : { userId: user.id, application: applicationOf(login) };
+  const signedIn =
+    user === undefined || refusal !== undefined
+      ? undefined
+      : { userId: user.id, application: applicationOf(login), organization: held?.id };
   const tried = held === undefined ? login : { ...login, chosen_organization_id: held.id };
   const grown = await noteEnd(finishing, tried, user, refusal);
   return answer === undefined ? fail('not_approved') : { ok: true, answer, signedIn, setCookie: opened?.setCookie, grown };

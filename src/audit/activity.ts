@@ -58,12 +58,13 @@ export function createActivityRecorder(database: Database, clock: Clock): Activi
     const hourAtMs = Math.floor(clock.nowMs() / hourMs) * hourMs;
     put(of(tenant).counts, `${hourAtMs}:${name}`, (before) => ({ hourAtMs, name, n: (before?.n ?? 0) + 1 }));
   };
-  const note = (tenant: TenantId, { userId, application: [kind, id] }: SignIn): void => {
+  const note = (tenant: TenantId, { userId, application: [kind, id], organization }: SignIn): void => {
     const { signIns } = of(tenant);
     const atMs = clock.nowMs();
     const signedIn: readonly LastSignIn[] = [
       { kind: 'user', id: userId, atMs },
       { kind, id, atMs },
+      ...(organization === undefined ? [] : [{ kind: 'organization' as const, id: organization, atMs }]),
     ];
     for (const one of signedIn) put(signIns, `${one.kind}:${one.id}`, () => one);
   };

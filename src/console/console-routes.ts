@@ -41,6 +41,7 @@ import { importMetadata, importPage } from './import-page.ts';
 import { keysPage, rotateKey } from './keys-page.ts';
 import { addRule, mappingsPage, removeRule } from './mappings/mapping-pages.ts';
 import { enter, leave as leaveTenant, openHandedOver, operatorSession, showEnded, tenantChoices } from './operators/operator-visit.ts';
+import { routeOrganizations } from './organizations/organization-routes.ts';
 import { overviewPage } from './overview/overview-page.ts';
 import { searchPage } from './overview/search-page.ts';
 import { addAdministrator, administratorsPage, newAdministratorPage } from './people/administrator-pages.ts';
@@ -99,6 +100,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services, trying: 
     route('/domain/withdraw', { POST: form(withdrawDomain) });
     routeUsers(route, page, form);
     routeMembers(route, page, form);
+    routeOrganizations(route, page, form);
     routeClients(route, page, form);
     routeApis(route, page, form);
     routeProviders(route, page, form);

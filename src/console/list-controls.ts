@@ -213,8 +213,9 @@ export function cursorQuery(visit: Visit): string {
   return new URLSearchParams({ limit: String(pageSize), ...(cursor === null ? {} : { cursor }) }).toString();
 }
 
-export function cursorPages(visit: Visit, path: string, { body }: ApiAnswer): Html | undefined {
+/** The links around it; `kept` are parameters of the address that the pages have in common. */
+export function cursorPages(visit: Visit, path: string, { body }: ApiAnswer, kept: readonly string[] = []): Html | undefined {
   const isFirst = visit.query.get('cursor') === null;
   const next = body['next_cursor'];
-  return pagesOf(visit, path, { previous: isFirst ? undefined : {}, next: next === undefined ? undefined : { cursor: next } }, []);
+  return pagesOf(visit, path, { previous: isFirst ? undefined : {}, next: next === undefined ? undefined : { cursor: next } }, kept);
 }

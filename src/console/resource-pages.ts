@@ -286,7 +286,7 @@ ${renderFields(changed!, shown, typed, refused?.fault)}`,
     html`<button id="save">Save</button>`,
   )
 }
-${resource.besideForm?.[tab]?.(visit, json)}<div class="bar">${actionButtons(visit, resource, tab, json)}${canDelete && postButton(frameOf(visit), { path: `${path}/delete`, label: 'Delete…', style: 'danger', id: 'delete' })}</div>`,
+${await resource.besideForm?.[tab]?.(visit, json)}<div class="bar">${actionButtons(visit, resource, tab, json)}${canDelete && postButton(frameOf(visit), { path: `${path}/delete`, label: 'Delete…', style: 'danger', id: 'delete' })}</div>`,
     refused?.notice,
   );
 }

@@ -24,6 +24,8 @@ export interface ConsoleIds {
   readonly group: string;
   readonly organization: string;
   readonly organizationRole: string;
+  readonly organizationInvitation: string;
+  readonly setupLink: string;
   readonly attribute: string;
   readonly provider: string;
   readonly upstream: string;
@@ -71,6 +73,9 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
   await tenant.make('POST', '/organization-roles', { name: slug, description: text });
   const organization = await id('/organizations', { name: slug, display_name: text, metadata: { note: text } });
   await tenant.make('PUT', `/organizations/${organization}/members/${user}`, { roles: [slug] });
+  const invited = { email: `${slug}@invited.example`, roles: [slug], mail: false };
+  const organizationInvitation = await id(`/organizations/${organization}/invitations`, invited);
+  const setupLink = await id(`/organizations/${organization}/setup-links`, {});
   const provider = await id('/service-providers', {
     name: text,
     entity_id: `https://${unique}.sp.example`,
@@ -131,6 +136,8 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
     group,
     organization,
     organizationRole: slug,
+    organizationInvitation,
+    setupLink,
     attribute,
     provider,
     upstream,
@@ -274,6 +281,13 @@ export const pagesOf = (ids: ConsoleIds): readonly string[] => [
   `/organizations/${ids.organization}`,
   `/organizations/${ids.organization}/members`,
   `/organizations/${ids.organization}/directory`,
+  `/organizations/${ids.organization}/provider`,
+  `/organizations/${ids.organization}/domains`,
+  `/organizations/${ids.organization}/sign-in`,
+  `/organizations/${ids.organization}/invitations`,
+  `/organizations/${ids.organization}/invitations?state=all`,
+  `/organizations/${ids.organization}/setup-links`,
+  `/organizations/${ids.organization}/activity`,
   `/organizations/${ids.organization}/members/${ids.user}/roles`,
   `/organization-roles/${ids.organizationRole}`,
   `/custom-attributes/${ids.attribute}`,
@@ -313,6 +327,8 @@ export const askingForms = (ids: ConsoleIds): readonly string[] => [
   `/groups/${ids.group}/members/${ids.user}/remove`,
   `/organizations/${ids.organization}/delete`,
   `/organizations/${ids.organization}/members/${ids.user}/remove`,
+  `/organizations/${ids.organization}/invitations/${ids.organizationInvitation}/withdraw`,
+  `/organizations/${ids.organization}/setup-links/${ids.setupLink}/revoke`,
   `/organization-roles/${ids.organizationRole}/delete`,
   `/custom-attributes/${ids.attribute}/delete`,
   `/service-providers/${ids.provider}/delete`,
@@ -349,6 +365,12 @@ export const actingForms = (ids: ConsoleIds): readonly string[] => [
   `/organizations/${ids.organization}`,
   `/organizations/${ids.organization}/members`,
   `/organizations/${ids.organization}/members/${ids.user}/roles`,
+  `/organizations/${ids.organization}/provider`,
+  `/organizations/${ids.organization}/domains`,
+  `/organizations/${ids.organization}/sign-in`,
+  `/organizations/${ids.organization}/check-domains`,
+  `/organizations/${ids.organization}/invitations`,
+  `/organizations/${ids.organization}/setup-links`,
   `/organization-roles/${ids.organizationRole}`,
   `/custom-attributes/${ids.attribute}`,
   `/service-providers/${ids.provider}`,

@@ -2,6 +2,7 @@
 // refused; whether something is refused the Management API decides alone.
 import { pathOfKind } from '../../domain/kind.ts';
 import { allKinds } from '../../domain/kinds.ts';
+import { powerOfSetup } from '../../domain/organizations/organization-role.ts';
 
 /** Of whose capabilities a page below /console, or a tab of a person, is: `<thing>:read` shows it, `<thing>:write` changes what it shows. */
 const things: Readonly<Record<string, string>> = {
@@ -51,13 +52,22 @@ export const maySee = (whose: Allowed, path: string): boolean => mayDoOf(whose, 
 export const mayChange = (whose: Allowed, path: string): boolean => mayDoOf(whose, path, 'write');
 export const mayGrant = ({ allowed }: Allowed): boolean => allowed.has('administrators:write');
 
+/** What a page of an organisation takes beside what changes one. */
+function takenBeside(below: string, isNew: boolean, verb: string): readonly string[] {
+  if (below === 'invitations') return verb === 'withdraw' ? ['invitations:write'] : ['users:write', 'invitations:write'];
+  if (below === 'setup-links') return isNew ? powerOfSetup : [];
+  return below === 'provider' || below === 'sign-in' ? ['sign-in:write'] : [];
+}
+
 /** Whether the person may post to a path below /console: what leaves buttons and forms out that would be refused. */
 export function mayPost(whose: Allowed, path: string): boolean {
   const { allowed } = whose;
-  const [first = '', , below = '', act = ''] = path.split(/[?#]/, 1)[0]!.slice(1).split('/');
+  const [first = '', , below = '', act = '', verb = ''] = path.split(/[?#]/, 1)[0]!.slice(1).split('/');
   if (first === 'mappings') return allowed.has('settings:write') || allowed.has('sign-in:write');
   if (first === 'mail' && /\/server\b/.test(path)) return allowed.has('sign-in:write');
   if (first === 'service-providers' && act === 'rotate') return allowed.has('signing-keys:write');
+  if (first === 'organizations')
+    return mayChange(whose, '/organizations') && takenBeside(below, act === '', verb).every((one) => allowed.has(one));
   if (first !== 'users') return mayChange(whose, `/${first}`);
   if (below === 'recoveries') return allowed.has('users:recover');
   if (below === 'roles') return mayGrant(whose);

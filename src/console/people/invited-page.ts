@@ -38,7 +38,7 @@ export async function invitedPage(visit: Visit): Promise<FastifyReply> {
   const list =
     items.length === 0
       ? emptyState('Nobody', state === 'open' ? 'Nobody is invited who has not come.' : 'Nobody let a link run out.')
-      : html`${table('Invited', ['Person', 'Mailed to', 'Invited', state === 'open' ? 'Link ends' : 'Link ended'], items.map(row))}${cursorPages(visit, `${path}?state=${state}`, answer)}${mayAct && invitedBar(visit, state)}`;
+      : html`${table('Invited', ['Person', 'Mailed to', 'Invited', state === 'open' ? 'Link ends' : 'Link ended'], items.map(row))}${cursorPages(visit, path, answer, ['state'])}${mayAct && invitedBar(visit, state)}`;
   return showPage(
     visit,
     'Who has not come',

@@ -40,12 +40,13 @@ export const signInEndpoints: readonly Endpoint[] = [
     path: '/sign-ins',
     capability: 'events:read',
     summary:
-      'List tries to sign in, newest first, each with the check that failed and what to do. `name` finds what was typed where nobody has it (kept 24 hours), and with `users:read` whose user name or email it is; `user` is an id, and beside `name` those of either are found; `application` is `client:<id>` or `service_provider:<id>`, `id` that of a request or a sign-in; `from` is inclusive, `to` exclusive',
+      'List tries to sign in, newest first, each with the check that failed and what to do. `name` finds what was typed where nobody has it (kept 24 hours), and with `users:read` whose user name or email it is; `user` is an id, and beside `name` those of either are found; `application` is `client:<id>` or `service_provider:<id>`, `organization` the id of the one they were for, `id` that of a request or a sign-in; `from` is inclusive, `to` exclusive',
     query: closed({
       ...pageQuery.properties,
       name: Type.Optional(Type.String({ minLength: 1, maxLength: identifierCharsMax })),
       user: filter,
       application: filter,
+      organization: filter,
       ip: filter,
       id: Type.Optional(Type.String({ minLength: 1, maxLength: requestIdCharsMax })),
       from: time,
@@ -59,7 +60,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     status: 200,
     handle: async ({ services, tenant, query, scopes }) => {
       const page = pageOf(query);
-      const { name, user, application, ip, id } = query;
+      const { name, user, application, organization, ip, id } = query;
       const before = page.after === '' ? undefined : placeOf(page.after);
       const times = { fromMs: timeOf('from', query.from), toMs: timeOf('to', query.to) };
       return services.database.read(tenant.id, async (queries) => {
@@ -71,6 +72,7 @@ export const signInEndpoints: readonly Endpoint[] = [
           userId: user ?? owner?.id,
           typed: name,
           application,
+          organization,
           ip: ip === undefined ? undefined : { address: ip, block: addressBlock(ip) },
           id,
           before,

@@ -17,6 +17,7 @@ export const besideOrganization: Besides<typeof organizationFields> = {
     const proven = await listProvenDomains(queries, tenant.id, 'organization', named);
     return { json: (organization) => ({ domain_proofs: proofsToJson(tenant.id, organization, proven) }) };
   },
+  signsIn: 'organization',
   // Whoever deletes or disables an organisation acts on its members.
   actsOn: (queries, { tenant, params }) => listHoldersInOrganization(queries, tenant.id, params['id']!),
 };

@@ -124,7 +124,7 @@ async function continueSession(
   });
   if (response === undefined && isSilent) throw reject('authorize.login_required', 'session_ended');
   if (response?.parameters['code'] !== undefined)
-    services.activity.countSignIn(tenant.id, { userId: session.userId, application: ['client', client.clientId] });
+    services.activity.countSignIn(tenant.id, { userId: session.userId, application: ['client', client.clientId], organization: meant?.id });
   return { response };
 }
 

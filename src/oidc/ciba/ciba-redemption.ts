@@ -46,6 +46,10 @@ export async function redeemRequest(
     await storeGrant(queries, tenant, services.clock.nowMs(), redemption, { ciba_request: stored.id });
     return true;
   });
-  if (isRedeemed) services.activity.noteSignIn(tenant.id, { userId: grant.userId, application: ['client', grant.clientId] });
+  if (isRedeemed)
+    services.activity.noteSignIn(tenant.id, {
+      ...{ userId: grant.userId, application: ['client', grant.clientId] },
+      organization: grant.organizationId ?? undefined,
+    });
   return isRedeemed;
 }

@@ -1,12 +1,12 @@
-// When somebody last signed in, per person and per application, and when a client last got a token: what lists show. Written a moment
-// later by the recorder in src/audit/activity.ts, so that nobody waits for it; to the minute, because who opens ten applications in one
-// is one write, and tokens to the hour.
+// When somebody last signed in, per person, per application and per organisation, and when a client last got a token: what lists show. Written
+// a moment later by the recorder in src/audit/activity.ts, so that nobody waits for it; to the minute, because who opens ten applications in
+// one is one write, and tokens to the hour.
 import { sql } from 'kysely';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { idIn } from '../engine/rows/id-list.ts';
 
-export type SignedInKind = 'user' | 'client' | 'service_provider';
+export type SignedInKind = 'user' | 'client' | 'service_provider' | 'organization';
 
 /** What a client does that no person need be at: tokens of every grant. */
 const clientUse = 'client_use';
@@ -26,10 +26,11 @@ export interface LastSignIn {
   readonly atMs: number;
 }
 
-/** Who signed in, and to what. */
+/** Who signed in, to what, and for which organisation, where it was for one. */
 export interface SignIn {
   readonly userId: UserId;
-  readonly application: readonly [kind: Exclude<SignedInKind, 'user'>, id: string];
+  readonly application: readonly [kind: Exclude<SignedInKind, 'user' | 'organization'>, id: string];
+  readonly organization?: string | undefined;
 }
 
 /** A time stored less than this before stays. */

@@ -277,6 +277,8 @@ export interface TryFilter {
   /** Nobody has what was typed, and this is a part of it. */
   readonly typed?: string | undefined;
   readonly application?: string | undefined;
+  /** The id of the one they were for. */
+  readonly organization?: string | undefined;
   readonly ip?: { readonly address: string; readonly block: string } | undefined;
   /** Of a request, of a login transaction, or of the try itself. */
   readonly id?: string | undefined;
@@ -300,6 +302,7 @@ export async function listTries(queries: Queries, tenant: TenantId, filter: TryF
       return eb.or(either);
     });
   if (filter.application !== undefined) query = query.where('application', '=', filter.application);
+  if (filter.organization !== undefined) query = query.where('organization_id', '=', filter.organization);
   if (ip !== undefined) query = query.where('address_block', '=', ip.block).where('ip', '=', ip.address);
   if (id !== undefined)
     query = query.where((eb) =>
