@@ -9,7 +9,7 @@ import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Capability } from '../domain/people/capabilities.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { uuidV7 } from '../platform/random.ts';
-import type { Database, Queries } from '../storage/engine/database.ts';
+import type { Queries } from '../storage/engine/database.ts';
 import { ValueTaken } from '../storage/engine/unique-violation.ts';
 import { type KindRows, rowsOf } from '../storage/registry/kind-rows.ts';
 import { lockTenantSettings } from '../storage/registry/tenants.ts';
@@ -27,6 +27,8 @@ export interface Effects<T extends Fields = Fields, Id extends string = string> 
   reading?(values: ValuesOf<T>, before: Thing<T> | undefined, nowMs: number): KindFault | undefined;
   /** What is wrong with values beside what else is stored, for whoever writes no document. */
   fault?(queries: Queries, tenant: TenantId, values: ValuesOf<T>, before: Thing<T, Id> | undefined): Promise<KindFault | undefined>;
+  /** Instead of the count of all there are: why there is no room for one more. Whoever makes one waits for others who do. */
+  room?(queries: Queries, acting: Writing['acting'], values: ValuesOf<T>): Promise<KindFault | undefined>;
   /** What it hands out by what names it: held before and after, as what the kind itself says. */
   needs?(queries: Queries, tenant: TenantId, values: ValuesOf<T>): Promise<readonly Capability[]>;
   /** Values of our own that follow from a change. */
@@ -55,6 +57,8 @@ export const register = <const T extends Fields>(kind: Kind<T>, effects: Effects
 export interface Acting {
   readonly tenant: Tenant;
   readonly by: By;
+  /** The customer it is made for, where it is one's own from the beginning. */
+  readonly organization?: string | undefined;
 }
 
 export type KindRefused =
@@ -106,7 +110,7 @@ export async function createThing<T extends Fields>(
   const done = await unlessTaken(kind.unique[0]?.[0] ?? '', () =>
     store.cache.write(acting.tenant.id, async (queries): Promise<KindDone<T>> => {
       const fault =
-        (await fullnessOf(registered, queries, store.database, acting.tenant.id)) ??
+        (await fullnessOf(registered, queries, { store, acting }, read.values)) ??
         (await registered.effects.fault?.(queries, acting.tenant.id, read.values, undefined));
       if (fault !== undefined) return faulty(fault);
       await requireReach(registered, queries, acting, [read.values]);
@@ -119,20 +123,22 @@ export async function createThing<T extends Fields>(
 
 /** Who makes one more, where there may be so many, waits for others who do, and is told when there are. */
 async function fullnessOf<T extends Fields>(
-  { kind, rows }: Registered<T>,
+  { kind, rows, effects }: Registered<T>,
   queries: Queries,
-  { dialect }: Pick<Database, 'dialect'>,
-  tenant: TenantId,
+  { store, acting }: Writing,
+  values: ValuesOf<T>,
 ): Promise<KindFault | undefined> {
   if (kind.atMost === undefined) return undefined;
-  await lockTenantSettings(queries, dialect, tenant);
+  const { id: tenant } = acting.tenant;
+  await lockTenantSettings(queries, store.database.dialect, tenant);
+  if (effects.room !== undefined) return effects.room(queries, acting, values);
   const { count } = kind.atMost;
   return (await rows.count(queries, tenant, count)) >= count ? fullFault(kind.atMost) : undefined;
 }
 
 export interface Writing {
   readonly store: Pick<KindStore, 'clock' | 'database' | 'encryption'>;
-  readonly acting: Pick<Acting, 'tenant' | 'by'>;
+  readonly acting: Pick<Acting, 'tenant' | 'by' | 'organization'>;
 }
 
 const placeOf = ({ store, acting }: Writing) => ({ dialect: store.database.dialect, tenant: acting.tenant.id });

@@ -1,20 +1,29 @@
 // What an organisation names beside its fields: roles and providers that are there, each provider being one organisation's; and what follows
 // from a change: whose its providers are, and that proofs of domains it no longer names are forgotten.
+
+import { organizationProvidersMax } from '../contract/organization-limits.ts';
 import type { Fields, Json } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { KindFault } from '../domain/kind.ts';
+import { fullFault, type Kind, type KindFault } from '../domain/kind.ts';
 import type { Organization } from '../domain/organizations/organization.ts';
 import { powerOfManagers } from '../domain/organizations/organization-role.ts';
 import type { Capability } from '../domain/people/capabilities.ts';
 import type { Queries } from '../storage/engine/database.ts';
+import { dialectOf } from '../storage/engine/rows/id-list.ts';
 import { ValueTaken } from '../storage/engine/unique-violation.ts';
 import { listManagingRoles } from '../storage/organizations/managers.ts';
 import { holdOrganization } from '../storage/organizations/organization-hold.ts';
 import { findUnknownRole } from '../storage/people/organization-members.ts';
-import { findUnknownAlias } from '../storage/registry/identity-providers.ts';
-import { readProviderOwners, setOrganizationProviders } from '../storage/registry/organization-providers.ts';
+import { countTenantProviders, findUnknownAlias } from '../storage/registry/identity-providers.ts';
+import {
+  countOwnedProviders,
+  findProviderOwner,
+  listProviderOwners,
+  setOrganizationProviders,
+} from '../storage/registry/organization-providers.ts';
 import { findOrganization } from '../storage/registry/organizations.ts';
 import { dropUnnamedDomains } from '../storage/registry/proven-domains.ts';
+import { lockTenantSettings } from '../storage/registry/tenants.ts';
 import { missingImage } from './appearance/images.ts';
 import { type Registered, replaceThing, type Writing } from './kinds.ts';
 
@@ -36,9 +45,32 @@ export async function namedFault(
   if (aliases.length === 0) return undefined;
   const alias = await findUnknownAlias(queries, tenant, aliases);
   if (alias !== undefined) return { field: 'identity_providers', text: `names no provider: ${alias}` };
-  const owners = await readProviderOwners(queries, tenant);
+  const owners = await listProviderOwners(queries, tenant, aliases);
   const taken = aliases.find((one) => owners.has(one) && owners.get(one) !== before?.id);
-  return taken === undefined ? undefined : { field: 'identity_providers', text: `${taken} is another organisation's.`, is: 'taken' };
+  if (taken !== undefined) return { field: 'identity_providers', text: `${taken} is another organisation's.`, is: 'taken' };
+  const fresh = aliases.filter((one) => !owners.has(one)).length;
+  if (fresh === 0) return undefined;
+  await lockTenantSettings(queries, dialectOf(queries), tenant);
+  const count = await countOwnedProviders(queries, tenant, organizationProvidersMax);
+  return count + fresh > organizationProvidersMax ? fullFault(atMostOwned('identity_providers')) : undefined;
+}
+
+const atMostOwned = (field: string) => ({ count: organizationProvidersMax, field, of: 'providers of organisations' });
+
+/** The tenant's own and those of its customers are counted apart: a customer who connects takes no room from the tenant. */
+export async function roomForProvider(
+  queries: Queries,
+  { tenant, organization }: Writing['acting'],
+  { alias }: { readonly alias: string },
+  atMost: NonNullable<Kind['atMost']>,
+): Promise<KindFault | undefined> {
+  const owner = await findProviderOwner(queries, tenant.id, alias);
+  if (owner !== undefined) return undefined; // its name is counted already
+  if (organization !== undefined)
+    return (await countOwnedProviders(queries, tenant.id, organizationProvidersMax)) >= organizationProvidersMax
+      ? fullFault(atMostOwned('alias'))
+      : undefined;
+  return (await countTenantProviders(queries, tenant.id, atMost.count)) >= atMost.count ? fullFault(atMost) : undefined;
 }
 
 /** What roles hand out: whoever gives one that manages may do what managers may. */
@@ -70,7 +102,7 @@ export const capabilitiesByProvider = async (
   queries: Queries,
   tenant: TenantId,
   { alias }: { readonly alias: string },
-): Promise<readonly Capability[]> => capabilitiesOfNewcomers(queries, tenant, (await readProviderOwners(queries, tenant)).get(alias));
+): Promise<readonly Capability[]> => capabilitiesOfNewcomers(queries, tenant, await findProviderOwner(queries, tenant, alias));
 
 const newIn = (values: readonly string[], before: readonly string[] = []): readonly string[] =>
   values.filter((one) => !before.includes(one));

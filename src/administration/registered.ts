@@ -15,6 +15,7 @@ import { beginWebhook } from '../storage/registry/extending/webhooks.ts';
 import { rowsOf } from '../storage/registry/kind-rows.ts';
 import { forgetSignIns } from '../storage/registry/last-sign-ins.ts';
 import { planRefresh } from '../storage/registry/metadata-refreshes.ts';
+import { giveProvider } from '../storage/registry/organization-providers.ts';
 import { deleteOrganizationRole } from '../storage/registry/organization-roles.ts';
 import { deleteRole } from '../storage/registry/roles.ts';
 import { deleteScimTokensOf } from '../storage/registry/scim-tokens.ts';
@@ -29,6 +30,7 @@ import {
   changedOrganization,
   holdBound,
   namedFault,
+  roomForProvider,
   turnOffDropped,
 } from './organizations.ts';
 
@@ -120,7 +122,16 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
       return organizations.remove(queries, tenant, id);
     },
   },
-  identity_provider: { reading: metadataFault, needs: capabilitiesByProvider, settle: renewProofs, changed: judgeDomains },
+  identity_provider: {
+    reading: metadataFault,
+    room: (queries, acting, values) => roomForProvider(queries, acting, values, kinds.identity_provider.atMost!),
+    needs: capabilitiesByProvider,
+    settle: renewProofs,
+    changed: judgeDomains,
+    added: async (queries, { acting }, { alias }) => {
+      if (acting.organization !== undefined) await giveProvider(queries, acting.tenant.id, acting.organization, alias);
+    },
+  },
 };
 
 const each = Object.entries(kinds).map(([noun, kind]) => [noun, register(kind as never, effects[noun as keyof Kinds] as never)]);

@@ -1,4 +1,10 @@
-// Bounds on what the people of organisations do themselves; the rest is in limits.ts. Each has a test at n and n+1.
+// Bounds on organisations together, and on what their people do themselves; the rest is in limits.ts. Each has a test at n and n+1.
+
+/** Memberships of a tenant, in all its organisations. */
+export const membershipsMax = 1_000_000;
+
+/** Providers that the organisations of a tenant name as their own; those of the tenant itself are counted apart (limits.ts). */
+export const organizationProvidersMax = 200_000;
 
 /** Invitations of an organisation that wait; those it sends within a day, in all and to one address. */
 export const openOrganizationInvitationsMax = 1000;

@@ -76,10 +76,15 @@ export async function saveProvider(setup: Setup, wanted: WantedProvider): Promis
   const saved =
     before !== undefined && isSameKind
       ? await changeThing(registered.identity_provider, services, actingOf(setup), before.id, { ...always, ...said })
-      : await createThing(registered.identity_provider, services, actingOf(setup), {
-          ...{ ...always, ...said, alias, kind: wanted.kind },
-          ...{ trust_email: true, create_users: true },
-        });
+      : await createThing(
+          registered.identity_provider,
+          services,
+          { ...actingOf(setup), organization: organizationId },
+          {
+            ...{ ...always, ...said, alias, kind: wanted.kind },
+            ...{ trust_email: true, create_users: true },
+          },
+        );
   const result = outcomeOf(saved);
   if (!result.ok) return result;
   return changeOrganization(setup, ({ identityProviders }) => ({ identity_providers: [...new Set([...identityProviders, alias])] }));

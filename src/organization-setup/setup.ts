@@ -14,7 +14,7 @@ import type { Outcome } from '../domain/outcome.ts';
 import type { IdentityProvider } from '../domain/sign-in/identity-provider.ts';
 import type { Parts } from '../http/services.ts';
 import type { Html } from '../platform/html.ts';
-import { listCachedProviders } from '../storage/registry/identity-providers.ts';
+import { findProviderByAlias } from '../storage/registry/identity-providers.ts';
 import type { TrialFor } from '../tokens/provider-secret.ts';
 
 export interface Notice {
@@ -82,5 +82,5 @@ export async function findOwnProvider({ services, request, organizationId }: Set
   const { tenant } = request;
   const alias = aliasOf(tenant.id, organizationId);
   if (tenant.settings.administrator_providers.includes(alias)) return undefined;
-  return (await listCachedProviders(services.cache, tenant.id)).find((one) => one.alias === alias);
+  return findProviderByAlias(services.cache, tenant, alias);
 }

@@ -19,8 +19,8 @@ import { type Belonging, listOrganizationsOfUser } from '../storage/people/organ
 import { findClientOrDocument } from '../storage/registry/clients/client-documents.ts';
 import { findCachedClient } from '../storage/registry/clients/clients.ts';
 import { findCachedResource } from '../storage/registry/clients/resources.ts';
-import { listCachedProviders } from '../storage/registry/identity-providers.ts';
-import { cachedProviderOwners } from '../storage/registry/organization-providers.ts';
+import { findProviderById } from '../storage/registry/identity-providers.ts';
+import { listOwnProviders, listProvidersFor } from '../storage/registry/organization-providers.ts';
 import { findSignInOrganization } from '../storage/registry/organizations.ts';
 import { findLoginTransaction, type LoginTransactionNow } from '../storage/sign-in/login-transactions.ts';
 
@@ -184,18 +184,18 @@ async function providersOf(
   const isAsked = state === 'identify' || state === 'choose' || state === 'pin' || state === 'waiting';
   if (!isAsked) return { providers: [], ownProviders: [] };
   const { identifier, provider_id: only, external_identity: came } = row;
-  const enabled = (await listCachedProviders(services.cache, tenant.id)).filter((one) => one.enabled);
-  if (!tenant.organizations.exist) return { providers: enabled, ownProviders: enabled.filter(({ id }) => id === only) };
-  const owners = await cachedProviderOwners(services.cache, tenant.id);
+  const shown = await listProvidersFor(services.cache, tenant, organization?.id);
+  if (!tenant.organizations.exist) return { providers: shown, ownProviders: shown.filter(({ id }) => id === only) };
   if (organization?.signIn === 'own_providers') {
-    const providers = enabled.filter(({ alias }) => owners.get(alias) === organization.id);
+    const providers = await listOwnProviders(services.cache, tenant.id, organization.id);
     return { providers, ownProviders: came === null ? providers : [] };
   }
   const answers = identifier === null ? undefined : await findProviderOfAddress(services, tenant, identifier, organization);
-  const answering = enabled.filter(({ id }) => id === (only ?? answers?.provider.id));
-  const isShown = ({ alias }: IdentityProvider): boolean => !owners.has(alias) || owners.get(alias) === organization?.id;
+  const found = only === null ? answers?.provider : await findProviderById(services.cache, tenant, only);
+  const answering = found?.enabled === true ? [found] : [];
+  const others = answering.filter(({ id }) => !shown.some((one) => one.id === id));
   return {
-    providers: enabled.filter((one) => isShown(one) || answering.includes(one)),
+    providers: [...shown, ...others].sort((one, other) => (one.id < other.id ? -1 : 1)),
     ownProviders: came === null ? answering : [],
   };
 }

@@ -10,14 +10,14 @@ import type { Queries } from '../../storage/engine/database.ts';
 import { findMemberOf } from '../../storage/people/directories/scim-members.ts';
 import type { UserRow } from '../../storage/people/user-rows.ts';
 import { findIdentityProvider } from '../../storage/registry/identity-providers.ts';
-import { readProviderOwners } from '../../storage/registry/organization-providers.ts';
+import { findProviderOwner } from '../../storage/registry/organization-providers.ts';
 import { findDomainOwner } from '../../storage/registry/proven-domains.ts';
 
 /** The organisation whose own provider a provider is. */
 export async function ownerOfProvider(queries: Queries, tenant: Tenant, id: ExternalIdentity['providerId']): Promise<string | undefined> {
   if (!tenant.organizations.exist) return undefined;
   const provider = await findIdentityProvider(queries, tenant.id, id);
-  return provider && (await readProviderOwners(queries, tenant.id)).get(provider.alias);
+  return provider && (await findProviderOwner(queries, tenant.id, provider.alias));
 }
 
 type Asked = Pick<ExternalIdentity, 'providerId' | 'email'>;

@@ -1,7 +1,7 @@
 // `/organizations/{id}/invitations`: somebody is asked into an organisation by their address. Whether they have an account already is told
 // to nobody: the link they open tells them apart.
 import Type from 'typebox';
-import { organizationInvitationToJson, withdrawOrganizationInvitation } from '../../administration/organization-links.ts';
+import { organizationInvitationToJson, withdrawOrganizationInvitation } from '../../administration/organizations/links.ts';
 import { inviteToOrganization } from '../../approvals/organization-invitations.ts';
 import { emailCharsMax, organizationRolesMax, roleNameCharsMax } from '../../contract/limits.ts';
 import { openOrganizationInvitationsMax } from '../../contract/organization-limits.ts';

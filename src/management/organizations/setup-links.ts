@@ -1,6 +1,6 @@
 // `/organizations/{id}/setup-links`: a link for a customer's IT, who have no account, by which they connect their company and do nothing else.
 import Type from 'typebox';
-import { makeSetupLink, setupLinkToJson, takeSetupLinkBack } from '../../administration/organization-links.ts';
+import { makeSetupLink, setupLinkToJson, takeSetupLinkBack } from '../../administration/organizations/links.ts';
 import { setupLinksPerOrganizationMax } from '../../contract/organization-limits.ts';
 import { listSetupLinks } from '../../storage/organizations/setup-links.ts';
 import { byOf, conflict, type Endpoint, endpoint, notFound } from '../endpoint.ts';

@@ -1,7 +1,7 @@
 // Invitations of users (design 13, section 1): a link by mail or to hand over, by which a person adds a passkey or phone. Made, listed,
 // revoked; a new one takes the place of those before, which is how one is sent again.
 import Type from 'typebox';
-import { linkState } from '../../administration/link-state.ts';
+import { linkState } from '../../administration/organizations/link-state.ts';
 import { invite } from '../../approvals/invitations.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../../storage/engine/database.ts';

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { capabilitiesByRoles } from '../../administration/organizations.ts';
 import { membersPerOrganizationMax, organizationRolesMax, organizationsPerPersonMax, roleNameCharsMax } from '../../contract/limits.ts';
+import { membershipsMax } from '../../contract/organization-limits.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import {
@@ -132,6 +133,8 @@ async function put(call: Call<undefined, { readonly roles?: readonly string[] | 
           throw invalidField('roles', `No such role of organisations: ${joined.role}`);
         case 'person_full':
           throw conflict('user_id', `A person is in at most ${organizationsPerPersonMax} organisations.`);
+        case 'tenant_full':
+          throw conflict('members', `A tenant has at most ${membershipsMax} memberships in its organisations.`);
         default:
           throw conflict('members', `An organisation has at most ${membersPerOrganizationMax} members.`);
       }

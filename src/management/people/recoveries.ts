@@ -1,7 +1,7 @@
 // Recoveries of users who lost their phone (design 14, 3): a link for a day, made with a reason by whoever has `users:recover`, listed
 // and revoked. Nobody recovers a person who holds a capability they lack, or themselves.
 import Type from 'typebox';
-import { linkState } from '../../administration/link-state.ts';
+import { linkState } from '../../administration/organizations/link-state.ts';
 import { recover } from '../../approvals/recovery/recoveries.ts';
 import { recoveryReasonCharsMax } from '../../contract/limits.ts';
 import type { UserRow } from '../../storage/people/user-rows.ts';

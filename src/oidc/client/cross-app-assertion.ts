@@ -12,7 +12,7 @@ import type { NamedClaims } from '../../federation/openid-identity.ts';
 import type { Parts } from '../../http/services.ts';
 import { nowSeconds } from '../../platform/clock.ts';
 import type { ConfigCache } from '../../storage/engine/config/config-cache.ts';
-import { listCachedProviders } from '../../storage/registry/identity-providers.ts';
+import { listCachedCrossApp } from '../../storage/registry/identity-providers.ts';
 import { findOnceFault, findUnsigned, verifyNothing } from './client-assertion.ts';
 import { type ClientKeysDeps, issuerKeys } from './client-keys.ts';
 
@@ -37,10 +37,8 @@ export function readCrossApp(text: string | undefined): ParsedJwt | undefined {
 }
 
 /** Providers whose assertions a tenant takes. */
-export async function listCrossAppProviders(cache: ConfigCache, tenant: Tenant, ageMsMax?: number): Promise<readonly IdentityProvider[]> {
-  const providers = await listCachedProviders(cache, tenant.id, ageMsMax);
-  return providers.filter(({ enabled, crossApp }) => enabled && crossApp);
-}
+export const listCrossAppProviders = (cache: ConfigCache, tenant: Tenant, ageMsMax?: number): Promise<readonly IdentityProvider[]> =>
+  listCachedCrossApp(cache, tenant.id, ageMsMax);
 
 /** Verifies an assertion that a client shows; why it is none. */
 export async function verifyCrossApp(

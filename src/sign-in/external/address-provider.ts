@@ -5,7 +5,8 @@ import { domainOf } from '../../domain/sign-in/domain-proof.ts';
 import type { IdentityProvider } from '../../domain/sign-in/identity-provider.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Parts } from '../../http/services.ts';
-import { listCachedProviders } from '../../storage/registry/identity-providers.ts';
+import { findProviderById } from '../../storage/registry/identity-providers.ts';
+import { listOwnProviders } from '../../storage/registry/organization-providers.ts';
 import { findSignInOrganization } from '../../storage/registry/organizations.ts';
 import { findDomainOwner, listCachedDomains } from '../../storage/registry/proven-domains.ts';
 
@@ -23,22 +24,23 @@ export async function findProviderOfAddress(
   asked: Organization | undefined,
 ): Promise<AddressProvider | undefined> {
   const domain = domainOf(identifier);
-  const enabled = (await listCachedProviders(services.cache, tenant.id)).filter((one) => one.enabled);
-  const ofOrganization = ({ identityProviders }: Organization): readonly IdentityProvider[] =>
-    identityProviders.flatMap((alias) => enabled.find((one) => one.alias === alias) ?? []);
+  const ofOrganization = async ({ id, identityProviders }: Organization): Promise<readonly IdentityProvider[]> => {
+    const own = await listOwnProviders(services.cache, tenant.id, id);
+    return identityProviders.flatMap((alias) => own.find((one) => one.alias === alias) ?? []);
+  };
   const owner = domain === undefined || !tenant.organizations.exist ? undefined : await ownerOf(services, tenant, domain);
   if (asked?.signIn === 'own_providers') {
-    const [first, ...others] = ofOrganization(asked);
+    const [first, ...others] = await ofOrganization(asked);
     const isMeant = first !== undefined && (owner?.id === asked.id || others.length === 0);
     return isMeant ? { provider: first, isOnly: true } : undefined;
   }
-  const [provider] = owner === undefined ? [] : ofOrganization(owner);
+  const [provider] = owner === undefined ? [] : await ofOrganization(owner);
   if (owner !== undefined && provider !== undefined)
     return { provider, isOnly: owner.signIn === 'own_providers' && (asked === undefined || asked.id === owner.id) };
   const proof = domain && (await listCachedDomains(services.cache, tenant.id)).find((one) => one.domain === domain);
   if (!proof) return undefined;
-  const known = enabled.find(({ id, domains }) => id === proof.ownerId && domains.includes(proof.domain));
-  return known && { provider: known, isOnly: true };
+  const known = await findProviderById(services.cache, tenant, proof.ownerId);
+  return known?.enabled === true && known.domains.includes(proof.domain) ? { provider: known, isOnly: true } : undefined;
 }
 
 async function ownerOf({ database }: Parts<'database'>, { id: tenant }: Tenant, domain: string): Promise<Organization | undefined> {

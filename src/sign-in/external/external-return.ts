@@ -18,7 +18,7 @@ import { addressBlock } from '../../http/client-address.ts';
 import type { Parts } from '../../http/services.ts';
 import { randomSecret } from '../../platform/random.ts';
 import { ValueTaken } from '../../storage/engine/unique-violation.ts';
-import { listCachedProviders } from '../../storage/registry/identity-providers.ts';
+import { findProviderByAlias, findProviderById } from '../../storage/registry/identity-providers.ts';
 import {
   consumeExternalLogin,
   type ExternalLogin,
@@ -135,10 +135,8 @@ export async function takeKeptAnswer(
     consumeExternalLogin(queries, tenant.id, stateHash, { answerHash: hashSecret(key) }),
   );
   if (used === undefined || used.answer === null) return fail('answer_used_expired_or_of_another_browser');
-  const provider = (await listCachedProviders(services.cache, tenant.id)).find(
-    ({ id, enabled }) => id === used.provider_id && (enabled || transactionId === trialTransaction),
-  );
-  if (provider === undefined) return fail('provider_gone');
+  const provider = await findProviderById(services.cache, tenant, used.provider_id);
+  if (provider === undefined || !(provider.enabled || transactionId === trialTransaction)) return fail('provider_gone');
   const form = openAnswer(services.encryption, tenant.id, stateHash, used.answer);
   return { ok: true, provider, used, state, parameters: new URLSearchParams(form) };
 }
@@ -215,7 +213,7 @@ export async function anyProviderOf(
   { tenant, params }: { tenant: Tenant; params: unknown },
 ): Promise<IdentityProvider> {
   const { alias } = params as { alias: string }; // the route's own parameter
-  const provider = (await listCachedProviders(services.cache, tenant.id)).find((one) => one.alias === alias);
+  const provider = await findProviderByAlias(services.cache, tenant, alias);
   if (provider === undefined) throw reject('login.not_found', 'unknown_provider');
   return provider;
 }

@@ -17,7 +17,7 @@ import { badField, readField, readOptionalField } from '../../http/page-request.
 import type { Parts } from '../../http/services.ts';
 import { randomSecret } from '../../platform/random.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
-import { listCachedProviders } from '../../storage/registry/identity-providers.ts';
+import { findProviderByAlias } from '../../storage/registry/identity-providers.ts';
 import { insertExternalLogin } from '../../storage/sign-in/external-logins.ts';
 import { trimTries } from '../../storage/sign-in/kept-tries.ts';
 import { openSecret } from '../../tokens/kind-secret.ts';
@@ -109,7 +109,8 @@ export async function sendAway(
 
 /** The provider of an alias, where it is enabled. */
 export async function findProvider(services: Parts<'cache'>, tenant: Tenant, alias: string): Promise<IdentityProvider | undefined> {
-  return (await listCachedProviders(services.cache, tenant.id)).find((one) => one.alias === alias && one.enabled);
+  const provider = await findProviderByAlias(services.cache, tenant, alias);
+  return provider?.enabled === true ? provider : undefined;
 }
 
 /** A provider as its protocol is spoken. */

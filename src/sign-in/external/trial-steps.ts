@@ -13,7 +13,7 @@ import { enforceRateLimit } from '../../http/budgets/rate-limits.ts';
 import { addressBlock } from '../../http/client-address.ts';
 import type { Parts } from '../../http/services.ts';
 import { randomSecret } from '../../platform/random.ts';
-import { listCachedProviders } from '../../storage/registry/identity-providers.ts';
+import { findProviderById } from '../../storage/registry/identity-providers.ts';
 import { trialTransaction } from '../../storage/sign-in/external-logins.ts';
 import { openSentWith, type TrialFor } from '../../tokens/provider-secret.ts';
 import { takeKeptAnswer } from './external-return.ts';
@@ -35,8 +35,8 @@ export interface Tried {
   readonly always: InboundValues;
 }
 
-const providerOfId = async (services: Parts<'cache'>, { tenant }: FastifyRequest, id: string): Promise<IdentityProvider | undefined> =>
-  (await listCachedProviders(services.cache, tenant.id)).find((one) => one.id === id);
+const providerOfId = (services: Parts<'cache'>, { tenant }: FastifyRequest, id: string): Promise<IdentityProvider | undefined> =>
+  findProviderById(services.cache, tenant, id);
 
 const wish = { maxAgeSeconds: undefined, signInAgain: false, loginHint: undefined, uiLocales: undefined };
 

@@ -1,4 +1,4 @@
-// How many live users, SCIM-managed groups and members of a group a tenant has, kept by triggers; and a cheap mark of "nothing was written since".
+// How many live users, SCIM-managed groups, members of a group and memberships in organisations a tenant has, kept by triggers; and a cheap mark of "nothing was written since".
 import { sql } from 'kysely';
 import type { TenantId } from '../../domain/ids.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
@@ -15,7 +15,7 @@ export interface DirectoryCountTable {
 export async function loadDirectoryCount(
   queries: Queries,
   tenant: TenantId,
-  kind: 'users' | 'groups' | `members:${string}`,
+  kind: 'users' | 'groups' | 'memberships' | `members:${string}`,
 ): Promise<number> {
   const row = await queries
     .selectFrom('directory_counts')

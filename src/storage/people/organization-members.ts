@@ -14,6 +14,7 @@ import { withdrawInvitationsOf } from '../organizations/invitations.ts';
 import { leavesManager } from '../organizations/managers.ts';
 import { holdOrganization } from '../organizations/organization-hold.ts';
 import { touchGroupsOfUser } from './group-writer.ts';
+import { isTenantFull } from './memberships-bound.ts';
 
 export interface OrganizationMemberTable {
   tenant_id: TenantId;
@@ -41,7 +42,7 @@ interface Membership {
 
 /** Why somebody does not become a member; `unknown_role` names the first role the tenant does not have. */
 type Unjoined =
-  | { readonly reason: 'unknown' | 'organization_full' | 'person_full' | 'last_manager' }
+  | { readonly reason: 'unknown' | 'organization_full' | 'tenant_full' | 'person_full' | 'last_manager' }
   | { readonly reason: 'unknown_role'; readonly role: string };
 
 type Joined =
@@ -86,6 +87,7 @@ export async function putMember(
     .where('user_id', '=', userId)
     .executeTakeFirstOrThrow();
   if (Number(own.n) >= organizationsPerPersonMax) return { ok: false, reason: 'person_full' };
+  if (await isTenantFull(queries, tenant)) return { ok: false, reason: 'tenant_full' };
   const counted = await countOf(queries, tenant, 1)
     .where('id', '=', organizationId)
     .where('members', '<', membersPerOrganizationMax)

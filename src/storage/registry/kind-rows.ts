@@ -1,7 +1,7 @@
 // Rows of registered things (design 17): the storage of every kind, made from its table of fields. The one place where a table goes by
 // a name that is a value; what is read and written there is of the kind's own fields.
 import { hash } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Field, Fields, ValuesOf } from '../../domain/field.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { TenantId } from '../../domain/ids.ts';
@@ -37,9 +37,13 @@ export interface KindRows<T extends Fields, Id extends string = string> {
   /** The same, others who would change it waiting until the transaction ends. */
   readonly hold: (queries: Queries, tenant: TenantId, id: string) => Promise<Thing<T, Id> | undefined>;
   /** A page in the order of the kind; `search` is for kinds that are searched in a field of theirs. */
-  readonly page: (queries: Queries, tenant: TenantId, page: SearchedPage) => Promise<readonly Thing<T, Id>[]>;
+  readonly page: (
+    queries: Queries,
+    tenant: TenantId,
+    page: SearchedPage & { readonly where?: RawBuilder<boolean> },
+  ) => Promise<readonly Thing<T, Id>[]>;
   /** How many there are, at most `limit`. */
-  readonly count: (queries: Queries, tenant: TenantId, limit: number) => Promise<number>;
+  readonly count: (queries: Queries, tenant: TenantId, limit: number, where?: RawBuilder<boolean>) => Promise<number>;
   /** Undefined when a unique value is taken. */
   readonly insert: (queries: Queries, tenant: TenantId, id: string, values: ValuesOf<T>) => Promise<Thing<T, Id> | undefined>;
   /** Writes the values a change names. Throws a unique violation for one that is taken. */
@@ -80,7 +84,7 @@ function readsOf<T extends Fields>(kind: Kind<T>): Omit<KindRows<T>, Writes> {
         .execute();
       return rows.map(thingOf);
     },
-    page: async (queries, tenant, { after, limit, search }) => {
+    page: async (queries, tenant, { after, limit, search, where }) => {
       const { listedBy, searchedIn } = kind;
       if (listedBy !== undefined) {
         // Sorted here: the collation of PostgreSQL is the operator's.
@@ -89,13 +93,15 @@ function readsOf<T extends Fields>(kind: Kind<T>): Omit<KindRows<T>, Writes> {
         const sorted = all.filter(({ order }) => order > after).toSorted((a, b) => (a.order < b.order ? -1 : 1));
         return sorted.slice(0, limit).map(({ row }) => thingOf(row));
       }
-      const rows = from(queries, tenant).where(column, '>', after).orderBy(column).limit(limit);
+      const every = where === undefined ? from(queries, tenant) : from(queries, tenant).where(where);
+      const rows = every.where(column, '>', after).orderBy(column).limit(limit);
       if (search === undefined || searchedIn === undefined) return (await rows.execute()).map(thingOf);
       const has = sql<boolean>`${sql.ref(fields[searchedIn]!.column)} LIKE ${containsPattern(foldKey(search))} ESCAPE '\\'`;
       return (await rows.where((eb) => eb.or([has, eb(column, '=', search)])).execute()).map(thingOf);
     },
-    count: async (queries, tenant, limit) => {
-      const some = from(queries, tenant).clearSelect().select(column).limit(limit).as('some');
+    count: async (queries, tenant, limit, where) => {
+      const every = where === undefined ? from(queries, tenant) : from(queries, tenant).where(where);
+      const some = every.clearSelect().select(column).limit(limit).as('some');
       const { n } = await loose(queries)
         .selectFrom(some)
         .select((eb) => eb.fn.countAll<number>().as('n'))

@@ -1,5 +1,5 @@
-// Whose the providers of organisations are: a provider is one organisation's in a tenant, which is a constraint. Few, as a tenant has few
-// providers, so that sign-ins remember them.
+// Whose the providers of organisations are: a provider is one organisation's in a tenant, which is a constraint. There may be
+// as many as there are customers: a sign-in asks for those of the one it is for.
 import type { ExternalIdentityId, TenantId } from '../../domain/ids.ts';
 import type { IdentityProvider } from '../../domain/sign-in/identity-provider.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
@@ -7,7 +7,7 @@ import type { ConfigCache } from '../engine/config/config-cache.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { ValueTaken } from '../engine/unique-violation.ts';
-import { listCachedProviders } from './identity-providers.ts';
+import { listProvidersOfAliases, listTenantProviders } from './identity-providers.ts';
 
 export interface OrganizationProviderTable {
   tenant_id: TenantId;
@@ -17,21 +17,53 @@ export interface OrganizationProviderTable {
   tested_at: number | null;
 }
 
-/** The organisations that have providers of their own, by the aliases of these. */
-type ProviderOwners = ReadonlyMap<string, string>;
-
-export async function readProviderOwners(queries: Queries, tenant: TenantId): Promise<ProviderOwners> {
+/** Whose of these aliases are, by the aliases: nothing of those that are nobody's. */
+export async function listProviderOwners(
+  queries: Queries,
+  tenant: TenantId,
+  aliases: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (aliases.length === 0) return new Map();
   const rows = await queries
     .selectFrom('organization_providers')
     .select(['alias', 'organization_id'])
     .where('tenant_id', '=', tenant)
+    .where('alias', 'in', aliases)
     .execute();
   return new Map(rows.map((row) => [row.alias, row.organization_id]));
 }
 
-/** The same from memory where nothing changed. */
-export const cachedProviderOwners = ({ get }: ConfigCache, tenant: TenantId): Promise<ProviderOwners> =>
-  get(tenant, 'organization-providers', (queries) => readProviderOwners(queries, tenant));
+/** The organisation whose own provider has this alias. */
+export const findProviderOwner = async (queries: Queries, tenant: TenantId, alias: string): Promise<string | undefined> =>
+  (await listProviderOwners(queries, tenant, [alias])).get(alias);
+
+/** How many names of providers the organisations of a tenant have, at most `limit`. */
+export async function countOwnedProviders(queries: Queries, tenant: TenantId, limit: number): Promise<number> {
+  const some = queries.selectFrom('organization_providers').select('alias').where('tenant_id', '=', tenant).limit(limit).as('some');
+  const { n } = await queries
+    .selectFrom(some)
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow();
+  return Number(n);
+}
+
+/** The enabled providers that are an organisation's own, from memory where nothing changed. */
+export async function listOwnProviders(cache: ConfigCache, tenant: TenantId, organization: string): Promise<readonly IdentityProvider[]> {
+  const own = await cache.get(tenant, `providers-of-organization:${organization}`, async (queries) => {
+    const named = await queries
+      .selectFrom('organization_providers')
+      .select('alias')
+      .where('tenant_id', '=', tenant)
+      .where('organization_id', '=', organization)
+      .execute();
+    return listProvidersOfAliases(
+      queries,
+      tenant,
+      named.map(({ alias }) => alias),
+    );
+  });
+  return own.filter((one) => one.enabled);
+}
 
 /** The enabled providers that a sign-in for an organisation, or for none, may go by: no other organisation's. */
 export async function listProvidersFor(
@@ -39,10 +71,18 @@ export async function listProvidersFor(
   { id, organizations }: Pick<Tenant, 'id' | 'organizations'>,
   organization: string | undefined,
 ): Promise<readonly IdentityProvider[]> {
-  const enabled = (await listCachedProviders(cache, id)).filter((one) => one.enabled);
-  if (!organizations.exist) return enabled;
-  const owners = await cachedProviderOwners(cache, id);
-  return enabled.filter(({ alias }) => !owners.has(alias) || owners.get(alias) === organization);
+  const enabled = (await listTenantProviders(cache, id)).filter((one) => one.enabled);
+  if (!organizations.exist || organization === undefined) return enabled;
+  return [...enabled, ...(await listOwnProviders(cache, id, organization))].sort((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+/** Makes a provider an organisation's own as it is made itself, so that it is never everybody's. */
+export async function giveProvider(queries: Queries, tenant: TenantId, organization: string, alias: string): Promise<void> {
+  await queries
+    .insertInto('organization_providers')
+    .values({ tenant_id: tenant, alias, organization_id: organization, tested_at: null })
+    .onConflict((on) => on.columns(['tenant_id', 'alias']).doNothing())
+    .execute();
 }
 
 /** The organisations whose own providers these links are to, by the links. */
@@ -78,7 +118,7 @@ export async function setOrganizationProviders(
     .values(aliases.map((alias) => ({ tenant_id: tenant, alias, organization_id: organization, tested_at: null })))
     .onConflict((on) => on.columns(['tenant_id', 'alias']).doNothing())
     .execute();
-  const owners = await readProviderOwners(queries, tenant);
+  const owners = await listProviderOwners(queries, tenant, aliases);
   if (aliases.some((alias) => owners.get(alias) !== organization)) throw new ValueTaken('identity_providers');
 }
 

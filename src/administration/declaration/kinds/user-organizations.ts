@@ -7,6 +7,7 @@ import {
   organizationsPerPersonMax,
   roleNameCharsMax,
 } from '../../../contract/limits.ts';
+import { membershipsMax } from '../../../contract/organization-limits.ts';
 import type { UserId } from '../../../domain/ids.ts';
 import type { Queries } from '../../../storage/engine/database.ts';
 import { deleteMember, listMembershipsByName, putMember } from '../../../storage/people/organization-members.ts';
@@ -115,6 +116,7 @@ const expectedOf = {
   unknown: 'an organisation that is there',
   unknown_role: 'roles that are there',
   person_full: `at most ${organizationsPerPersonMax} organisations of a person`,
+  tenant_full: `at most ${membershipsMax} memberships in organisations of a tenant`,
   organization_full: `at most ${membersPerOrganizationMax} members of an organisation`,
   last_manager: 'somebody who manages the organisation',
 } as const;

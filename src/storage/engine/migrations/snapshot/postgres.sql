@@ -2277,6 +2277,20 @@ AS $function$
       END IF;
     END $function$;
 
+CREATE OR REPLACE FUNCTION public.organization_members_counted_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$ BEGIN INSERT INTO directory_counts AS counts (tenant_id, kind, shard, n)
+        SELECT tenant_id, 'memberships', pg_backend_pid() % 16, 1 * count(*) FROM changed GROUP BY tenant_id
+        ON CONFLICT (tenant_id, kind, shard) DO UPDATE SET n = counts.n + excluded.n; RETURN NULL; END $function$;
+
+CREATE OR REPLACE FUNCTION public.organization_members_counted_delete()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$ BEGIN INSERT INTO directory_counts AS counts (tenant_id, kind, shard, n)
+        SELECT tenant_id, 'memberships', pg_backend_pid() % 16, -1 * count(*) FROM changed GROUP BY tenant_id
+        ON CONFLICT (tenant_id, kind, shard) DO UPDATE SET n = counts.n + excluded.n; RETURN NULL; END $function$;
+
 CREATE TRIGGER users_counted_insert AFTER INSERT ON public.users REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION users_counted_insert();
 
 CREATE TRIGGER users_counted_delete AFTER DELETE ON public.users REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION users_counted_delete();
@@ -2296,6 +2310,10 @@ CREATE TRIGGER group_members_counted_insert AFTER INSERT ON public.group_members
 CREATE TRIGGER group_members_counted_delete AFTER DELETE ON public.group_members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION group_members_counted_delete();
 
 CREATE TRIGGER groups_forget_count AFTER DELETE ON public.groups REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION groups_forget_count();
+
+CREATE TRIGGER organization_members_counted_insert AFTER INSERT ON public.organization_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION organization_members_counted_insert();
+
+CREATE TRIGGER organization_members_counted_delete AFTER DELETE ON public.organization_members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION organization_members_counted_delete();
 
 DO $$ BEGIN
   CREATE EXTENSION IF NOT EXISTS pg_trgm;
@@ -2442,4 +2460,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (598, 'scim-tokens-by-organization', gatehouse_now_ms()),
   (599, 'scim-tokens-by-maker', gatehouse_now_ms()),
   (600, 'organizations-of-service-providers', gatehouse_now_ms()),
-  (601, 'service-providers-by-organization', gatehouse_now_ms());
+  (601, 'service-providers-by-organization', gatehouse_now_ms()),
+  (607, 'memberships-counted', gatehouse_now_ms());

@@ -662,6 +662,14 @@ CREATE INDEX "scim_tokens_by_created_by_id" ON "scim_tokens" ("tenant_id", "crea
 
 CREATE INDEX "service_providers_by_organization" ON "service_providers" ("tenant_id", "organization") WHERE organization IS NOT NULL;
 
+CREATE TRIGGER organization_members_counted_insert AFTER INSERT ON organization_members BEGIN
+        INSERT INTO directory_counts VALUES (NEW.tenant_id, 'memberships', 0, 1)
+          ON CONFLICT (tenant_id, kind, shard) DO UPDATE SET n = n + 1; END;
+
+CREATE TRIGGER organization_members_counted_delete AFTER DELETE ON organization_members BEGIN
+        INSERT INTO directory_counts VALUES (OLD.tenant_id, 'memberships', 0, -1)
+          ON CONFLICT (tenant_id, kind, shard) DO UPDATE SET n = n + -1; END;
+
 ANALYZE sqlite_schema;
 
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
@@ -1142,4 +1150,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (598, 'scim-tokens-by-organization', gatehouse_now_ms()),
   (599, 'scim-tokens-by-maker', gatehouse_now_ms()),
   (600, 'organizations-of-service-providers', gatehouse_now_ms()),
-  (601, 'service-providers-by-organization', gatehouse_now_ms());
+  (601, 'service-providers-by-organization', gatehouse_now_ms()),
+  (607, 'memberships-counted', gatehouse_now_ms());

@@ -81,7 +81,7 @@ interface Trigger {
   readonly body: string;
 }
 
-async function trigger(context: MigrationContext, { name, table, event, rows, body }: Trigger): Promise<void> {
+export async function trigger(context: MigrationContext, { name, table, event, rows, body }: Trigger): Promise<void> {
   await context.execute(`CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NULL; END $$`);
   await context.execute(
     `CREATE TRIGGER ${name} AFTER ${event.toUpperCase()} ON ${table} REFERENCING ${rows} FOR EACH STATEMENT EXECUTE FUNCTION ${name}()`,

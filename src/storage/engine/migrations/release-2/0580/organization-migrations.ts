@@ -9,6 +9,7 @@ import { organizationsOfTries } from '../0590/0592-organizations-of-tries.ts';
 import { organizationSetupLinks } from '../0590/0594-organization-setup-links.ts';
 import { organizationScim } from '../0590/0597-organization-scim.ts';
 import { organizationsOfServiceProviders } from '../0600/0600-organizations-of-service-providers.ts';
+import { membershipsCounted } from '../0600/0607-memberships-counted.ts';
 import { organizationSignIn } from './0583-organization-sign-in.ts';
 import { organizationAssignments } from './0584-organization-assignments.ts';
 
@@ -36,4 +37,5 @@ export const organizationMigrations: readonly Migration[] = [
     table: 'service_providers',
     index: { columns: ['tenant_id', 'organization'], where: 'organization IS NOT NULL' },
   },
+  { number: 607, name: 'memberships-counted', apply: membershipsCounted },
 ];

@@ -1,18 +1,18 @@
 // Links of an organisation that somebody of the tenant makes and takes back, over the Management API and on the command line: set-up links for
 // a customer's IT, and invitations, which are made in approvals/.
-import { setupLinkSeconds } from '../contract/organization-limits.ts';
-import { hashSecret } from '../crypto/secret-hash.ts';
-import type { Json } from '../domain/field.ts';
-import type { Organization } from '../domain/organizations/organization.ts';
-import { powerOfSetup } from '../domain/organizations/organization-role.ts';
-import type { Tenant } from '../domain/tenant/tenant.ts';
-import { randomSecret, uuidV7 } from '../platform/random.ts';
-import type { Queries } from '../storage/engine/database.ts';
-import { type OrganizationInvitation, revokeOrganizationInvitation } from '../storage/organizations/invitations.ts';
-import { insertSetupLink, revokeSetupLink, type SetupLink } from '../storage/organizations/setup-links.ts';
-import { type Administration, type By, recordAct } from './administration.ts';
+import { setupLinkSeconds } from '../../contract/organization-limits.ts';
+import { hashSecret } from '../../crypto/secret-hash.ts';
+import type { Json } from '../../domain/field.ts';
+import type { Organization } from '../../domain/organizations/organization.ts';
+import { powerOfSetup } from '../../domain/organizations/organization-role.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
+import { randomSecret, uuidV7 } from '../../platform/random.ts';
+import type { Queries } from '../../storage/engine/database.ts';
+import { type OrganizationInvitation, revokeOrganizationInvitation } from '../../storage/organizations/invitations.ts';
+import { insertSetupLink, revokeSetupLink, type SetupLink } from '../../storage/organizations/setup-links.ts';
+import { type Administration, type By, recordAct } from '../administration.ts';
+import { capabilitiesByDefault } from '../organizations.ts';
 import { linkState } from './link-state.ts';
-import { capabilitiesByDefault } from './organizations.ts';
 
 type Deps = Pick<Administration, 'clock'>;
 
