@@ -3,8 +3,11 @@ import { type Html, html } from '../platform/html.ts';
 import type { AccountVisit } from './account-visit.ts';
 
 /** `<time>` of an instant in epoch milliseconds. */
-export function timeOf({ language, user }: Pick<AccountVisit, 'language' | 'user'>, atMs: number): Html {
-  return html`<time datetime="${new Date(atMs).toISOString()}">${formatOf(language, user.timezone ?? 'UTC').format(atMs)}</time>`;
+export function timeOf(
+  { language, user }: Pick<AccountVisit, 'language'> & { readonly user?: Pick<AccountVisit['user'], 'timezone'> },
+  atMs: number,
+): Html {
+  return html`<time datetime="${new Date(atMs).toISOString()}">${formatOf(language, user?.timezone ?? 'UTC').format(atMs)}</time>`;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -41,6 +41,7 @@ import { importMetadata, importPage } from './import-page.ts';
 import { keysPage, rotateKey } from './keys-page.ts';
 import { addRule, mappingsPage, removeRule } from './mappings/mapping-pages.ts';
 import { enter, leave as leaveTenant, openHandedOver, operatorSession, showEnded, tenantChoices } from './operators/operator-visit.ts';
+import { routeManagerView, type Viewing } from './organizations/manager-view.ts';
 import { routeOrganizations } from './organizations/organization-routes.ts';
 import { overviewPage } from './overview/overview-page.ts';
 import { searchPage } from './overview/search-page.ts';
@@ -60,7 +61,7 @@ import { parseUpload, type UploadForm } from './uploaded-file.ts';
 type TakeUpload = (visit: Visit, upload: UploadForm) => Promise<FastifyReply> | FastifyReply;
 
 /** The routes of the console below its prefix. */
-export function consoleRoutes(app: FastifyInstance, services: Services, trying: Trying): DefineRoutes {
+export function consoleRoutes(app: FastifyInstance, services: Services, trying: Trying, viewing: Viewing): DefineRoutes {
   return (route) => {
     const page = (show: ShowPage): Handler => visitor(app, services, (visit) => show(visit, visit.request.params as Params)); // string parameters of the path
     const form = (take: TakeForm): Handler =>
@@ -101,6 +102,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services, trying: 
     routeUsers(route, page, form);
     routeMembers(route, page, form);
     routeOrganizations(route, page, form);
+    routeManagerView(route, page, services, viewing);
     routeClients(route, page, form);
     routeApis(route, page, form);
     routeProviders(route, page, form);

@@ -6,10 +6,16 @@ import type { Services } from '../http/services.ts';
 import { presentErrorPage } from '../pages/status-page.ts';
 import { type Html, html } from '../platform/html.ts';
 import { consolePath } from './frame/navigation.ts';
+import type { Viewing } from './organizations/manager-view.ts';
 import type { Trying } from './providers/provider-routes.ts';
 
-/** `loadTrying` gives how signing in tries another provider: that is of a room beside this one. */
-export function registerConsole(app: FastifyInstance, services: Services, loadTrying: () => Promise<Trying>): void {
+/** `loadTrying` gives how signing in tries another provider, `loadViewing` how the account page shows an organisation: of rooms beside this one. */
+export function registerConsole(
+  app: FastifyInstance,
+  services: Services,
+  loadTrying: () => Promise<Trying>,
+  loadViewing: () => Promise<Viewing>,
+): void {
   registerLazySurface(
     app,
     services,
@@ -23,7 +29,7 @@ export function registerConsole(app: FastifyInstance, services: Services, loadTr
       isPages: true,
       present: (answer, request) => presentErrorPage(answer, request, { action: wayBack(request) }),
     },
-    async () => (await import('./console-routes.ts')).consoleRoutes(app, services, await loadTrying()),
+    async () => (await import('./console-routes.ts')).consoleRoutes(app, services, await loadTrying(), await loadViewing()),
   );
 }
 

@@ -140,6 +140,7 @@ export const eventTypes = defineEvents({
   'organization.setup_link_revoked': { since: '0.2.0', about: ['organization'], data: { link: 'text' }, when: 'Such a link was taken back; what it began ends.' },
   'organization.setup_link_used': { since: '0.2.0', about: ['organization'], data: { link: 'text', ip: 'text' }, when: 'Such a link was opened; one browser goes on.' },
   'organization.updated': { since: '0.2.0', about: ['organization'], data: { fields: 'list' }, when: 'An organisation was changed.' },
+  'organization.viewed': { since: '0.2.0', about: ['organization'], data: { page: 'text' }, when: 'An administrator looked at what whoever manages an organisation sees, in the console.' },
   'organization_role.created': { since: '0.2.0', about: ['organization_role'], data: { scopes: 'list', manage: 'flag' }, when: 'A role of organisations was added.' },
   'organization_role.deleted': { since: '0.2.0', about: ['organization_role'], data: {}, when: 'A role of organisations was removed.' },
   'organization_role.updated': { since: '0.2.0', about: ['organization_role'], data: { fields: 'list', scopes: 'list', manage: 'flag' }, when: 'A role of organisations was changed, for every member who holds it.' },

@@ -39,7 +39,12 @@ export function registerSurfaces(app: FastifyInstance, services: Services): void
   registerSetup(app, services);
   registerWelcome(app, services);
   registerAssets(app, services);
-  registerConsole(app, services, () => import('../sign-in/external/trial-steps.ts'));
+  registerConsole(
+    app,
+    services,
+    () => import('../sign-in/external/trial-steps.ts'),
+    () => import('../account/organizations/manager-view.ts'),
+  );
   registerHandedOver(app, services);
   registerAccount(
     app,

@@ -50,6 +50,7 @@ for (const database of databases) {
 
     it('each step is ticked by what is there, and the next one is the first button', async () => {
       const { tenant, visitor } = await open({ role: 'user', admin_roles: ['owner'] });
+      assert.match(await show(visitor, ''), /Sell to companies\?[\s\S]*\/console\/organizations"/);
       // The tenant's own Management client and the console's sign-in count for nothing.
       assert.deepEqual(await steps(visitor), { done: ['mail'], next: '/console/clients/new' });
       await tenant.make('POST', '/clients', { name: 'Robot', grant_types: ['client_credentials'] });

@@ -168,6 +168,44 @@ for (const database of databases)
       assert.equal((await listOf(`/sign-ins?organization=${id}`)).length, 1);
     });
 
+    it('view as: what whoever manages it sees, read only, as nobody, for whoever may read all of it, and recorded', async () => {
+      const id = await organization();
+      const person = await createTestUser(tenant, `grace${made}@x.example`, { display_name: 'Grace Hopper' });
+      await tenant.make('PUT', `/organizations/${id}/members/${person.id}`, { roles: ['approver'] });
+      await tenant.make('POST', `/organizations/${id}/invitations`, { email: 'new@acme.example', mail: false });
+      const at = `/organizations/${id}/view`;
+      assert.match(await show(`/organizations/${id}`), /id="view-as" href="[^"]*\/view"/);
+      const seen: readonly (readonly [string, RegExp])[] = [
+        ['', /id="members"[\s\S]*Grace Hopper[\s\S]*approver/],
+        ['/invitations', /new@acme\.example/],
+        ['/sign-ins', /id="none"/],
+        ['/setup', /id="add-domain"/],
+        [`/members/${person.id}`, /Grace Hopper/],
+      ];
+      for (const [part, what] of seen) {
+        const page = await show(`${at}${part}`);
+        assert.match(page, what, part);
+        assert.match(page, /id="viewing"[\s\S]*<fieldset id="view" disabled>/);
+        // Nothing that could be posted, and nowhere to post it.
+        assert.doesNotMatch(page, /name="csrf" value="[^."]/);
+        for (const [, action] of page.matchAll(/method="post" action="([^"]+)"/g)) {
+          const below = action!.slice(action!.indexOf('/console') + '/console'.length);
+          assert.ok(below.startsWith(at), below);
+          const posted = await owner.submit(below, { email: 'x@y.example', domain: 'evil.example', role: 'approver', name: 'x' });
+          assert.ok(posted.status === 404 || posted.status === 405, `${below}: ${posted.status}`);
+        }
+      }
+      assert.equal((await owner.page(`${at}/members/${crypto.randomUUID()}`)).status, 404);
+      assert.equal((await owner.page(`/organizations/${crypto.randomUUID()}/view`)).status, 404);
+      const viewed = await listOf(`/events?target=organization:${id}&type=organization.viewed`);
+      assert.ok(viewed.length >= seen.length && viewed.every(({ actor }) => String(actor).startsWith('user:')));
+      const reader = await signIn(['organizations:read', 'organizations:write', 'users:read', 'invitations:read', 'sign-in:read']);
+      assert.doesNotMatch(await show(`/organizations/${id}`, reader), /id="view-as"/);
+      assert.doesNotMatch(await show(at, reader, 403), /Grace Hopper/);
+      await tenant.make('PATCH', `/organizations/${id}`, { enabled: false });
+      assert.doesNotMatch(await show(at, owner, 409), /Grace Hopper/);
+    });
+
     it('who may not do a thing is not offered it, and is refused', async () => {
       const id = await organization();
       await tenant.make('POST', `/organizations/${id}/invitations`, { email: 'ada@acme.example', mail: false });

@@ -14,19 +14,13 @@ import {
 } from '../../storage/organizations/invitations.ts';
 import { organizationCatalogs } from '../../texts/account/organization-texts.ts';
 import { timeOf } from '../account-time.ts';
-import { type AccountVisit, byOf, goTo, pathTo, selfOf } from '../account-visit.ts';
-import { loadManaged, pathOf, roleChecks, rolesToGive, showManaged } from './managed-page.ts';
+import { type AccountVisit, byOf, goTo, selfOf } from '../account-visit.ts';
+import { asManaging, loadManaged, type Managing, pathOf, roleChecks, rolesToGive, showManaged } from './managed-page.ts';
 import { unknownOrganization } from './own-organizations.ts';
 
 const below = '/invitations';
 
-export async function invitationsPage(
-  visit: AccountVisit,
-  id: string,
-  typed?: Typed,
-  notice?: Notice,
-  status?: number,
-): Promise<FastifyReply> {
+export async function invitationsPage(visit: Managing, id: string, typed?: Typed, notice?: Notice, status?: number): Promise<FastifyReply> {
   const { request, session, query } = visit;
   const { tenant } = request;
   const texts = organizationCatalogs[visit.language];
@@ -37,7 +31,7 @@ export async function invitationsPage(
       roles: await rolesToGive(queries, visit),
     };
   });
-  const at = pathTo(visit, pathOf(organization, below));
+  const at = visit.hrefOf(pathOf(organization, below));
   const shown = more.waiting.slice(0, accountListRows);
   return showManaged(
     visit,
@@ -55,7 +49,7 @@ ${more.waiting.length > accountListRows && html`<p><a class="button quiet" id="n
   );
 }
 
-function invitationCard(visit: AccountVisit, at: string, { id, email, roles, expires_at: until }: OrganizationInvitation): Html {
+function invitationCard(visit: Managing, at: string, { id, email, roles, expires_at: until }: OrganizationInvitation): Html {
   const texts = organizationCatalogs[visit.language];
   const button = (what: 'again' | 'withdraw', label: string, of: string): Html =>
     html`<form method="post" action="${at}/${id}/${what}">${csrfField(visit.session)}<button class="quiet" aria-label="${of}">${label}</button></form>`;
@@ -68,14 +62,14 @@ export async function invite(visit: AccountVisit, typed: Typed, id: string): Pro
   const email = (typed.get('email') ?? '').trim();
   const texts = organizationCatalogs[visit.language];
   if (email.length < 3 || email.length > emailCharsMax || !/^[^\s@]+@[^\s@]+$/.test(email))
-    return invitationsPage(visit, id, typed, { kind: 'bad', text: texts.badEmail });
+    return invitationsPage(asManaging(visit), id, typed, { kind: 'bad', text: texts.badEmail });
   return send(visit, id, { email, roles: typed.getAll('role') }, typed);
 }
 
 /** Another link for the same address and roles, in the place of the one before. */
 export async function sendAgain(visit: AccountVisit, { id, invitation }: Entry): Promise<FastifyReply> {
   const { tenant } = visit.request;
-  const { more } = await loadManaged(visit, id, (queries, { id: organizationId }) =>
+  const { more } = await loadManaged(asManaging(visit), id, (queries, { id: organizationId }) =>
     findWaitingInvitation(queries, tenant.id, organizationId, invitation),
   );
   if (more === undefined) throw unknownOrganization();
@@ -92,7 +86,8 @@ async function send(
 ): Promise<FastifyReply> {
   const { services, request, user } = visit;
   const texts = organizationCatalogs[visit.language];
-  const refuse = (text: string, status: number): Promise<FastifyReply> => invitationsPage(visit, id, typed, { kind: 'bad', text }, status);
+  const refuse = (text: string, status: number): Promise<FastifyReply> =>
+    invitationsPage(asManaging(visit), id, typed, { kind: 'bad', text }, status);
   const wanted = { email, roles, byMail: true, invitedBy: user.id };
   const { actor = '', requestId } = byOf(visit);
   const made = await asManager(services, selfOf(visit), id, (queries, organization) =>

@@ -10,22 +10,44 @@ import { type OrganizationTexts, organizationCatalogs } from '../../texts/accoun
 import { type AccountVisit, pathTo, showPage } from '../account-visit.ts';
 import { unknownOrganization } from './own-organizations.ts';
 
-/** What the person manages, with what `more` reads of it. @throws login.not_found for everything else */
+/** Whoever looks at the pages of one organisation: a member who manages it, or somebody of the tenant who sees what such a member sees. */
+export interface Managing extends Pick<AccountVisit, 'services' | 'request' | 'language' | 'words' | 'at' | 'query'> {
+  readonly session: Pick<AccountVisit['session'], 'csrf'>;
+  /** Whose time zone times are told in. */
+  readonly user?: AccountVisit['user'];
+  readonly find: (queries: Queries, organization: string) => Promise<ManagedOrganization | undefined>;
+  /** Where a path below the account page leads. */
+  readonly hrefOf: (path: string) => string;
+  readonly show: (
+    title: string,
+    content: Html,
+    more?: { readonly notice?: Notice; readonly script?: string; readonly status?: number },
+  ) => FastifyReply;
+}
+
+export const asManaging = (visit: AccountVisit): Managing => ({
+  ...visit,
+  find: (queries, organization) => findManaged(queries, visit.request.tenant.id, organization, visit.user.id),
+  hrefOf: (path) => pathTo(visit, path),
+  show: (title, content, more) => showPage(visit, title, content, more),
+});
+
+/** What they manage, with what `more` reads of it. @throws login.not_found for everything else */
 export async function loadManaged<T>(
-  { services, request, user }: AccountVisit,
+  { services, request, find }: Managing,
   id: string,
   more: (queries: Queries, organization: ManagedOrganization) => Promise<T>,
 ): Promise<{ readonly organization: ManagedOrganization; readonly more: T }> {
   const { tenant } = request;
   const found = await services.database.read(tenant.id, async (queries) => {
-    const organization = await findManaged(queries, tenant.id, id, user.id);
+    const organization = await find(queries, id);
     return organization && { organization, more: await more(queries, organization) };
   });
   if (found === undefined) throw unknownOrganization();
   return found;
 }
 
-export const rolesToGive = (queries: Queries, { request }: AccountVisit): Promise<readonly GivenRole[]> =>
+export const rolesToGive = (queries: Queries, { request }: Pick<Managing, 'request'>): Promise<readonly GivenRole[]> =>
   listGivenRoles(queries, request.tenant.id, organizationRolesMax);
 
 export const pathOf = ({ id }: Pick<ManagedOrganization, 'id'>, below = ''): string => `/organizations/${id}${below}`;
@@ -39,19 +61,18 @@ const tabs = [
 
 /** A page of the organisation, with its tabs. */
 export function showManaged(
-  visit: AccountVisit,
+  visit: Managing,
   organization: ManagedOrganization,
   content: Html,
   more: { readonly notice?: Notice | undefined; readonly status?: number } = {},
 ): FastifyReply {
   const texts = organizationCatalogs[visit.language];
   const { notice, status } = more;
-  return showPage(
-    visit,
+  return visit.show(
     organization.displayName ?? organization.name,
     html`<nav class="tabs" aria-label="${organization.displayName ?? organization.name}"><ul>${tabs.map(
       ([below, name]) =>
-        html`<li><a href="${pathTo(visit, pathOf(organization, below))}"${visit.at === pathOf(organization, below) && html` aria-current="page"`}>${texts[name]}</a></li>`,
+        html`<li><a href="${visit.hrefOf(pathOf(organization, below))}"${visit.at === pathOf(organization, below) && html` aria-current="page"`}>${texts[name]}</a></li>`,
     )}</ul></nav>
 ${content}`,
     { ...(notice && { notice }), ...(status !== undefined && { status }) },

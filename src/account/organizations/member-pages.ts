@@ -11,14 +11,14 @@ import { countMembers, listMembers } from '../../storage/people/organization-mem
 import { listMainEmails } from '../../storage/people/user-lists.ts';
 import { organizationCatalogs } from '../../texts/account/organization-texts.ts';
 import { timeOf } from '../account-time.ts';
-import { type AccountVisit, goTo, pathTo, selfOf, showPage } from '../account-visit.ts';
-import { loadManaged, pathOf, roleChecks, rolesToGive, showManaged } from './managed-page.ts';
+import { type AccountVisit, goTo, selfOf } from '../account-visit.ts';
+import { asManaging, loadManaged, type Managing, pathOf, roleChecks, rolesToGive, showManaged } from './managed-page.ts';
 import { refusal, unknownOrganization } from './own-organizations.ts';
 
 const shownName = ({ displayName, userName }: Pick<ShownMember, 'displayName' | 'userName'>, email: string | undefined): string =>
   displayName ?? userName ?? email ?? '–';
 
-export async function membersPage(visit: AccountVisit, id: string): Promise<FastifyReply> {
+export async function membersPage(visit: Managing, id: string): Promise<FastifyReply> {
   const { request, query } = visit;
   const { tenant } = request;
   const texts = organizationCatalogs[visit.language];
@@ -42,10 +42,10 @@ export async function membersPage(visit: AccountVisit, id: string): Promise<Fast
   return showManaged(
     visit,
     organization,
-    html`<form class="bar" method="get" action="${pathTo(visit, pathOf(organization))}" role="search"><div><label for="search">${texts.searchMembers}</label><input type="search" id="search" name="search" value="${search}" maxlength="${emailCharsMax}"></div><button class="quiet" id="find">${texts.search}</button></form>
+    html`<form class="bar" method="get" action="${visit.hrefOf(pathOf(organization))}" role="search"><div><label for="search">${texts.searchMembers}</label><input type="search" id="search" name="search" value="${search}" maxlength="${emailCharsMax}"></div><button class="quiet" id="find">${texts.search}</button></form>
 <p class="muted" id="total">${texts.membersCount(more.total)}</p>
 ${shown.length === 0 ? html`<p id="none">${texts.noneFound}</p>` : html`<ul class="cards" id="members">${shown.map((member) => memberCard(visit, organization, member, more.emails.get(member.userId)))}</ul>`}
-${more.rows.length > accountListRows && html`<p><a class="button quiet" id="next" href="${pathTo(visit, pathOf(organization))}?${next.toString()}">${texts.next}</a></p>`}`,
+${more.rows.length > accountListRows && html`<p><a class="button quiet" id="next" href="${visit.hrefOf(pathOf(organization))}?${next.toString()}">${texts.next}</a></p>`}`,
   );
 }
 
@@ -55,21 +55,21 @@ function placeOf(query: URLSearchParams): readonly [name: string, id: string] | 
 }
 
 function memberCard(
-  visit: AccountVisit,
+  visit: Managing,
   organization: { readonly id: string },
   member: ShownMember & { readonly createdAtMs: number },
   email: string | undefined,
 ): Html {
   const texts = organizationCatalogs[visit.language];
   const name = shownName(member, email);
-  return html`<li class="card"><h2><a href="${pathTo(visit, pathOf(organization, `/members/${member.userId}`))}">${name}</a></h2>${email !== undefined && email !== name && html`<p class="muted">${email}</p>`}
+  return html`<li class="card"><h2><a href="${visit.hrefOf(pathOf(organization, `/members/${member.userId}`))}">${name}</a></h2>${email !== undefined && email !== name && html`<p class="muted">${email}</p>`}
 <dl><dt>${texts.roles}</dt><dd>${member.roles.join(', ') || texts.noRoles}</dd><dt>${texts.memberSince}</dt><dd>${timeOf(visit, member.createdAtMs)}</dd></dl></li>`;
 }
 
 type Entry = { readonly id: string; readonly member: string };
 
 export async function memberPage(
-  visit: AccountVisit,
+  visit: Managing,
   { id, member }: Entry,
   ticked?: readonly string[],
   notice?: Notice,
@@ -86,15 +86,14 @@ export async function memberPage(
   if (found === undefined) throw unknownOrganization();
   const name = shownName(found, more.emails.get(found.userId));
   const own = pathOf(organization, `/members/${found.userId}`);
-  return showPage(
-    visit,
+  return visit.show(
     texts.changeNamed(name),
     html`<p class="muted">${organization.displayName ?? organization.name}</p>
-<form class="card" method="post" action="${pathTo(visit, own)}">${csrfField(session)}${roleChecks(texts, more.roles, ticked ?? found.roles)}
+<form class="card" method="post" action="${visit.hrefOf(own)}">${csrfField(session)}${roleChecks(texts, more.roles, ticked ?? found.roles)}
 ${more.roles.length > 0 && html`<button id="save">${texts.saveRoles}</button>`}</form>
 <details class="card"><summary>${texts.removeMember}</summary><p>${texts.removeConsequence}</p>
-<form method="post" action="${pathTo(visit, `${own}/remove`)}">${csrfField(session)}<button class="danger" id="remove">${texts.removeMember}</button></form></details>
-<p><a class="button quiet" href="${pathTo(visit, pathOf(organization))}">${words.back}</a></p>`,
+<form method="post" action="${visit.hrefOf(`${own}/remove`)}">${csrfField(session)}<button class="danger" id="remove">${texts.removeMember}</button></form></details>
+<p><a class="button quiet" href="${visit.hrefOf(pathOf(organization))}">${words.back}</a></p>`,
     notice === undefined ? {} : { notice },
   );
 }
@@ -105,7 +104,7 @@ export async function saveMember(visit: AccountVisit, typed: Typed, entry: Entry
   const saved = await changeMemberRoles(visit.services, selfOf(visit), entry.id, { user: entry.member, roles });
   if (saved.ok) return goTo(visit, pathOf(entry), 'doneRolesSaved');
   if (saved.reason === 'unknown') throw unknownOrganization();
-  if (saved.reason === 'unknown_role') return memberPage(visit, entry, roles, { kind: 'bad', text: texts.unknownRole });
+  if (saved.reason === 'unknown_role') return memberPage(asManaging(visit), entry, roles, { kind: 'bad', text: texts.unknownRole });
   return refusal(visit, texts.lastManager, pathOf(entry));
 }
 

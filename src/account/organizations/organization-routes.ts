@@ -5,6 +5,7 @@ import type { TrialSteps } from '../../organization-setup/setup.ts';
 import { setupRoutes } from '../../organization-setup/setup-routes.ts';
 import type { ShowPage, TakeForm } from '../account-routes.ts';
 import { invitationsPage, invite, sendAgain, withdraw } from './invitation-pages.ts';
+import { asManaging } from './managed-page.ts';
 import { memberPage, membersPage, saveMember, takeMemberAway } from './member-pages.ts';
 import { join, joinPage, leave, leaveQuestion, organizationsPage } from './own-organizations.ts';
 import { asSetup } from './setup-visit.ts';
@@ -24,18 +25,18 @@ export function organizationRoutes(route: Route, { page, form, services, steps }
   const at = '/organizations/:id';
   route('/organizations', { GET: page(organizationsPage) });
   route('/organizations/join', { GET: page(joinPage), POST: form(join) });
-  route(at, { GET: page((visit, params) => membersPage(visit, entryOf(params).id)) });
+  route(at, { GET: page((visit, params) => membersPage(asManaging(visit), entryOf(params).id)) });
   route(`${at}/leave`, {
     GET: page((visit, params) => leaveQuestion(visit, entryOf(params).id)),
     POST: form((visit, _typed, params) => leave(visit, entryOf(params).id)),
   });
   route(`${at}/members/:member`, {
-    GET: page((visit, params) => memberPage(visit, entryOf(params))),
+    GET: page((visit, params) => memberPage(asManaging(visit), entryOf(params))),
     POST: form((visit, typed, params) => saveMember(visit, typed, entryOf(params))),
   });
   route(`${at}/members/:member/remove`, { POST: form((visit, _typed, params) => takeMemberAway(visit, entryOf(params))) });
   route(`${at}/invitations`, {
-    GET: page((visit, params) => invitationsPage(visit, entryOf(params).id)),
+    GET: page((visit, params) => invitationsPage(asManaging(visit), entryOf(params).id)),
     POST: form((visit, typed, params) => invite(visit, typed, entryOf(params).id)),
   });
   route(`${at}/invitations/:invitation/again`, { POST: form((visit, _typed, params) => sendAgain(visit, entryOf(params))) });
@@ -50,5 +51,5 @@ export function organizationRoutes(route: Route, { page, form, services, steps }
     },
     steps,
   );
-  route(`${at}/sign-ins`, { GET: page((visit, params) => signInsPage(visit, entryOf(params).id)) });
+  route(`${at}/sign-ins`, { GET: page((visit, params) => signInsPage(asManaging(visit), entryOf(params).id)) });
 }

@@ -5,7 +5,7 @@ import type { Setup, SetupDeps } from '../../organization-setup/setup.ts';
 import { html } from '../../platform/html.ts';
 import { type AccountVisit, byOf, isFresh, pathTo, showPage, signInFirst } from '../account-visit.ts';
 import { isTooWeak, proveMorePage } from '../recovery-pages.ts';
-import { loadManaged, pathOf } from './managed-page.ts';
+import { asManaging, loadManaged, pathOf } from './managed-page.ts';
 
 /** @throws login.not_found for whoever does not manage it now */
 export async function asSetup(
@@ -15,7 +15,7 @@ export async function asSetup(
   work: (setup: Setup) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   const { request, reply, session, language, words } = visit;
-  const { organization } = await loadManaged(visit, id, async () => undefined);
+  const { organization } = await loadManaged(asManaging(visit), id, async () => undefined);
   if (await isTooWeak(visit)) return proveMorePage(visit, '/devices/sign-in');
   const isReturn = visit.at.endsWith('/setup/return');
   if (!isReturn && !isFresh(visit)) return signInFirst(services, request, reply, pathOf(organization, '/setup'));

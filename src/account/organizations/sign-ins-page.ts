@@ -6,10 +6,9 @@ import { listSignInsForOrganization, type SignInForOrganization } from '../../st
 import { findTargetNames } from '../../storage/people/own-account.ts';
 import { organizationCatalogs } from '../../texts/account/organization-texts.ts';
 import { timeOf } from '../account-time.ts';
-import { type AccountVisit, pathTo } from '../account-visit.ts';
-import { loadManaged, pathOf, showManaged } from './managed-page.ts';
+import { loadManaged, type Managing, pathOf, showManaged } from './managed-page.ts';
 
-export async function signInsPage(visit: AccountVisit, id: string): Promise<FastifyReply> {
+export async function signInsPage(visit: Managing, id: string): Promise<FastifyReply> {
   const { request, query, words } = visit;
   const { tenant } = request;
   const texts = organizationCatalogs[visit.language];
@@ -35,7 +34,7 @@ export async function signInsPage(visit: AccountVisit, id: string): Promise<Fast
     organization,
     html`<p class="muted">${texts.signInsLead}</p>
 ${shown.length === 0 ? html`<p id="none">${texts.noSignIns}</p>` : html`<ol class="events card" id="sign-ins">${shown.map((row) => item(visit, row, more.names.get(row.application) ?? words.removedApp))}</ol>`}
-${more.rows.length > accountListRows && html`<p><a class="button quiet" id="next" href="${pathTo(visit, pathOf(organization, '/sign-ins'))}?${next.toString()}">${words.older}</a></p>`}`,
+${more.rows.length > accountListRows && html`<p><a class="button quiet" id="next" href="${visit.hrefOf(pathOf(organization, '/sign-ins'))}?${next.toString()}">${words.older}</a></p>`}`,
   );
 }
 
@@ -44,7 +43,7 @@ function placeOf(query: URLSearchParams): { readonly startedAtMs: number; readon
   return Number.isSafeInteger(at) && at > 0 && id !== '' && !id.includes('\0') ? { startedAtMs: at, id } : undefined;
 }
 
-function item(visit: AccountVisit, row: SignInForOrganization, app: string): Html {
+function item(visit: Managing, row: SignInForOrganization, app: string): Html {
   const texts = organizationCatalogs[visit.language];
   const ends = { 'login.finished': texts.signedInTo, 'login.refused': texts.refusedAt } as const;
   const text = (row.type === 'login.finished' || row.type === 'login.refused' ? ends[row.type] : texts.brokenOffAt)(app);

@@ -8,7 +8,7 @@ import {
   setupLinkToJson,
   takeSetupLinkBack,
   withdrawOrganizationInvitation,
-} from '../../administration/organization-links.ts';
+} from '../../administration/organizations/links.ts';
 import { registered } from '../../administration/registered.ts';
 import { inviteToOrganization } from '../../approvals/organization-invitations.ts';
 import { openOrganizationInvitationsMax, setupLinksPerOrganizationMax } from '../../contract/organization-limits.ts';

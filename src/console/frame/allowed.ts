@@ -52,6 +52,10 @@ export const maySee = (whose: Allowed, path: string): boolean => mayDoOf(whose, 
 export const mayChange = (whose: Allowed, path: string): boolean => mayDoOf(whose, path, 'write');
 export const mayGrant = ({ allowed }: Allowed): boolean => allowed.has('administrators:write');
 
+/** What whoever manages an organisation is shown of it, by what reads it. */
+export const shownToManagers = ['organizations:read', 'users:read', 'invitations:read', 'events:read', 'sign-in:read', 'scim:read'];
+export const mayView = ({ allowed }: Allowed): boolean => shownToManagers.every((capability) => allowed.has(capability));
+
 /** What a page of an organisation takes beside what changes one. */
 function takenBeside(below: string, isNew: boolean, verb: string): readonly string[] {
   if (below === 'invitations') return verb === 'withdraw' ? ['invitations:write'] : ['users:write', 'invitations:write'];

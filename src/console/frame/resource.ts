@@ -59,7 +59,7 @@ export interface ConsoleResource {
   /** Pages of the form of one thing: path below it, and name, which is the `tab` of its fields. Without them the form is one page. */
   readonly formTabs?: readonly (readonly [path: string, name: string])[];
   /** What stands below the form, by its page. */
-  readonly besideForm?: Readonly<Record<string, (visit: Visit, json: Json) => Html | Promise<Html>>>;
+  readonly besideForm?: Readonly<Record<string, (visit: Visit, json: Json) => Html | undefined | Promise<Html>>>;
   /** The same fields with what may be chosen in this tenant now. */
   readonly withChoices?: (visit: Visit, fields: readonly FormField[]) => Promise<readonly FormField[]>;
   /** The page that one who was just made is shown at first; without it its own. */

@@ -67,11 +67,17 @@ export async function stepsPanel(visit: Visit, facts: Facts): Promise<Html | und
   const list = html`<ol class="todo">${steps.map(
     (step) =>
       html`<li id="step-${step.id}">${step.isDone ? badge('done', 'good') : badge('to do', 'plain')} <span>${step.isDone ? step.name : html`<a href="${href(step)}">${step.name}</a>`}<br><span class="muted">${step.about}</span></span></li>`,
-  )}</ol>`;
+  )}</ol>${sellsToCompanies(visit)}`;
   if (next === undefined)
     return html`<details class="panel" id="first-steps"><summary>First steps: all ${String(steps.length)} are done</summary>${list}</details>`;
   return html`<section class="panel" id="first-steps"><div class="bar spread"><h2>First steps: ${String(done)} of ${String(steps.length)} done</h2><a class="button" id="next-step" href="${href(next)}">Next step: ${next.name}</a></div>${list}</section>`;
 }
+
+/** A question, no step: who has people of their own alone never needs an organisation. */
+const sellsToCompanies = (visit: Visit): Html | undefined =>
+  visit.request.tenant.organizations.exist || !visit.allowed.has('organizations:write')
+    ? undefined
+    : html`<p class="muted" id="sell-to-companies">Sell to companies? <a href="${consolePath(visit.request.tenant, '/organizations')}">Make an organisation for each customer</a>: their people, their roles, their own sign-in.</p>`;
 
 interface StepText extends Omit<Step, 'isDone'> {
   readonly id: StepId;

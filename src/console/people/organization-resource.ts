@@ -4,7 +4,7 @@ import { table } from '../../first-party/app-page.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { code, created, enabled, lastSignIn, text } from '../cells.ts';
 import { itemsOf, manage, type Visit } from '../console-visit.ts';
-import { maySee } from '../frame/allowed.ts';
+import { maySee, mayView } from '../frame/allowed.ts';
 import { pagesOfKind } from '../frame/kind-pages.ts';
 import { consolePath } from '../frame/navigation.ts';
 import type { ConsoleResource } from '../frame/resource.ts';
@@ -40,9 +40,16 @@ export const organizations: ConsoleResource = {
     ['/activity', 'Activity'],
   ],
   facts: [['Members', (json) => text(json['members'])], lastSignIn, created],
-  besideForm: { '/provider': providerList, '/domains': domainList },
+  besideForm: { '': viewLink, '/provider': providerList, '/domains': domainList },
   actions: [{ ...checkDomains, tab: '/domains' }],
 };
+
+/** What whoever manages it sees: manager-view.ts. */
+function viewLink(visit: Visit, json: Json): Html | undefined {
+  if (json['enabled'] !== true || !mayView(visit)) return undefined;
+  const at = consolePath(visit.request.tenant, `/organizations/${encodeURIComponent(text(json['id']))}/view`);
+  return html`<p><a class="button quiet" id="view-as" href="${at}">View as whoever manages it</a></p>`;
+}
 
 /** The providers it names, as they are now. */
 async function providerList(visit: Visit, json: Json): Promise<Html> {

@@ -1,0 +1,80 @@
+// What whoever manages an organisation sees on the account page, for somebody of the tenant who looks: the same pages, as nobody. They hold no
+// token of a form and lead back to where they are shown, which takes no posts; what could be pressed is disabled besides.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { registered } from '../../administration/registered.ts';
+import { negotiateLanguage } from '../../domain/language.ts';
+import { accountApp } from '../../first-party/account-client.ts';
+import { appPage, type Notice } from '../../first-party/app-page.ts';
+import type { SetupDeps } from '../../organization-setup/setup.ts';
+import { setupPage } from '../../organization-setup/setup-page.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { accountTextsOf } from '../../texts/account/account-texts.ts';
+import type { AccountVisit } from '../account-visit.ts';
+import { invitationsPage } from './invitation-pages.ts';
+import { type Managing, pathOf } from './managed-page.ts';
+import { memberPage, membersPage } from './member-pages.ts';
+import { signInsPage } from './sign-ins-page.ts';
+
+interface Viewed {
+  readonly services: AccountVisit['services'] & SetupDeps;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly organization: string;
+  /** Path of the page below the organisation, as on the account page. */
+  readonly below: string;
+  readonly query: URLSearchParams;
+  /** Where these pages are shown, as the browser asks for it. */
+  readonly base: string;
+  /** The same below the base URL of the tenant. */
+  readonly path: string;
+  /** What says whose view it is, and leads back. */
+  readonly banner: Html;
+}
+
+/** @throws login.not_found for what such a member would not find either */
+export async function showManagerView(viewed: Viewed): Promise<FastifyReply> {
+  const { services, request, reply, organization: id, below, query, base } = viewed;
+  const { tenant } = request;
+  const language = negotiateLanguage(request.headers['accept-language']);
+  const words = accountTextsOf(language);
+  const show: Managing['show'] = (title, content, more = {}) =>
+    send(viewed, title, content, { ...(more.notice && { notice: more.notice }), status: more.status ?? 200 });
+  const managing: Managing = {
+    ...{ services, request, language, words, query, at: pathOf({ id }, below), session: { csrf: '' }, show },
+    find: async (queries, organization) => {
+      const found = await registered.organization.rows.find(queries, tenant.id, organization);
+      return found?.enabled === true ? found : undefined;
+    },
+    hrefOf: (path) => (path.startsWith(pathOf({ id })) ? `${base}${path.slice(pathOf({ id }).length)}` : base),
+  };
+  if (below === '/invitations') return invitationsPage(managing, id);
+  if (below === '/sign-ins') return signInsPage(managing, id);
+  if (below.startsWith('/members/')) return memberPage(managing, { id, member: below.slice('/members/'.length) });
+  if (below !== '/setup') return membersPage(managing, id);
+  return setupPage({
+    ...{ services, request, reply, language, csrf: '', organizationId: id, base: `${viewed.path}/setup`, by: { actor: '' } },
+    show: (title, content, notice, status) =>
+      show(title, html`${content}<p><a class="button quiet" href="${base}">${words.back}</a></p>`, {
+        ...(notice && { notice }),
+        ...(status !== undefined && { status }),
+      }),
+  });
+}
+
+function send(
+  { request, reply, banner }: Viewed,
+  title: string,
+  content: Html,
+  { notice, status }: { readonly notice?: Notice; readonly status: number },
+): FastifyReply {
+  const language = negotiateLanguage(request.headers['accept-language']);
+  const page = appPage(
+    {
+      ...{ own: accountApp, tenant: request.tenant, language, words: accountTextsOf(language), person: undefined, csrf: '', at: '' },
+      ...{ notice, style: '#view{min-width:0}' },
+    },
+    title,
+    html`${banner}<fieldset id="view" disabled>${content}</fieldset>`,
+  );
+  return reply.code(status).headers(page.headers).send(page.markup);
+}

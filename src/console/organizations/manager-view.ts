@@ -1,0 +1,64 @@
+// View as: what whoever manages an organisation sees on the account page, shown to an administrator who may read all of it, as nobody. Each
+// look is recorded before it is shown, and nothing is written by it: these pages take no posts.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { recordAct } from '../../administration/administration.ts';
+import type { Services } from '../../http/services.ts';
+import type { Route } from '../../http/surface.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { manage, showMissing, showPage, type Visit } from '../console-visit.ts';
+import { mayView, shownToManagers } from '../frame/allowed.ts';
+import { consolePath } from '../frame/navigation.ts';
+import type { Page } from '../frame/page-routes.ts';
+import { organizations } from '../people/organization-resource.ts';
+import type { Params } from './organization-tab.ts';
+
+/** How the account page shows it: of a room beside this one, handed over where a server is composed. */
+export interface Viewing {
+  readonly showManagerView: (viewed: {
+    readonly services: Services;
+    readonly request: FastifyRequest;
+    readonly reply: FastifyReply;
+    readonly organization: string;
+    readonly below: string;
+    readonly query: URLSearchParams;
+    readonly base: string;
+    readonly path: string;
+    readonly banner: Html;
+  }) => Promise<FastifyReply>;
+}
+
+const parts = ['', '/invitations', '/sign-ins', '/setup', '/members/:member'] as const;
+
+export function routeManagerView(route: Route, page: Page, services: Services, viewing: Viewing): void {
+  for (const part of parts)
+    route(`/organizations/:id/view${part}`, {
+      GET: page((visit, params) => view(visit, params, part.replace(':member', params['member'] ?? ''), services, viewing)),
+    });
+}
+
+async function view(visit: Visit, params: Params, below: string, services: Services, { showManagerView }: Viewing): Promise<FastifyReply> {
+  const { request, reply, query } = visit;
+  const { tenant } = request;
+  const id = params['id'] ?? '';
+  const path = `/organizations/${encodeURIComponent(id)}`;
+  const [organization, me] = await Promise.all([manage(visit, 'GET', path), manage(visit, 'GET', '/me')]);
+  if (organization.status !== 200) return showMissing(visit, organizations.singular, organization);
+  const title = organizations.titleOf(organization.body);
+  const back = consolePath(tenant, path);
+  if (!mayView(visit)) return notShown(visit, title, back, `It shows what these capabilities read: ${shownToManagers.join(', ')}.`, 403);
+  if (organization.body['enabled'] !== true) return notShown(visit, title, back, 'While it is disabled, nobody manages it.', 409);
+  const by = { actor: String(me.body['actor']), requestId: request.id };
+  await services.database.write(tenant.id, (queries) =>
+    recordAct(queries, services, tenant.id, by, {
+      type: 'organization.viewed',
+      target: `organization:${String(organization.body['id'])}`,
+      data: { page: below === '' ? '/members' : below },
+    }),
+  );
+  const banner = html`<p class="notice partly" lang="en" id="viewing">This is what whoever manages ${title} sees. You look as yourself, and nothing can be changed here. <a href="${back}">Back to the console</a></p>`;
+  const at = { base: consolePath(tenant, `${path}/view`), path: `/console${path}/view` };
+  return showManagerView({ services, request, reply, organization: id, below, query, ...at, banner });
+}
+
+const notShown = (visit: Visit, title: string, back: string, text: string, status: number): FastifyReply =>
+  showPage(visit, title, html`<p><a class="button quiet" id="back" href="${back}">Back</a></p>`, { kind: 'bad', text }, { status });
