@@ -6,7 +6,7 @@ import type { Services } from '../http/services.ts';
 import { presentErrorPage } from '../pages/status-page.ts';
 import { type Html, html } from '../platform/html.ts';
 import { consolePath } from './frame/navigation.ts';
-import type { Viewing } from './organizations/manager-view.ts';
+import type { Viewing } from './organizations/organization-routes.ts';
 import type { Trying } from './providers/provider-routes.ts';
 
 /** `loadTrying` gives how signing in tries another provider, `loadViewing` how the account page shows an organisation: of rooms beside this one. */

@@ -56,7 +56,6 @@ const besides: Readonly<Record<string, readonly string[]>> = {
   ],
   organization_role: ['src/console/people/organization-resource.ts', 'src/storage/registry/organization-roles.ts'],
   organization: [
-    'src/cli/registry/organization.ts',
     'src/console/people/organization-resource.ts',
     'src/management/people/organizations.ts',
     'src/storage/registry/organizations.ts',

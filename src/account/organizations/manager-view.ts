@@ -1,13 +1,13 @@
 // What whoever manages an organisation sees on the account page, for somebody of the tenant who looks: the same pages, as nobody. They hold no
 // token of a form and lead back to where they are shown, which takes no posts; what could be pressed is disabled besides.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { registered } from '../../administration/registered.ts';
 import { negotiateLanguage } from '../../domain/language.ts';
 import { accountApp } from '../../first-party/account-client.ts';
 import { appPage, type Notice } from '../../first-party/app-page.ts';
 import type { SetupDeps } from '../../organization-setup/setup.ts';
 import { setupPage } from '../../organization-setup/setup-page.ts';
 import { type Html, html } from '../../platform/html.ts';
+import { findSignInOrganization } from '../../storage/registry/organizations.ts';
 import { accountTextsOf } from '../../texts/account/account-texts.ts';
 import type { AccountVisit } from '../account-visit.ts';
 import { invitationsPage } from './invitation-pages.ts';
@@ -41,10 +41,7 @@ export async function showManagerView(viewed: Viewed): Promise<FastifyReply> {
     send(viewed, title, content, { ...(more.notice && { notice: more.notice }), status: more.status ?? 200 });
   const managing: Managing = {
     ...{ services, request, language, words, query, at: pathOf({ id }, below), session: { csrf: '' }, show },
-    find: async (queries, organization) => {
-      const found = await registered.organization.rows.find(queries, tenant.id, organization);
-      return found?.enabled === true ? found : undefined;
-    },
+    find: (queries, organization) => findSignInOrganization(queries, tenant.id, organization),
     hrefOf: (path) => (path.startsWith(pathOf({ id })) ? `${base}${path.slice(pathOf({ id }).length)}` : base),
   };
   if (below === '/invitations') return invitationsPage(managing, id);

@@ -1,7 +1,6 @@
 // `gatehouse organization …`: the commands of its kind, and the links that let somebody in: invitations by address, and set-up links for a
 // customer's IT.
 import type { Command } from 'commander';
-import { findNamed } from '../../administration/kinds.ts';
 import {
   makeSetupLink,
   organizationInvitationToJson,
@@ -9,7 +8,6 @@ import {
   takeSetupLinkBack,
   withdrawOrganizationInvitation,
 } from '../../administration/organizations/links.ts';
-import { registered } from '../../administration/registered.ts';
 import { inviteToOrganization } from '../../approvals/organization-invitations.ts';
 import { openOrganizationInvitationsMax, setupLinksPerOrganizationMax } from '../../contract/organization-limits.ts';
 import type { Organization } from '../../domain/organizations/organization.ts';
@@ -17,6 +15,7 @@ import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { listOrganizationInvitations } from '../../storage/organizations/invitations.ts';
 import { listSetupLinks } from '../../storage/organizations/setup-links.ts';
+import { findNamedOrganization } from '../../storage/registry/organizations.ts';
 import { CommandFailure, usage } from '../failure.ts';
 import {
   type Administrator,
@@ -81,12 +80,10 @@ type Work<T> = (queries: Queries, tenant: Tenant, organization: Organization) =>
 async function within<T>(administrator: Administrator, options: Options, name: string, how: 'read' | 'write', work: Work<T>): Promise<T> {
   const tenant = await loadTenant(administrator, options);
   return administrator.database[how](tenant.id, async (queries) => {
-    const { kind, rows } = registered.organization;
-    const found =
-      (await findNamed(registered.organization, queries, tenant.id, name)) ?? (await rows.findBy(queries, tenant.id, 'name', name));
+    const found = await findNamedOrganization(queries, tenant.id, name);
     if (found === undefined)
       throw new CommandFailure(
-        `expected an ${kind.called}, found none named ${name}. See: gatehouse organization list --tenant ${tenant.slug}`,
+        `expected an organisation, found none named ${name}. See: gatehouse organization list --tenant ${tenant.slug}`,
       );
     return work(queries, tenant, found);
   });

@@ -2,42 +2,33 @@
 // look is recorded before it is shown, and nothing is written by it: these pages take no posts.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordAct } from '../../administration/administration.ts';
-import type { Services } from '../../http/services.ts';
-import type { Route } from '../../http/surface.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { manage, showMissing, showPage, type Visit } from '../console-visit.ts';
 import { mayView, shownToManagers } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
-import type { Page } from '../frame/page-routes.ts';
 import { organizations } from '../people/organization-resource.ts';
 import type { Params } from './organization-tab.ts';
 
-/** How the account page shows it: of a room beside this one, handed over where a server is composed. */
-export interface Viewing {
-  readonly showManagerView: (viewed: {
-    readonly services: Services;
-    readonly request: FastifyRequest;
-    readonly reply: FastifyReply;
-    readonly organization: string;
-    readonly below: string;
-    readonly query: URLSearchParams;
-    readonly base: string;
-    readonly path: string;
-    readonly banner: Html;
-  }) => Promise<FastifyReply>;
+/** What the account page is told to show, and where. */
+export interface Viewed {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly organization: string;
+  readonly below: string;
+  readonly query: URLSearchParams;
+  readonly base: string;
+  readonly path: string;
+  readonly banner: Html;
 }
 
-const parts = ['', '/invitations', '/sign-ins', '/setup', '/members/:member'] as const;
-
-export function routeManagerView(route: Route, page: Page, services: Services, viewing: Viewing): void {
-  for (const part of parts)
-    route(`/organizations/:id/view${part}`, {
-      GET: page((visit, params) => view(visit, params, part.replace(':member', params['member'] ?? ''), services, viewing)),
-    });
-}
-
-async function view(visit: Visit, params: Params, below: string, services: Services, { showManagerView }: Viewing): Promise<FastifyReply> {
-  const { request, reply, query } = visit;
+/** One of these pages; `below` is its path below the organisation, as on the account page. */
+export async function managerViewPage(
+  visit: Visit,
+  params: Params,
+  below: string,
+  show: (viewed: Viewed) => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  const { request, reply, query, services } = visit;
   const { tenant } = request;
   const id = params['id'] ?? '';
   const path = `/organizations/${encodeURIComponent(id)}`;
@@ -57,7 +48,7 @@ async function view(visit: Visit, params: Params, below: string, services: Servi
   );
   const banner = html`<p class="notice partly" lang="en" id="viewing">This is what whoever manages ${title} sees. You look as yourself, and nothing can be changed here. <a href="${back}">Back to the console</a></p>`;
   const at = { base: consolePath(tenant, `${path}/view`), path: `/console${path}/view` };
-  return showManagerView({ services, request, reply, organization: id, below, query, ...at, banner });
+  return show({ request, reply, organization: id, below, query, ...at, banner });
 }
 
 const notShown = (visit: Visit, title: string, back: string, text: string, status: number): FastifyReply =>

@@ -26,6 +26,10 @@ export async function findOrganizationId(queries: Queries, tenant: TenantId, ask
 
 export const findOrganization = rows.find;
 
+/** The one of that id or name. */
+export const findNamedOrganization = async (queries: Queries, tenant: TenantId, named: string): Promise<Organization | undefined> =>
+  (await rows.find(queries, tenant, named)) ?? rows.findBy(queries, tenant, 'name', named);
+
 /** An enabled organisation, as sign-ins for it know it. */
 export async function findSignInOrganization(queries: Queries, tenant: TenantId, id: string): Promise<Organization | undefined> {
   const found = await rows.find(queries, tenant, id);
