@@ -16,6 +16,8 @@ export interface Managing extends Pick<AccountVisit, 'services' | 'request' | 'l
   /** Whose time zone times are told in. */
   readonly user?: AccountVisit['user'];
   readonly find: (queries: Queries, organization: string) => Promise<ManagedOrganization | undefined>;
+  /** What a page offers: as it is, or so that nothing of it can be pressed. */
+  readonly offer: (content: Html) => Html;
   /** Where a path below the account page leads. */
   readonly hrefOf: (path: string) => string;
   readonly show: (
@@ -28,6 +30,7 @@ export interface Managing extends Pick<AccountVisit, 'services' | 'request' | 'l
 export const asManaging = (visit: AccountVisit): Managing => ({
   ...visit,
   find: (queries, organization) => findManaged(queries, visit.request.tenant.id, organization, visit.user.id),
+  offer: (content) => content,
   hrefOf: (path) => pathTo(visit, path),
   show: (title, content, more) => showPage(visit, title, content, more),
 });
@@ -74,7 +77,7 @@ export function showManaged(
       ([below, name]) =>
         html`<li><a href="${visit.hrefOf(pathOf(organization, below))}"${visit.at === pathOf(organization, below) && html` aria-current="page"`}>${texts[name]}</a></li>`,
     )}</ul></nav>
-${content}`,
+${visit.offer(content)}`,
     { ...(notice && { notice }), ...(status !== undefined && { status }) },
   );
 }

@@ -41,6 +41,7 @@ export async function showManagerView(viewed: Viewed): Promise<FastifyReply> {
     send(viewed, title, content, { ...(more.notice && { notice: more.notice }), status: more.status ?? 200 });
   const managing: Managing = {
     ...{ services, request, language, words, query, at: pathOf({ id }, below), session: { csrf: '' }, show },
+    offer: disabled,
     find: (queries, organization) => findSignInOrganization(queries, tenant.id, organization),
     hrefOf: (path) => (path.startsWith(pathOf({ id })) ? `${base}${path.slice(pathOf({ id }).length)}` : base),
   };
@@ -51,12 +52,14 @@ export async function showManagerView(viewed: Viewed): Promise<FastifyReply> {
   return setupPage({
     ...{ services, request, reply, language, csrf: '', organizationId: id, base: `${viewed.path}/setup`, by: { actor: '' } },
     show: (title, content, notice, status) =>
-      show(title, html`${content}<p><a class="button quiet" href="${base}">${words.back}</a></p>`, {
+      show(title, html`${disabled(content)}<p><a class="button quiet" href="${base}">${words.back}</a></p>`, {
         ...(notice && { notice }),
         ...(status !== undefined && { status }),
       }),
   });
 }
+
+const disabled = (content: Html): Html => html`<fieldset id="view" disabled>${content}</fieldset>`;
 
 function send(
   { request, reply, banner }: Viewed,
@@ -71,7 +74,7 @@ function send(
       ...{ notice, style: '#view{min-width:0}' },
     },
     title,
-    html`${banner}<fieldset id="view" disabled>${content}</fieldset>`,
+    html`${banner}${content}`,
   );
   return reply.code(status).headers(page.headers).send(page.markup);
 }

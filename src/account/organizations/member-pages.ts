@@ -88,12 +88,12 @@ export async function memberPage(
   const own = pathOf(organization, `/members/${found.userId}`);
   return visit.show(
     texts.changeNamed(name),
-    html`<p class="muted">${organization.displayName ?? organization.name}</p>
+    visit.offer(html`<p class="muted">${organization.displayName ?? organization.name}</p>
 <form class="card" method="post" action="${visit.hrefOf(own)}">${csrfField(session)}${roleChecks(texts, more.roles, ticked ?? found.roles)}
 ${more.roles.length > 0 && html`<button id="save">${texts.saveRoles}</button>`}</form>
 <details class="card"><summary>${texts.removeMember}</summary><p>${texts.removeConsequence}</p>
 <form method="post" action="${visit.hrefOf(`${own}/remove`)}">${csrfField(session)}<button class="danger" id="remove">${texts.removeMember}</button></form></details>
-<p><a class="button quiet" href="${visit.hrefOf(pathOf(organization))}">${words.back}</a></p>`,
+<p><a class="button quiet" href="${visit.hrefOf(pathOf(organization))}">${words.back}</a></p>`),
     notice === undefined ? {} : { notice },
   );
 }
