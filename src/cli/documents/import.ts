@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { fromAuth0 } from '../../administration/declaration/importers/from-auth0.ts';
 import { fromKeycloak } from '../../administration/declaration/importers/from-keycloak.ts';
 import { declare, type ImportedItem, type Left } from '../../administration/declaration/importers/imported.ts';
-import { listCachedProviders } from '../../storage/registry/identity-providers.ts';
+import { listProvidersOfAliases } from '../../storage/registry/identity-providers.ts';
 import { CommandFailure } from '../failure.ts';
 import { addProgressOption } from '../progress.ts';
 import { type Administrator, addCommonOptions, addTenantOption, administer, loadTenant, type Options } from '../registry/administrator.ts';
@@ -48,10 +48,12 @@ function auth0Items(file: string, options: Options, left: Left): Source {
   if (typeof organizations === 'string') requireFile(organizations);
   return async (administrator) => {
     const { id } = await loadTenant(administrator, options);
-    const providers = await listCachedProviders(administrator.cache, id);
-    const aliases = new Set(providers.map(({ alias }) => alias));
+    const aliasesAmong = async (names: readonly string[]): Promise<ReadonlySet<string>> => {
+      const providers = await administrator.database.read(id, (queries) => listProvidersOfAliases(queries, id, names));
+      return new Set(providers.map(({ alias }) => alias));
+    };
     const theirs = typeof organizations === 'string' ? linesOf(organizations) : undefined;
-    return fromAuth0({ users: linesOf(file), organizations: theirs, aliases }, left);
+    return fromAuth0({ users: linesOf(file), organizations: theirs, aliasesAmong }, left);
   };
 }
 

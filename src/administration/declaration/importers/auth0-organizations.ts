@@ -39,10 +39,10 @@ interface Found {
   readonly connections: readonly Connection[];
 }
 
-/** `aliases` are those of the providers of the tenant: a connection is taken over as the provider that is called as it is. */
+/** `aliasesAmong` says which names are aliases of providers of the tenant: a connection is taken over as the provider that is called as it is. */
 export async function organizationsOfAuth0(
   lines: AsyncIterable<Json>,
-  aliases: ReadonlySet<string>,
+  aliasesAmong: (names: readonly string[]) => Promise<ReadonlySet<string>>,
   left: Left,
 ): Promise<Auth0Organizations> {
   const [taken, domains, roles] = [new Set<string>(), new Set<string>(), new Map<string, Json>()];
@@ -61,6 +61,7 @@ export async function organizationsOfAuth0(
   }
   const times = new Map<string, number>();
   for (const { name } of found.flatMap(({ connections }) => connections)) times.set(name, (times.get(name) ?? 0) + 1);
+  const aliases = await aliasesAmong([...times.keys()]);
   const isOwn = ({ name }: Connection): boolean => aliases.has(name) && times.get(name) === 1;
   const organizations = found.map(({ item, connections }) => ({ ...item, ...providersOf(connections, isOwn, left) }));
   return {

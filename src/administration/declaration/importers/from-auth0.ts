@@ -15,13 +15,13 @@ interface Auth0 {
   readonly users: AsyncIterable<string>;
   /** Its organisations, where they were asked for. */
   readonly organizations?: AsyncIterable<string> | undefined;
-  /** Of the providers the tenant has here. */
-  readonly aliases: ReadonlySet<string>;
+  /** Those of these names that a provider of the tenant has for its alias. */
+  readonly aliasesAmong: (names: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
 /** The organisations, and the users of the export with theirs. @throws DeclarationFault for a line that is no JSON object */
-export async function* fromAuth0({ users, organizations, aliases }: Auth0, left: Left): AsyncGenerator<ImportedItem> {
-  const known = organizations && (await organizationsOfAuth0(objectsIn('organizations', organizations), aliases, left));
+export async function* fromAuth0({ users, organizations, aliasesAmong }: Auth0, left: Left): AsyncGenerator<ImportedItem> {
+  const known = organizations && (await organizationsOfAuth0(objectsIn('organizations', organizations), aliasesAmong, left));
   yield* known?.items ?? [];
   for await (const user of objectsIn('users', users)) yield* userOf(user, known, left);
   const others = known?.ofMember.size ?? 0;
