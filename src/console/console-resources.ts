@@ -12,6 +12,7 @@ import { type Html, html } from '../platform/html.ts';
 import { clients, initialAccessTokens } from './applications/client-resource.ts';
 import { hooks } from './applications/hook-resource.ts';
 import { webhooks } from './applications/webhook-resource.ts';
+import { workloadIssuers } from './applications/workload-issuer-resource.ts';
 import { code, created, enabled, groupOrigin, lastSignIn, text } from './cells.ts';
 import { connectors } from './connectors/connector-resource.ts';
 import { badge } from './console-page.ts';
@@ -178,6 +179,7 @@ const placed: readonly ConsoleResource[] = [
   webhooks,
   connectors,
   tenants,
+  workloadIssuers,
 ];
 const others = allKinds.filter((kind) => !placed.some(({ path }) => path === pathOfKind(kind)));
 

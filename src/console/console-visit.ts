@@ -13,6 +13,7 @@ import { type ConsoleFrame, consolePage } from './console-page.ts';
 import type { Allowed } from './frame/allowed.ts';
 import { keepSecret, type Secret, setFlash, takeFlash } from './frame/flash.ts';
 import { consolePath } from './frame/navigation.ts';
+import { plainWords, refusalWords } from './frame/plain-words.ts';
 import type { TenantChoices } from './operators/tenant-switch.ts';
 
 export interface Visit extends Allowed {
@@ -157,13 +158,14 @@ export const refusedField = (fault: FieldFault): Refused => ({
 export function refusedBy(answer: ApiAnswer, fields: readonly FormField[], typed: Typed): Refused {
   const { kind, message } = answer.body;
   const fault = typeof kind === 'string' ? faultIn(fields, kind, String(message), typed) : undefined;
-  return fault === undefined ? { notice: { kind: 'bad', text: refusalText(answer) } } : refusedField(fault);
+  return fault === undefined
+    ? { notice: { kind: 'bad', text: refusalText(answer) } }
+    : refusedField({ ...fault, text: plainWords(fault.text) });
 }
 
 /** What an API refusal says, for people. */
 export function refusalText({ status, body }: ApiAnswer): string {
-  const field = body['kind'] === undefined ? '' : ` (${String(body['kind'])})`;
-  return `${String(body['message'] ?? body['error'] ?? `The API answered ${status}.`)}${field}`;
+  return refusalWords(body['kind'], String(body['message'] ?? body['error'] ?? `The API answered ${status}.`));
 }
 
 /** Items of a list answer. */

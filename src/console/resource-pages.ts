@@ -6,7 +6,7 @@ import type { Typed } from '../first-party/app-form.ts';
 import { csrfField, table } from '../first-party/app-page.ts';
 import { type FormField, readFields, renderFields, valueAt } from '../first-party/form-field.ts';
 import { type Html, html } from '../platform/html.ts';
-import { text } from './cells.ts';
+import { text, worded } from './cells.ts';
 import { askPage, isSure, type Question } from './confirm-page.ts';
 import { emptyState, postButton, postForm } from './console-page.ts';
 import {
@@ -26,6 +26,7 @@ import {
 import { mayChange, maySee } from './frame/allowed.ts';
 import { type Secret, secretOf, secretPanel } from './frame/flash.ts';
 import { consolePath } from './frame/navigation.ts';
+import { calledInWords } from './frame/plain-words.ts';
 import { type ConsoleResource, formTab, type ResourceAction } from './frame/resource.ts';
 import { filtersOf, isFiltered, loadListing, pagesOf, searchBar, totalText } from './list-controls.ts';
 
@@ -267,8 +268,8 @@ async function showDetail(
   const canDelete = isFirst && mayWrite && (resource.canDelete?.(json) ?? true);
   const canChange = resource.canChange?.(json) ?? true;
   const facts = [
-    ...(isFirst ? [[resource.idField, html`<code>${id}</code>`] as const] : []),
-    ...onlyNew!.map((field) => [field.label, [valueAt(json, field.path) ?? ''].flat().join(', ')] as const),
+    ...(isFirst ? [[calledInWords(resource.idField), html`<code>${id}</code>`] as const] : []),
+    ...onlyNew!.map((field) => [field.label, shownValue(field, valueAt(json, field.path))] as const),
     ...(isFirst ? (resource.facts ?? []).map(([name, fact]) => [name, fact(json)] as const) : []),
   ];
   return showPage(
@@ -289,6 +290,14 @@ ${renderFields(changed!, shown, typed, refused?.fault)}`,
 ${await resource.besideForm?.[tab]?.(visit, json)}<div class="bar">${actionButtons(visit, resource, tab, json)}${canDelete && postButton(frameOf(visit), { path: `${path}/delete`, label: 'Delete…', style: 'danger', id: 'delete' })}</div>`,
     refused?.notice,
   );
+}
+
+/** A value that is not changed any more: what was chosen as people call it. */
+function shownValue({ optionLabels }: FormField, value: unknown): Html | string {
+  const values = [value ?? ''].flat();
+  return optionLabels === undefined
+    ? values.join(', ')
+    : html`${values.map((one, at) => html`${at > 0 && ', '}${worded(one, optionLabels)}`)}`;
 }
 
 /** What can be done with one thing on one of its pages. */

@@ -57,6 +57,8 @@ export interface FormField {
   /** True: its label is the heading above it, and is told to screen readers alone. */
   readonly isNamedAbove?: true;
   readonly options?: readonly string[];
+  /** What a text may be, offered while it is typed. */
+  readonly suggestions?: readonly string[];
   /** What the options mean. */
   readonly optionLabels?: Readonly<Record<string, { readonly label: string; readonly help?: string }>>;
   /** Of what is picked: names in groups, with what they mean. */
@@ -73,6 +75,8 @@ export interface FormField {
 export interface OptionGroup {
   readonly name: string;
   readonly options: readonly (readonly [option: string, meaning: string])[];
+  /** True: the names are ours, and what they mean stands for them. */
+  readonly areOurs?: true;
 }
 
 /** The form of a table of fields: every field in its order. */
@@ -176,7 +180,7 @@ export function renderField(field: FormField, json: Json, typed: Typed | undefin
     const chosen = new Set(typed?.getAll(field.path) ?? (Array.isArray(value) ? value : []));
     return html`<fieldset id="${id}"${described}><legend>${field.label}</legend><div class="checks">${(field.options ?? []).map(
       (option) =>
-        html`<label class="check"><input type="checkbox" name="${field.path}" value="${option}"${chosen.has(option) && html` checked`}> ${field.optionLabels?.[option]?.label} <code>${option}</code></label>`,
+        html`<label class="check"${named(field, option) !== undefined && html` title="${option}"`}><input type="checkbox" name="${field.path}" value="${option}"${chosen.has(option) && html` checked`}> ${named(field, option) ?? html`<code>${option}</code>`}</label>`,
     )}</div>${hint}</fieldset>`;
   }
   if (field.kind === 'grouped') return renderGrouped(field, new Set(typed?.getAll(field.path) ?? (value as string[])), { described, hint }); // a list of the API
@@ -192,7 +196,7 @@ export function renderField(field: FormField, json: Json, typed: Typed | undefin
   if (field.kind === 'select')
     return html`<div class="field">${label}<select name="${field.path}" id="${id}"${described}>${(field.options ?? []).map(
       (option) =>
-        html`<option value="${option}"${option === text && html` selected`}>${field.optionLabels?.[option]?.label ?? (option === '' ? '(none)' : option)}</option>`,
+        html`<option value="${option}"${option === text && html` selected`}>${named(field, option) ?? (option === '' ? '(none)' : option)}</option>`,
     )}</select>${hint}</div>`;
   if (field.kind !== 'text' && field.kind !== 'email' && field.kind !== 'number' && field.kind !== 'password')
     return html`<div class="field">${label}<textarea name="${field.path}" id="${id}"${described}>\n${text}</textarea>${field.kind === 'secret' && removeBox(field.path)}${hint}</div>`;
@@ -201,25 +205,29 @@ export function renderField(field: FormField, json: Json, typed: Typed | undefin
     field.kind === 'number' &&
     html`${minimum !== undefined && html` min="${String(minimum)}"`}${maximum !== undefined && html` max="${String(maximum)}"`}`;
   const inputType = field.kind;
-  return html`<div class="field">${label}<input type="${inputType}" name="${field.path}" id="${id}" value="${text}"${field.kind === 'password' && html` autocomplete="off"`}${bounds}${field.required === true && html` required`}${described}>${hint}</div>`;
+  const hasList = (field.suggestions ?? []).length > 0;
+  return html`<div class="field">${label}<input type="${inputType}" name="${field.path}" id="${id}" value="${text}"${field.kind === 'password' && html` autocomplete="off"`}${bounds}${field.required === true && html` required`}${hasList && html` list="${id}-names"`}${described}>${hasList && html`<datalist id="${id}-names">${field.suggestions!.map((one) => html`<option>${one}`)}</datalist>`}${hint}</div>`;
 }
+
+/** What people call an option; its name on the wire is in the tooltip. */
+const named = ({ optionLabels }: FormField, option: string): string | undefined => optionLabels?.[option]?.label;
 
 /** The value of an attribute, without quotes where it needs none. */
 const bare = (value: string): Html => (/^[a-z_.*]+$/.test(value) ? trusted(value) : html`"${value}"`);
 
 /** Names of two parts, ticked one by one or all of a first part: `user.*`. Groups with a tick are open; what is ticked and not known stays. */
 function renderGrouped({ path, label, options = [], optionLabels }: FormField, chosen: ReadonlySet<string>, said: Said): Html {
-  const check = (option: string, text: string, shown = option): Html =>
-    html`<label><input type=checkbox name=${bare(path)} value=${bare(option)}${chosen.has(option) && html` checked`}> ${shown}${text !== '' && `: ${text}`}</label>`; // hundreds on one page
+  const check = (option: string, text: string): Html =>
+    html`<label><input type=checkbox name=${bare(path)} value=${bare(option)}${chosen.has(option) && html` checked`}> ${text}</label>`; // hundreds on one page: their names are put into tooltips by the script
   const known = Map.groupBy(options, (option) => option.split('.', 1)[0]!);
   const groups = [...known].map(([name, own]) => {
     const every = `${name}.*`;
     const ticked = chosen.has(every) ? 'all' : String(own.filter((option) => chosen.has(option)).length);
     const names = own.length === 1 ? own : [every, ...own];
-    return html`<details${ticked !== '0' && html` open`}><summary>${name}${ticked !== '0' && html` (${ticked})`}</summary>${names.map((option) => check(option, optionLabels?.[option]?.label ?? 'All', option.slice(name.length + 1)))}</details>`;
+    return html`<details${ticked !== '0' && html` open`}><summary>${optionLabels?.[name]?.label ?? name}${ticked !== '0' && html` (${ticked})`}</summary>${names.map((option) => check(option, optionLabels?.[option]?.label ?? 'All'))}</details>`;
   });
   const others = [...chosen].filter((option) => !options.includes(option) && !known.has(option.replace(/\.\*$/, '')));
-  return html`<fieldset class="grouped" id="${idOf(path)}"${said.described}><legend>${label}</legend>${said.hint}<div>${groups}${others.map((option) => check(option, ''))}</div></fieldset>`;
+  return html`<fieldset class="grouped" id="${idOf(path)}"${said.described}><legend>${label}</legend>${said.hint}<div>${groups}${others.map((option) => check(option, option))}</div></fieldset>`;
 }
 
 /** Names to tick, in groups of which those with a tick and the first are open, and a text for others. */
@@ -227,11 +235,11 @@ function renderPicker({ path, label, groups = [] }: FormField, chosen: ReadonlyS
   const known = new Set(groups.flatMap(({ options }) => options.map(([option]) => option)));
   const others = [...chosen].filter((option) => !known.has(option));
   return html`<fieldset class="picker" id="${idOf(path)}"${said.described}><legend>${label}</legend>${said.hint}${groups.map(
-    ({ name, options }, at) => {
+    ({ name, options, areOurs }, at) => {
       const ticked = options.filter(([option]) => chosen.has(option)).length;
       return html`<details${(at === 0 || ticked > 0) && html` open`}><summary>${name}${ticked > 0 && html` (${ticked})`}</summary>${options.map(
         ([option, meaning]) =>
-          html`<label class="check"><input type="checkbox" name="${path}" value="${option}"${chosen.has(option) && html` checked`}> <code>${option}</code> ${meaning}</label>`,
+          html`<label class="check"${areOurs === true && html` title="${option}"`}><input type="checkbox" name="${path}" value="${option}"${chosen.has(option) && html` checked`}> ${areOurs !== true && html`<code>${option}</code> `}${meaning}</label>`,
       )}</details>`;
     },
   )}<div class="field"><label for="${idOf(path)}-others">Others, one a line</label><textarea name="${path}" id="${idOf(path)}-others" spellcheck="false">\n${others.join('\n')}</textarea></div></fieldset>`;

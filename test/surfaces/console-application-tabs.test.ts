@@ -205,7 +205,10 @@ for (const database of databases) {
       const refused = await visitor.submit(`/clients/${id}/sign-in`, { ...sent, require_signed_request_object: 'on' });
       const text = await refused.text();
       assert.equal(refused.status, 400);
-      assert.equal(noticeOf(text), 'Credentials: Its public keys: This field or jwks_uri is required for signed requests.');
+      assert.equal(
+        noticeOf(text),
+        'Credentials: Its public keys: This field or “Address of its public keys” is required for signed requests.',
+      );
       assert.match(text, /name="require_signed_request_object" id="field-require_signed_request_object" checked/);
     });
 
@@ -213,7 +216,7 @@ for (const database of databases) {
       const id = await newClient();
       const at = `/clients/${id}/credentials`;
       const page = await show(at);
-      assert.match(page, /<dt>Client authentication<\/dt><dd>client_secret_basic<\/dd>/);
+      assert.match(page, /<dt>Client authentication<\/dt><dd><span title="client_secret_basic">Secret in the header/);
       assert.doesNotMatch(page, /id="delete"/);
       assert.doesNotMatch(await show(`/clients/${id}`), /id="act-secret"|name="jwks"/);
       const question = await (await visitor.submit(`/clients/${id}/secret`, {})).text();
@@ -230,7 +233,7 @@ for (const database of databases) {
       const both = await visitor.submit(at, { ...sentBy(await show(at)), jwks: keys });
       assert.equal(both.status, 400);
       const text = await both.text();
-      assert.match(noticeOf(text), /^Address of its public keys: This field may not be given together with jwks/);
+      assert.match(noticeOf(text), /^Address of its public keys: This field may not be given together with “Its public keys”/);
       assert.match(text, /name="jwks"[^>]*>\n\{&#34;keys&#34;/);
     });
 

@@ -158,10 +158,10 @@ for (const database of databases) {
       const { visitor } = await operator(['reader-of-tenants']);
       const page = await enter(visitor);
       assert.equal((await at(visitor, '/users')).status, 200);
-      assert.match(await (await at(visitor, '/groups')).text(), /lacks the capability groups:read/);
+      assert.match(await (await at(visitor, '/groups')).text(), /lacks the capability “See groups”/);
       const refused = await post(visitor, '/users', { csrf: csrfOf(page), user_name: 'planted', email_list: '', role: 'admin' });
       assert.equal(refused.status, 400);
-      assert.match(noticeOf(await refused.text()), /lacks the capability users:write/);
+      assert.match(noticeOf(await refused.text()), /lacks the capability “Change people”/);
       await root.make('POST', '/roles', {
         name: 'tenants-and-people',
         capabilities: ['tenants:read', 'tenants:write', 'users:read', 'users:write', 'events:read'],

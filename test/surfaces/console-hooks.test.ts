@@ -52,7 +52,7 @@ for (const database of databases) {
       assert.deepEqual([hook!['deadline_ms'], hook!['clients']], [900, [one, two]]);
       const path = `/hooks/${hook!['id']}`;
       const detail = await show(path);
-      assert.match(detail, /<dt>Asked<\/dt><dd>token<\/dd>/);
+      assert.match(detail, /<dt>Asked<\/dt><dd><span title="token">Before tokens are issued</);
       assert.match(await show('/hooks?search=127.0.0.1'), /Before tokens are issued<\/a>/);
       receiver.reply = () => claims({ id_token: { tier: 'gold' } });
       assert.match(await visitor.act(`${path}/test`, {}), /It answered with claims: .*tier.*gold/);

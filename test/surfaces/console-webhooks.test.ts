@@ -47,7 +47,7 @@ for (const database of databases) {
       assert.match(await show('/webhooks'), /No webhooks yet/);
       const form = await show('/webhooks/new');
       for (const type of ['group.*', 'group.created', 'user.*', 'refusal']) assert.ok(form.includes(`name=types value=${type}`), type);
-      assert.match(form, /> created: A group was made</);
+      assert.match(form, /> A group was made</);
       assert.doesNotMatch(form, /name="secret"|JSON/);
       const made = await visitor.act('/webhooks', { url: receiver.url('/own'), types: 'group.*', enabled: '1' });
       const first = secretIn(made);
@@ -55,9 +55,9 @@ for (const database of databases) {
       assert.deepEqual((await only())['types'], ['group.*']);
       const path = `/webhooks/${(await only())['id']}`;
       const detail = await show(path);
-      assert.match(detail, /<details open><summary>group \(all\)<\/summary>/);
+      assert.match(detail, /<details open><summary>Group \(all\)<\/summary>/);
       assert.match(detail, /value=group\.\* checked/);
-      assert.match(detail, /<details><summary>user<\/summary>/);
+      assert.match(detail, /<details><summary>Person<\/summary>/);
       assert.match(await visitor.act(`${path}/test`, {}), /gets a test event in a moment/);
       await deliverNow(server);
       const [tested] = receiver.received.splice(0);
@@ -79,7 +79,7 @@ for (const database of databases) {
       assert.deepEqual([(await only())['types'], (await only())['enabled']], [[], false], 'none ticked: every event');
       assert.match(await show('/webhooks?search=/own'), /every event/);
       const refused = await visitor.submit(path, { url: 'ftp://kept.example', types: 'user.*' });
-      assert.match(await refused.text(), /value="ftp:\/\/kept.example".*<summary>user \(all\)/s);
+      assert.match(await refused.text(), /value="ftp:\/\/kept.example".*<summary>Person \(all\)/s);
       assert.match(await submit(`${path}/delete`, {}), /Delete http:\/\/127\.0\.0\.1:\d+\/own\?/);
       assert.equal((await visitor.submit(`${path}/delete`, { sure: 'yes' })).status, 303);
       assert.equal((await tenant.call('GET', path)).status, 404);
@@ -106,7 +106,10 @@ for (const database of databases) {
 
       it('say what came back, at most 1 KiB of it, and when the next attempt is', async () => {
         const page = await show(path);
-        assert.match(page, /<code>group.created<\/code>.*<span class="badge plain">waiting<\/span> 1 attempt.*Next <time/s);
+        assert.match(
+          page,
+          /<span title="group.created">A group was made<\/span>.*<span class="badge plain">waiting<\/span> 1 attempt.*Next <time/s,
+        );
         assert.match(page, /500, status_500, \d+ ms|500, \d+ ms/);
         assert.ok(page.includes(`<pre>&#60;b&#62;${'a'.repeat(1021)}</pre>`));
       });

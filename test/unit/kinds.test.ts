@@ -60,7 +60,11 @@ const besides: Readonly<Record<string, readonly string[]>> = {
     'src/management/people/organizations.ts',
     'src/storage/registry/organizations.ts',
   ],
-  workload_issuer: ['src/cli/registry/workload.ts', 'src/storage/registry/clients/workloads.ts'],
+  workload_issuer: [
+    'src/cli/registry/workload.ts',
+    'src/console/applications/workload-issuer-resource.ts',
+    'src/storage/registry/clients/workloads.ts',
+  ],
 };
 
 /** Whose hand changes things beside those of the tenant, whatever their kind: customers set their own organisation and provider up. */

@@ -1,5 +1,8 @@
 // What the console calls the types of audit records and the people and things they name: from the catalogue of types, in plain words.
+import { checkSays } from '../../audit/sign-in-words.ts';
 import { type EventRow, eventTypes } from '../../contract/events.ts';
+import { wayWords } from '../../domain/sign-in/login-methods.ts';
+import { type Html, html } from '../../platform/html.ts';
 
 /** Kinds of things where their name on the wire is not what people call them, and the page of one. */
 const kinds: Readonly<Record<string, { readonly name: string; readonly path?: string }>> = {
@@ -38,8 +41,21 @@ export const kindName = (kind: string): string => {
 /** The list of the console that a kind of thing is in. */
 export const kindPath = (kind: string): string | undefined => (Object.hasOwn(kinds, kind) ? kinds[kind]!.path : undefined);
 
-/** What a type of record says happened; an unknown type by its name. */
-export const eventWords = (type: string): string => (Object.hasOwn(rows, type) ? rows[type]!.when.split(/[;:.]/, 1)[0]! : type);
+/** What a type of record says happened; an unknown type by its name. What follows a colon or names a field is in the reference. */
+export const eventWords = (type: string): string => (Object.hasOwn(rows, type) ? rows[type]!.when.split(/[;:.]| \(/, 1)[0]! : type);
+
+/** A type of record, or all of a kind, in words, with its name in the tooltip. */
+export function eventNamed(type: string): Html {
+  const [kind = '', every] = type.split('.');
+  return html`<span title="${type}">${every === '*' ? `${kindName(kind)}: anything` : eventWords(type)}</span>`;
+}
+
+/** Why something was recorded, in words, with the reason's own name in the tooltip. */
+export function reasonNamed(reason: string): Html | string {
+  if (reason === '') return '';
+  const says = checkSays(reason)?.says ?? wayWords(reason);
+  return html`<span title="${reason}">${says ?? reason.replaceAll(/[_.]/g, ' ')}</span>`;
+}
 
 const familyOf = (type: string): string => type.split('.', 1)[0]!;
 

@@ -10,7 +10,7 @@ import { sendCsv } from '../frame/csv-export.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { answersBelow, pagesOf } from '../list-controls.ts';
 import { chosenOf, filterForm, filterNames, isChosen, withFilters } from './event-filters.ts';
-import { eventWords, kindName, kindPath } from './event-words.ts';
+import { eventNamed, eventWords, kindName, kindPath, reasonNamed } from './event-words.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Names = Readonly<Record<string, string>>;
@@ -48,10 +48,10 @@ export function eventTable(visit: Visit, events: readonly Json[], names: Names, 
       : emptyState('Nothing happened yet', 'Whatever people and administrators do is listed here.');
   const rows = events.map((event) => [
     shownTime(event['created_at']),
-    html`<span title="${text(event['type'])}">${eventWords(text(event['type']))}</span>`,
+    eventNamed(text(event['type'])),
     named(visit, text(event['actor']), names),
     named(visit, text(event['target']), names),
-    text(event['reason']),
+    reasonNamed(text(event['reason'])),
     explainLink(visit, event),
   ]);
   return table('Events', ['When', 'What', 'Who', 'To what', 'Why', 'Request'], rows);

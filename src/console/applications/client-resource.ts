@@ -1,6 +1,6 @@
 // The pages of OIDC clients, and of the tokens with which clients register themselves.
 
-import { clientFields } from '../../domain/client/client.ts';
+import { authMethodChoices, clientFields } from '../../domain/client/client.ts';
 import { signingIn } from '../../domain/client/client-kinds.ts';
 import { redirectUriFault } from '../../domain/client/client-uris.ts';
 import { isOwnClient } from '../../domain/client/own-clients.ts';
@@ -10,11 +10,12 @@ import { defaultsOf, type Json } from '../../domain/field.ts';
 import type { ClientId } from '../../domain/ids.ts';
 import { scopeMeanings, standardScopes } from '../../domain/oidc/standard-scopes.ts';
 import { organizationScopeMeanings } from '../../domain/organizations/tenant-organizations.ts';
-import { capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
+import { capabilitiesOfTenant, capabilityWords } from '../../domain/people/capabilities.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { type FormField, formOf, type OptionGroup } from '../../first-party/form-field.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { code, created, enabled, lastSignIn, text } from '../cells.ts';
+import { code, created, enabled, lastSignIn, text, worded } from '../cells.ts';
 import { shownTime } from '../console-page.ts';
 import { itemsOf, manage, type Visit } from '../console-visit.ts';
 import { maySee } from '../frame/allowed.ts';
@@ -41,7 +42,7 @@ export const clients: ConsoleResource = {
   columns: [
     ['Client id', (json) => code(json['client_id'])],
     ['Type', (json) => text(json['type'])],
-    ['Authentication', (json) => text(json['token_endpoint_auth_method'])],
+    ['Authentication', (json) => worded(json['token_endpoint_auth_method'], authMethodChoices)],
     ['State', enabled],
     lastSignIn,
   ],
@@ -100,6 +101,13 @@ function comesFrom({ origin, client_id: id, redirect_uris: uris }: Json): Html |
   return html`${how} ${code(host ?? 'a program on the person’s computer')}`;
 }
 
+/** Capabilities to tick. */
+export const capabilityGroup = (tenant: Tenant): OptionGroup & { readonly areOurs: true } => ({
+  name: 'Management API and SCIM',
+  areOurs: true,
+  options: capabilitiesOfTenant(tenant).map((capability) => [capability, capabilityWords[capability]]),
+});
+
 const scopesOfApisMax = 100;
 
 /** Scopes to tick: ours, those of the tenant's APIs, and capabilities. */
@@ -109,6 +117,7 @@ async function withChoices(visit: Visit, fields: readonly FormField[]): Promise<
   const groups: readonly OptionGroup[] = [
     {
       name: 'People',
+      areOurs: true,
       options: [
         ...standardScopes.map((scope) => [scope, scopeMeanings[scope]] as const),
         ...(visit.request.tenant.organizations.exist ? Object.entries(organizationScopeMeanings) : []),
@@ -120,7 +129,7 @@ async function withChoices(visit: Visit, fields: readonly FormField[]): Promise<
         ? []
         : [{ name: text(api['name']), options: scopes.map(({ name, description }) => [name, description ?? '']) }];
     }),
-    { name: 'Management API and SCIM', options: capabilitiesOfTenant(visit.request.tenant).map((capability) => [capability, '']) },
+    capabilityGroup(visit.request.tenant),
   ];
   return fields.map((field) => (field.kind === 'picker' ? { ...field, groups } : field));
 }
@@ -140,7 +149,7 @@ export const initialAccessTokens: ConsoleResource = {
   path: '/initial-access-tokens',
   singular: 'Initial access token',
   plural: 'Initial access tokens',
-  about: 'Lets so many clients register themselves, within its policy, once the tenant has `registration` in its extra grants.',
+  about: 'Lets so many clients register themselves, within its policy, once the settings of tokens say that they may.',
   searchHint: 'A part of a host',
   idField: 'id',
   titleOf: (json) => text(json['id']),

@@ -20,7 +20,7 @@ import { capabilitiesOfTenant } from '../../domain/people/capabilities.ts';
 import type { ApiAnswer } from '../../first-party/app-api.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { csrfField } from '../../first-party/app-page.ts';
-import { type FormField, readFields, renderFields } from '../../first-party/form-field.ts';
+import { type FormField, type OptionGroup, readFields, renderFields } from '../../first-party/form-field.ts';
 import { html } from '../../platform/html.ts';
 import { text } from '../cells.ts';
 import { finish, frameOf, itemsOf, manage, type Refused, refusedBy, refusedField, showPage, type Visit } from '../console-visit.ts';
@@ -28,7 +28,7 @@ import { mayChange, maySee } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { pathOf } from '../resource-pages.ts';
 import { audiencesOf } from './audiences.ts';
-import { clients } from './client-resource.ts';
+import { capabilityGroup, clients } from './client-resource.ts';
 import { loadIssuers } from './machine-start.ts';
 
 export const machinePath = '/clients/machine';
@@ -110,17 +110,18 @@ const fieldOf = (name: string, ask: PresetAsk): FormField => ({
 interface Api {
   readonly identifier: string;
   readonly name: string;
-  readonly scopes: readonly (readonly [name: string, meaning: string])[];
+  readonly scopes: OptionGroup['options'];
+  readonly areOurs?: true;
 }
 
 const apisMax = 100;
 
 async function apisOf(visit: Visit): Promise<readonly Api[]> {
   const { tenant } = visit.request;
-  const own = capabilitiesOfTenant(tenant).map((name) => [name, ''] as const);
+  const { name, areOurs, options: scopes } = capabilityGroup(tenant);
   const others = maySee(visit, '/resources') ? itemsOf(await manage(visit, 'GET', `/resources?limit=${apisMax}`)) : [];
   return [
-    { identifier: tenant.managementApi, name: 'Management API and SCIM', scopes: own },
+    { identifier: tenant.managementApi, name, areOurs, scopes },
     ...others.map((api) => ({
       identifier: text(api['identifier']),
       name: text(api['name']),
@@ -154,7 +155,7 @@ function fieldsOf(visit: Visit, { asks }: Asked, apis: readonly Api[]): readonly
     path: 'scopes',
     label: 'What it may do there',
     kind: 'picker',
-    groups: apis.filter(({ scopes }) => scopes.length > 0).map(({ name, scopes }) => ({ name, options: scopes })),
+    groups: apis.filter(({ scopes }) => scopes.length > 0).map(({ scopes: options, identifier: _of, ...group }) => ({ ...group, options })),
     hint: 'Give it no more than it needs.',
   };
   const everything = mayGiveEverything(visit) ? [everythingField] : [];

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { Typed } from '../../first-party/app-form.ts';
 import { csrfField, type Notice, table } from '../../first-party/app-page.ts';
 import { type Html, html } from '../../platform/html.ts';
+import { eventNamed, eventWords } from '../activity/event-words.ts';
 import { text } from '../cells.ts';
 import { badge, emptyState, postButton, shownTime } from '../console-page.ts';
 import { consoleResource } from '../console-resources.ts';
@@ -63,10 +64,10 @@ function rowOf(visit: Visit, params: Params, mayReplay: boolean): (delivery: Jso
     const path = `${deliveriesOf(params)}/${encodeURIComponent(text(delivery['id']))}/replay`;
     return [
       shownTime(delivery['attempted_at'] ?? delivery['created_at']),
-      html`<span><code>${type}</code> <span class="muted">${text(delivery['seq'])}</span></span>`,
+      html`<span>${eventNamed(type)} <span class="muted">${text(delivery['seq'])}</span></span>`,
       html`<span>${badge(state, states[state])} ${tries(delivery)}${next !== null && html`<br><span class="muted">Next ${shownTime(next)}</span>`}</span>`,
       answered(delivery),
-      ...(mayReplay ? [postButton(frameOf(visit), { path, label: 'Replay', style: 'small quiet', of: type })] : []),
+      ...(mayReplay ? [postButton(frameOf(visit), { path, label: 'Replay', style: 'small quiet', of: eventWords(type) })] : []),
     ];
   };
 }

@@ -3,7 +3,8 @@
 import { eventTypes } from '../../contract/events.ts';
 import { kinds } from '../../domain/kinds.ts';
 import type { FormField } from '../../first-party/form-field.ts';
-import { eventWords } from '../activity/event-words.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { eventNamed, eventWords, families, kindName } from '../activity/event-words.ts';
 import { created, text } from '../cells.ts';
 import { badge, shownTime } from '../console-page.ts';
 import { pagesOfKind, secretAction } from '../frame/kind-pages.ts';
@@ -21,18 +22,22 @@ const stateOf = (json: Json) =>
     : badge(['disabled', whyDisabled[text(json['disabled_reason'])]].filter(Boolean).join(': '), 'bad');
 
 /** What it gets, shortened. */
-function typesOf(json: Json): string {
+function typesOf(json: Json): Html | string {
   const types = json['types'] as readonly string[]; // the API's shape
   if (types.length === 0) return 'every event';
-  return types.length > 4 ? `${types.slice(0, 3).join(', ')} and ${types.length - 3} more` : types.join(', ');
+  const shown = types.length > 4 ? types.slice(0, 3) : types;
+  return html`${shown.map((type, at) => html`${at > 0 && ', '}${eventNamed(type)}`)}${types.length > shown.length && ` and ${types.length - shown.length} more`}`;
 }
 
 const ticked = (field: FormField): FormField => ({
   ...field,
   kind: 'grouped',
   options: Object.keys(eventTypes),
-  // Hundreds on one page: what follows a comma or a colon, or stands in brackets, is in the reference.
-  optionLabels: Object.fromEntries(Object.keys(eventTypes).map((type) => [type, { label: eventWords(type).split(/[,:] | \(/, 1)[0]! }])),
+  // Hundreds on one page: what follows a comma is in the reference.
+  optionLabels: Object.fromEntries([
+    ...Object.keys(eventTypes).map((type) => [type, { label: eventWords(type).split(', ', 1)[0]! }]),
+    ...families.map(([family]) => [family, { label: kindName(family) }]),
+  ]),
   hint: 'None ticked: every event, refusals too.',
 });
 

@@ -7,7 +7,7 @@ import { federatedMethod } from '../../domain/client/workload.ts';
 import { workloadPresets } from '../../domain/client/workload-presets.ts';
 import type { Json } from '../../domain/field.ts';
 import { cibaGrantType, codeGrantType, jwtBearerGrantType, machineGrantType } from '../../domain/oidc/grant-types.ts';
-import { capabilities } from '../../domain/people/capabilities.ts';
+import { capabilities, capabilityChoices } from '../../domain/people/capabilities.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { csrfField } from '../../first-party/app-page.ts';
 import { type FormField, readFields, renderFields } from '../../first-party/form-field.ts';
@@ -71,6 +71,7 @@ function fieldsOf(kind: Kind): readonly FormField[] {
     label: 'What it may do',
     kind: 'checks',
     options: capabilities,
+    optionLabels: capabilityChoices,
     hint: 'Give it no more than it needs.',
   };
   return [name, ...(asks === 'addresses' ? [addresses] : asks === 'capabilities' ? [may] : [])];

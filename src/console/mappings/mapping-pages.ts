@@ -75,7 +75,7 @@ export async function mappingsPage(visit: Visit, shownBefore: Shown = {}): Promi
   const action = (below: string): string => consolePath(visit.request.tenant, pathOf(subject).replace('/mappings', `/mappings${below}`));
   const mayWrite = mayPost(visit, '/mappings');
   const rows = rules.map((rule, at) => [
-    html`<span class="strong">${rule.to}</span>`,
+    html`<code class="strong">${rule.to}</code>`,
     sourceOf(rule),
     stepsOf(rule),
     placeOf(rule, kind),
@@ -151,7 +151,7 @@ async function preview(
     ({ to, values, dropped }) => (values as readonly unknown[]).length > 0 || dropped !== undefined || own.has(String(to)),
   );
   const rows = told.map(({ to, values, dropped }) => [
-    html`<span class="strong">${String(to)}</span>`,
+    html`<code class="strong">${String(to)}</code>`,
     html`${(values as readonly unknown[]).map((value, at) => html`${at > 0 && ', '}<code>${typeof value === 'object' ? JSON.stringify(value) : String(value)}</code>`)}`,
     html`${((dropped ?? []) as readonly Json[]).map(({ value, reason }, at) => html`${at > 0 && ', '}${value === null ? 'all' : html`<code>${String(value)}</code>`} (${reasons[String(reason)] ?? String(reason)})`)}`,
   ]);

@@ -14,11 +14,12 @@ const listNames = {
   contains: 'Only values with',
 } as const;
 const lines = 'One a line.';
+const placeLabels = { id_token: { label: 'ID token' }, userinfo: { label: 'UserInfo' }, access_token: { label: 'Access token' } };
 
 // biome-ignore format: a field a line
 const shared: readonly FormField[] = [
   { path: 'to', label: 'Name at the application', kind: 'text', required: true, hint: 'The claim or attribute.' },
-  { path: 'from', label: 'Field of the person', kind: 'text', hint: `A path: ${mappingPaths.slice(0, 4).join(', ')}, emails.primary, emails[work], groups, custom.cost_code …` },
+  { path: 'from', label: 'Field of the person', kind: 'text', suggestions: mappingPaths, hint: 'A name of the list, an attribute of your own (custom. and its name), or emails[work].' },
   { path: 'value', label: 'Or a constant', kind: 'lines', hint: 'One value a line; several lines make a list.' },
   { path: 'when.group', label: 'Only for members of the group', kind: 'text', tab: 'Who', hint: 'Its name or id. Empty: everybody.' },
   ...comparisons.map((name): FormField => ({ path: `only.${name}`, label: listNames[name], kind: 'lines', tab: 'Which values', hint: lines })),
@@ -32,8 +33,12 @@ const shared: readonly FormField[] = [
 
 /** What the other provider's rules call the same fields. */
 const inboundWords: Readonly<Record<string, Partial<FormField>>> = {
-  to: { label: 'Attribute here', hint: `${inboundTargets.slice(0, 3).join(', ')}, enterprise.department, custom.cost_code …` },
-  from: { label: 'What the provider says', hint: 'upstream. and the name of its claim or attribute: upstream.department' },
+  to: {
+    label: 'Attribute here',
+    suggestions: inboundTargets,
+    hint: 'A name of the list, or an attribute of your own: custom. and its name.',
+  },
+  from: { label: 'What the provider says', suggestions: [], hint: 'upstream. and the name of its claim or attribute: upstream.department' },
   template: { label: 'Text around it', hint: '{value}@uni.example; {upstream.site} of one value.' },
 };
 
@@ -41,7 +46,15 @@ const inboundWords: Readonly<Record<string, Partial<FormField>>> = {
 export const ruleFields: Readonly<Record<MappingKind, readonly FormField[]>> = {
   oidc: [
     ...shared,
-    { path: 'in', label: 'Where it stands', kind: 'checks', options: claimPlaces, tab: 'Where', hint: 'None: ID token and UserInfo.' },
+    {
+      path: 'in',
+      label: 'Where it stands',
+      kind: 'checks',
+      options: claimPlaces,
+      optionLabels: placeLabels,
+      tab: 'Where',
+      hint: 'None: ID token and UserInfo.',
+    },
     { path: 'scope', label: 'Scope that shows it', kind: 'text', tab: 'Where', hint: 'Empty: every sign-in.' },
   ],
   saml: [
@@ -132,6 +145,9 @@ export function placeOf(
   kind: MappingKind,
 ): string {
   if (kind === 'inbound') return apply === 'always' ? 'at every sign-in' : 'when an account is made';
-  const parts = kind === 'oidc' ? [shown(places ?? ['id_token', 'userinfo']), scope && `scope ${scope}`] : [format, friendly];
+  const parts =
+    kind === 'oidc'
+      ? [(places ?? ['id_token', 'userinfo']).map((place) => placeLabels[place].label).join(', '), scope && `scope ${scope}`]
+      : [format, friendly];
   return parts.filter((one) => one !== undefined).join(', ');
 }

@@ -3,6 +3,7 @@ import type { Json } from '../../domain/field.ts';
 import { machineGrantType } from '../../domain/oidc/grant-types.ts';
 import { table } from '../../first-party/app-page.ts';
 import { type Html, html } from '../../platform/html.ts';
+import { reasonNamed } from '../activity/event-words.ts';
 import { named, namesIn } from '../activity/events-page.ts';
 import { text } from '../cells.ts';
 import { badge, shownTime } from '../console-page.ts';
@@ -51,7 +52,7 @@ export function signInsPanel(visit: Visit, { items, names }: Facts['signIns']): 
       shownTime(event['created_at']),
       named(visit, text(event['actor']), names),
       named(visit, text(event['target']), names),
-      text((event['data'] as Json | null)?.['method']),
+      reasonNamed(text((event['data'] as Json | null)?.['method'])),
     ]);
   const all = html`<p><a class="button quiet" id="all-sign-ins" href="${consolePath(visit.request.tenant, '/events')}?type=login.*">All sign-ins</a></p>`;
   return html`<section id="sign-ins"><h2>Sign-ins of late</h2>${rows.length === 0 ? html`<p class="muted">Nobody signed in yet.</p>` : html`${table('Sign-ins of late', ['When', 'Who', 'To what', 'By'], rows)}${all}`}</section>`;

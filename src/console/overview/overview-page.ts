@@ -64,7 +64,7 @@ ${isOperatorTenant(visit.request.tenant) && html`<p class="muted">You are an ope
 const withoutActivity = html`<p class="muted" id="no-activity">Sign-ins and refusals are shown to whoever may read events. Your role does not: what it does is in the menu.</p>`;
 
 const mailNotice = ({ request }: Visit): Html =>
-  html`<p class="notice bad" id="no-mail">Mails reach nobody: the deployment has no GATEHOUSE_SMTP_URL, and this tenant has no <a href="${consolePath(request.tenant, '/mail')}">mail server of its own</a>. Nobody gets a mailed code unless the settings name email_pin, and links of invitations are yours to copy and send.</p>`;
+  html`<p class="notice bad" id="no-mail">Mails reach nobody: the deployment has no GATEHOUSE_SMTP_URL, and this tenant has no <a href="${consolePath(request.tenant, '/mail')}">mail server of its own</a>. Nobody gets a mailed code unless the settings offer mailed codes, and links of invitations are yours to copy and send.</p>`;
 
 /** What administrators come for most often, before everything else; on a phone the menu would be one step more. */
 const shortcuts = (visit: Visit): Html =>

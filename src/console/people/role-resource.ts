@@ -1,6 +1,8 @@
 // The pages of roles: those every tenant has are shown, its own are made and changed.
 import { kinds } from '../../domain/kinds.ts';
-import { text } from '../cells.ts';
+import { capabilitiesIn, capabilityChoices } from '../../domain/people/capabilities.ts';
+import { html } from '../../platform/html.ts';
+import { text, worded } from '../cells.ts';
 import { badge } from '../console-page.ts';
 import { pagesOfKind } from '../frame/kind-pages.ts';
 import type { ConsoleResource } from '../frame/resource.ts';
@@ -14,6 +16,12 @@ export const roles: ConsoleResource = {
   ],
   facts: [
     ['Description', (json) => text(json['description'] ?? '')],
-    ['May', (json) => (json['capabilities'] as readonly string[]).join(', ')], // the API's shape
+    [
+      'May',
+      (json) => {
+        const allowed = capabilitiesIn(json['capabilities'] as readonly string[]); // the API's shape
+        return html`${allowed.map((one, at) => html`${at > 0 && ', '}${worded(one, capabilityChoices)}`)}`;
+      },
+    ],
   ],
 };

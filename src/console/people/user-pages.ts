@@ -1,11 +1,12 @@
 // What belongs to one person, beside their fields: devices with their keys and enrolment, passkeys, sessions. Every page shows
 // what the Management API tells and ends things through it, after a question.
 import type { FastifyReply } from 'fastify';
+import { methodWords } from '../../domain/sign-in/login-methods.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { type Notice, table } from '../../first-party/app-page.ts';
 import { qrCode } from '../../pages/qr-code.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { text } from '../cells.ts';
+import { scopesNamed, text } from '../cells.ts';
 import { askPage, isSure, type Question } from '../confirm-page.ts';
 import { badge, emptyState, postButton, shownTime } from '../console-page.ts';
 import { consoleResource } from '../console-resources.ts';
@@ -232,8 +233,8 @@ export async function sessionsPage(visit: Visit, params: Params, notice?: Notice
   const row = (session: Json): readonly (Html | string)[] => [
     html`<code>${text(session['client_id'])}</code>`,
     shownTime(session['auth_time']),
-    ((session['amr'] ?? []) as readonly string[]).join(', '), // the API's shape
-    text(session['scope']),
+    methodWords((session['amr'] ?? []) as readonly string[], text(session['acr'])), // the API's shape
+    scopesNamed(text(session['scope'])),
     shownTime(session['expires_at']),
     postButton(frameOf(visit), {
       path: `${own}/sessions/${encodeURIComponent(text(session['id']))}/end`,

@@ -64,7 +64,7 @@ interface Shown {
 function makeForm(visit: Visit, csrf: Html, path: string, typed: Typed | undefined): Html | undefined {
   if (!mayChange(visit, '/scim')) return undefined;
   return html`<form class="card" method="post" action="${path}">${csrf}<div class="field"><label for="name">Name of the client</label><input type="text" id="name" name="name" required maxlength="200" value="${typed?.get('name') ?? defaultName}"></div>
-<p class="hint">A confidential client with client_credentials and the scopes <code>${scopes.join(' ')}</code>. It is a client like any other: rotate its secret or delete it under Applications.</p><div class="bar end"><button id="make">Make the client and try it</button></div></form>`;
+<p class="hint">An application that signs in by its secret and may see and change the directory by SCIM. It is one like any other: rotate its secret or delete it under Applications.</p><div class="bar end"><button id="make">Make the client and try it</button></div></form>`;
 }
 
 function madePanel(visit: Visit, { clientId, secret }: Credential): Html {
@@ -74,7 +74,7 @@ function madePanel(visit: Visit, { clientId, secret }: Credential): Html {
 function clientHelp(visit: Visit): Html {
   const { tenant } = visit.request;
   return html`<p><b>Microsoft Entra</b>, and whatever speaks OAuth client credentials: choose “OAuth2 client credentials grant”, and give the token endpoint, the client id and the client secret. It fetches a new token by itself.</p>
-<dl class="card"><dt>Token endpoint</dt><dd><code>${tenant.baseUrl}/v1/idp/oidc/token</code></dd><dt>Scope</dt><dd><code>${scopes.join(' ')}</code></dd></dl>`;
+<dl class="card"><dt>Token endpoint</dt><dd><code>${tenant.baseUrl}/v1/idp/oidc/token</code></dd><dt>Scope</dt><dd><code class="copy">${scopes.join(' ')}</code></dd></dl>`;
 }
 
 const resultList = (steps: readonly Step[]): Html =>

@@ -43,6 +43,17 @@ export const tokenEndpointAuthMethods = [
 /** All that an administrator may register. */
 export const clientAuthMethods = [...tokenEndpointAuthMethods, federatedMethod] as const;
 export type TokenEndpointAuthMethod = (typeof clientAuthMethods)[number];
+/** How a client says who it is, for people who choose it. */
+export const authMethodChoices: Readonly<Record<TokenEndpointAuthMethod, { readonly label: string }>> = {
+  client_secret_basic: { label: 'Secret in the header (HTTP Basic)' },
+  client_secret_post: { label: 'Secret in the body' },
+  client_secret_jwt: { label: 'JWT signed with the secret' },
+  private_key_jwt: { label: 'JWT signed with its own key' },
+  tls_client_auth: { label: 'Certificate of a CA' },
+  self_signed_tls_client_auth: { label: 'Certificate of its own' },
+  none: { label: 'None: a public client' },
+  federated_jwt: { label: 'Token of its platform' },
+};
 /** What a tenant's admin client is registered for: the secret in either carrier (design 02, system API). Nobody can ask for it. */
 export const adminClientAuthMethod = 'client_secret_basic_or_post';
 export type RegisteredAuthMethod = TokenEndpointAuthMethod | typeof adminClientAuthMethod;
@@ -79,9 +90,9 @@ export const clientFields = {
     check: (name) => (name.trim() === '' ? 'is required' : undefined) }),
   type: field('type', choice(['confidential', 'public']), { default: 'confidential', label: 'Type', cli: 'type', form: 'new',
     help: 'Public: an app or page that cannot keep a secret.' }),
-  tokenEndpointAuthMethod: field('token_endpoint_auth_method', choice<RegisteredAuthMethod>(clientAuthMethods), {
-    default: 'client_secret_basic', label: 'Client authentication', tab: credentialsTab, cli: 'auth-method', form: 'new', help: 'none for public clients.' }),
-  jwks: field('jwks', jwkSet, { label: 'Its public keys', tab: credentialsTab, help: 'Paste its JSON Web Key Set, or one key, as its program gives it: for private_key_jwt, signed requests and self_signed_tls_client_auth (x5c).', check: keysFault }),
+  tokenEndpointAuthMethod: field('token_endpoint_auth_method', choice<RegisteredAuthMethod>(clientAuthMethods, authMethodChoices), {
+    default: 'client_secret_basic', label: 'Client authentication', tab: credentialsTab, cli: 'auth-method', form: 'new', help: 'Public clients have none.' }),
+  jwks: field('jwks', jwkSet, { label: 'Its public keys', tab: credentialsTab, help: 'Paste its JSON Web Key Set, or one key, as its program gives it: for JWTs it signs with its own key, signed requests, and certificates of its own (x5c).', check: keysFault }),
   jwksUri: field('jwks_uri', uri, { label: 'Address of its public keys', tab: credentialsTab, help: 'Instead of the keys themselves.',
     check: calledUriFault }),
   ...tlsClientAuthNames,
@@ -98,7 +109,7 @@ export const clientFields = {
   resources: field('resources', uris, { default: [], label: 'Audiences it may request', tab: tokensTab, cli: 'resource',
     check: (audiences) => firstFault(audiences, audienceFault) }),
   profile: field('profile', choice([fapi2Profile]), { label: 'Security profile', tab: signInTab, cli: 'profile',
-    help: 'fapi2: private_key_jwt or a certificate, PAR, PKCE, tokens bound by DPoP or certificate, ES256 or EdDSA, errors by redirect (FAPI 2.0 Security Profile).' }),
+    help: 'fapi2: a key of its own or a certificate, PAR, PKCE, tokens bound by DPoP or certificate, ES256 or EdDSA, errors by redirect (FAPI 2.0 Security Profile).' }),
   requirePkce: field('require_pkce', flag, { default: true, label: 'Requests must have PKCE', tab: signInTab,
     help: 'Off for confidential clients only.' }),
   requirePar: field('require_par', flag, { default: false, label: 'Requests must be pushed (PAR)', tab: signInTab }),

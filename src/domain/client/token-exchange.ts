@@ -45,7 +45,7 @@ export const exchangeFields = {
     default: [],
     label: 'What it may exchange tokens for',
     tab,
-    help: 'Without needs, any token it may exchange is enough, its own for client_credentials too.',
+    help: 'Without needs, any token it may exchange is enough, its own as a machine too.',
     check: exchangeFault,
   }),
 } as const;

@@ -20,7 +20,7 @@ const scopeName = {
 // biome-ignore format: a field a line or two
 export const organizationRoleFields = {
   name: field('name', organizationRoleName, { required: true, write: 'create', label: 'Name',
-    help: 'Lower-case letters, digits and hyphens; it never changes. Applications read it in org_roles.' }),
+    help: 'Lower-case letters, digits and hyphens; it never changes. Applications read it among the roles of tokens.' }),
   description: field('description', text(textCharsMax), { label: 'Description' }),
   scopes: field('scopes', list(scopeName, scopesPerListMax), { default: [], label: 'Scopes it gives', check: scopesFault,
     help: 'One a line: scopes of your APIs. Whoever signs in has them in an organisation where they hold a role that names them, and nowhere else.' }),

@@ -3,7 +3,7 @@
 import { roleNameCharsMax, textCharsMax } from '../../contract/limits.ts';
 import { choice, field, list, text, type ValuesOf } from '../field.ts';
 import { type Context, defineKind, type KindFault, type Thing } from '../kind.ts';
-import { type Capability, capabilities, capabilitiesOfTenant } from './capabilities.ts';
+import { type Capability, capabilities, capabilitiesOfTenant, capabilityChoices } from './capabilities.ts';
 
 /** One must remain in a tenant that has one. */
 export const ownerRole = 'owner';
@@ -42,7 +42,7 @@ export const roleFields = {
   name: field('name', roleName, { required: true, write: 'create', label: 'Name', check: nameFault,
     help: 'Lower-case letters, digits and hyphens; it never changes.' }),
   description: field('description', text(textCharsMax), { label: 'Description' }),
-  capabilities: field('capabilities', list(choice(capabilities)), { default: [], label: 'What its holders may do' }),
+  capabilities: field('capabilities', list(choice(capabilities, capabilityChoices)), { default: [], label: 'What its holders may do' }),
 } as const;
 
 type RoleValues = ValuesOf<typeof roleFields>;

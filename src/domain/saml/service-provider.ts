@@ -131,7 +131,7 @@ export const serviceProviderFields = {
   nameIdFormats: worded('name_id_formats', formats, { default: defaultNameIdFormats, label: 'NameID formats', tab: 'Sign-in',
     help: 'One a line; the first is the default.', check: formatsFault }),
   nameIdSources: worded('name_id_sources', nameIdSources, { default: {}, label: 'What NameIDs are made of', tab: 'Sign-in', check: nameIdSourcesFault,
-    help: 'By format: user_name, external_id, emails.primary, emails[work] or custom.<name>; unspecified and other formats of SAML 1.1 need one' }),
+    help: 'By format, a field of the person. Unspecified and other formats of SAML 1.1 need one.' }),
   idpInitiatedAllowed: worded('idp_initiated_allowed', flag, { default: false, label: 'IdP-initiated sign-in allowed', tab: 'Sign-in' }),
   relayStates: worded('relay_states', relayStates, { default: [], label: 'RelayStates of IdP-initiated sign-ins', tab: 'Sign-in',
     help: 'One a line; the first is sent when none of these was asked for.', check: relayStatesFault }),

@@ -34,6 +34,20 @@ export type AuthenticationMethod = KeysOf<(typeof table)[LoginMethod]['ways']> |
 export const loginMethods: Readonly<Record<LoginMethod, { readonly label: string; readonly acr: string }>> = table;
 export const loginMethodNames = Object.keys(table) as readonly LoginMethod[];
 
+/** How an approval was decided, in words; undefined for what is no way. */
+export function wayWords(way: string): string | undefined {
+  if (way === externalMethod) return 'By another provider';
+  if (way === recoveryMethod) return 'By a recovery code';
+  return Object.values(table).find(({ ways }) => Object.hasOwn(ways, way))?.label;
+}
+
+/** How somebody signed in, in words: a phone and a passkey are both keys (RFC 8176) and told apart by the level they give. */
+export function methodWords(amr: readonly string[], acr: string | undefined): string {
+  if (amr.includes('fed')) return wayWords(externalMethod)!;
+  if (amr.includes('recovery')) return wayWords(recoveryMethod)!;
+  return Object.values(table).find((method) => method.acr === (amr.includes('otp') ? 'otp' : acr))?.label ?? table[phoneMethod].label;
+}
+
 interface AuthenticationContext {
   readonly acr: string;
   readonly amr: readonly string[];
