@@ -37,12 +37,13 @@ export function enabled(json: Json): Html {
   return json['enabled'] === true ? badge('enabled', 'good') : badge('disabled', 'bad');
 }
 
-export const created = ['Made', (json: Json) => shownTime(json['created_at'])] as const;
+export const created = ['Made', (json: Json) => shownTime(json['created_at']), 'created_at'] as const;
 
 /** To the minute; what is recorded begins with the release that shows it. */
 export const lastSignIn = [
   'Last sign-in',
   ({ last_sign_in_at: at }: Json): Html | string => (at === undefined ? html`<span class="muted">none known</span>` : shownTime(at)),
+  'last_sign_in_at',
 ] as const;
 
 /** Who manages a group, in words; empty for what is none. */

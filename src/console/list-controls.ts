@@ -1,16 +1,16 @@
-// What every list of the console has: a search and filters that are one plain form, how many there are, and links to the pages before
-// and behind that keep what was asked.
+// What every list of the console reads: a page of what was asked for (frame/list-filters.ts), how many there are, and links to the pages
+// before and behind that keep what was asked.
 
 import type { ApiAnswer } from '../first-party/app-api.ts';
 import { type Html, html } from '../platform/html.ts';
 import { itemsOf, manage, type Visit } from './console-visit.ts';
+import { keptNames, peopleQuery, sizeOf, sortOf } from './frame/list-filters.ts';
 import { consolePath } from './frame/navigation.ts';
 import type { ConsoleResource } from './frame/resource.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const pageSize = 25;
-const dayMs = 86_400_000;
 /** So many of what has no order of names in the API are read and sorted here. */
 const sortedMax = 2_000;
 const readAtOnce = 200;
@@ -29,34 +29,7 @@ export interface Listing {
 }
 
 /** What was typed into the search; empty without one. */
-const searchText = (visit: Visit): string => (visit.query.get('search') ?? '').trim();
-
-/** Parameters of the console's address that choose what is listed. */
-const filterNames = ['search', 'state', 'from', 'to'] as const;
-
-/** The same parameters for the API of people. */
-function peopleQuery(asked: URLSearchParams): URLSearchParams {
-  const query = new URLSearchParams({ sort: 'name' });
-  const put = (name: string, value: string | undefined | null): void => {
-    if (value !== undefined && value !== null && value.trim() !== '') query.set(name, value.trim());
-  };
-  put('contains', asked.get('search'));
-  put('state', asked.get('state'));
-  put('created_from', asked.get('from'));
-  const to = Date.parse(asked.get('to') ?? '');
-  if (!Number.isNaN(to)) put('created_to', new Date(to + dayMs).toISOString()); // the whole of that day
-  return query;
-}
-
-/** Those of some fields that choose what is listed. */
-export function filtersOf(asked: URLSearchParams): URLSearchParams {
-  const filters = new URLSearchParams();
-  for (const name of filterNames) {
-    const value = asked.get(name);
-    if (value !== null && value !== '') filters.set(name, value);
-  }
-  return filters;
-}
+const searchText = (asked: URLSearchParams): string => (asked.get('search') ?? '').trim();
 
 /** Everything that is found, in the order of names; `isMore`: there is more than may be taken at once. */
 export async function readFound(
@@ -65,10 +38,10 @@ export async function readFound(
   asked: URLSearchParams,
 ): Promise<{ readonly items: readonly Json[]; readonly isMore: boolean }> {
   if (resource.isNamed !== true) {
-    const { found, read } = await findSorted(visit, resource, (asked.get('search') ?? '').trim());
+    const { found, read } = await findSorted(visit, resource, asked);
     return { items: found, isMore: read.isMore };
   }
-  const query = peopleQuery(asked);
+  const query = peopleQuery(resource, asked);
   query.set('limit', String(readAtOnce));
   const items: Json[] = [];
   for (;;) {
@@ -82,12 +55,12 @@ export async function readFound(
 
 /** Everything that is found, however much, a page at a time: in the order of names, or the API's where there is too much to sort. */
 export async function* pagesFound(visit: Visit, resource: ConsoleResource, asked: URLSearchParams): AsyncGenerator<readonly Json[]> {
-  const search = (asked.get('search') ?? '').trim();
+  const search = searchText(asked);
   if (resource.isNamed !== true) {
-    const { found, read } = await findSorted(visit, resource, search);
+    const { found, read } = await findSorted(visit, resource, asked);
     if (!read.isMore) return yield found;
   }
-  const query = resource.isNamed === true ? peopleQuery(asked) : new URLSearchParams(search === '' ? {} : { search });
+  const query = resource.isNamed === true ? peopleQuery(resource, asked) : new URLSearchParams(search === '' ? {} : { search });
   for await (const answer of answersBelow(visit, resource.path, query)) yield itemsOf(answer);
 }
 
@@ -110,8 +83,8 @@ export async function loadListing(visit: Visit, resource: ConsoleResource): Prom
 }
 
 async function listByApi(visit: Visit, resource: ConsoleResource): Promise<Listing> {
-  const query = peopleQuery(visit.query);
-  query.set('limit', String(pageSize));
+  const query = peopleQuery(resource, visit.query);
+  query.set('limit', String(sizeOf(visit.query)));
   const cursor = visit.query.get('cursor');
   if (cursor !== null) query.set('cursor', cursor);
   const answer = await manage(visit, 'GET', `${resource.path}?${query}`);
@@ -128,15 +101,21 @@ async function listByApi(visit: Visit, resource: ConsoleResource): Promise<Listi
 }
 
 /** Few enough to be sorted and searched here; of more, those the API's own search finds. */
-async function findSorted(visit: Visit, resource: ConsoleResource, search: string) {
+async function findSorted(visit: Visit, resource: ConsoleResource, asked: URLSearchParams) {
+  const search = searchText(asked);
   const every = await readAll(visit, resource, '');
   const read = every.isMore && search !== '' ? await readAll(visit, resource, search) : every;
   const found = every.isMore ? read.items : read.items.filter((json) => hasText(json, search.toLowerCase()));
-  return { read, found: found.toSorted((left, right) => resource.titleOf(left).localeCompare(resource.titleOf(right), 'en')) };
+  const sort = sortOf(resource, asked);
+  const by = sort.replace(/^-/, '');
+  const keyOf = (json: Json): string => (by === 'name' ? resource.titleOf(json) : String(json[by] ?? ''));
+  const sorted = found.toSorted((left, right) => keyOf(left).localeCompare(keyOf(right), 'en'));
+  return { read, found: sort === by ? sorted : sorted.reverse() };
 }
 
 async function listSorted(visit: Visit, resource: ConsoleResource): Promise<Listing> {
-  const { read, found: sorted } = await findSorted(visit, resource, searchText(visit));
+  const { read, found: sorted } = await findSorted(visit, resource, visit.query);
+  const pageSize = sizeOf(visit.query);
   const pages = Math.max(1, Math.ceil(sorted.length / pageSize));
   const page = Math.min(Math.max(1, Math.trunc(Number(visit.query.get('page') ?? 1)) || 1), pages);
   return {
@@ -169,29 +148,12 @@ const hasText = (json: Json, part: string): boolean =>
 export const totalText = ({ total, isMore }: Listing, resource: Pick<ConsoleResource, 'singular' | 'plural'>): string =>
   `${total.toLocaleString('en')}${isMore ? '+' : ''} ${(total === 1 ? resource.singular : resource.plural).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}`;
 
-/** True when something chooses what is listed. */
-export const isFiltered = (visit: Visit): boolean => filterNames.some((name) => (visit.query.get(name) ?? '') !== '');
-
-/** The form above a list. */
-export function searchBar(visit: Visit, resource: ConsoleResource): Html {
-  const here = consolePath(visit.request.tenant, resource.path);
-  const value = (name: string): string => visit.query.get(name) ?? '';
-  const hint = resource.searchHint;
-  return html`<form class="search" method="get" action="${here}" role="search"><label class="hidden" for="search">${hint}</label><input type="search" id="search" name="search" value="${value('search')}" placeholder="${hint}" maxlength="200">${
-    resource.isNamed === true &&
-    html`<label class="hidden" for="state">State</label><select id="state" name="state">${['', 'active', 'suspended'].map(
-      (state) =>
-        html`<option value="${state}"${value('state') === state && html` selected`}>${state === '' ? 'Any state' : state}</option>`,
-    )}</select><details class="dates"${(value('from') !== '' || value('to') !== '') && html` open`}><summary>Dates</summary><label for="from">Made from</label><input type="date" id="from" name="from" value="${value('from')}"><label for="to">to</label><input type="date" id="to" name="to" value="${value('to')}"></details>`
-  }<button class="quiet" id="find">Search</button>${isFiltered(visit) && html`<a class="button link" id="all" href="${here}">Show all</a>`}</form>`;
-}
-
 /** Links to the pages before and behind. */
 export function pagesOf(
   visit: Visit,
   path: string,
   { previous, next }: Pick<Listing, 'previous' | 'next'>,
-  kept: readonly string[] = filterNames,
+  kept: readonly string[] = keptNames,
   [before, after]: readonly [before: string, after: string] = ['Previous', 'Next'],
 ): Html | undefined {
   if (previous === undefined && next === undefined) return undefined;

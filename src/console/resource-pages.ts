@@ -25,10 +25,11 @@ import {
 } from './console-visit.ts';
 import { mayChange, maySee } from './frame/allowed.ts';
 import { type Secret, secretOf, secretPanel } from './frame/flash.ts';
+import { filtersOf, headsOf, isFiltered, searchBar } from './frame/list-filters.ts';
 import { consolePath } from './frame/navigation.ts';
 import { calledInWords } from './frame/plain-words.ts';
 import { type ConsoleResource, formTab, type ResourceAction } from './frame/resource.ts';
-import { filtersOf, isFiltered, loadListing, pagesOf, searchBar, totalText } from './list-controls.ts';
+import { loadListing, pagesOf, totalText } from './list-controls.ts';
 
 import { bulkBar, tickBox } from './people/bulk-pages.ts';
 
@@ -51,7 +52,7 @@ export async function listPage(visit: Visit, resource: ConsoleResource): Promise
     ...resource.columns.map(([, cell]) => cell(json)),
     ...(rowAction === undefined ? [] : [rowAction[1](visit, json)]),
   ]);
-  const heads = ['Name', ...resource.columns.map(([head]) => head), ...(rowAction === undefined ? [] : [rowAction[0]])];
+  const heads = [...headsOf(visit, resource), ...(rowAction === undefined ? [] : [rowAction[0]])];
   const primary = primaryLink(visit, resource);
   const fresh =
     mayChange(visit, resource.path) &&
@@ -59,7 +60,7 @@ export async function listPage(visit: Visit, resource: ConsoleResource): Promise
   return showPage(
     visit,
     resource.plural,
-    html`<div class="bar spread">${searchBar(visit, resource)}<div class="bar">${(resource.links ?? []).map(
+    html`<div class="bar spread">${await searchBar(visit, resource)}<div class="bar">${(resource.links ?? []).map(
       ([path, label]) => html`<a class="button quiet" href="${consolePath(visit.request.tenant, path)}">${label}</a>`,
     )}${rows.length > 0 && csvLink(visit, resource)}${fresh}${primary}</div></div>
 ${rows.length === 0 ? nothingIn(visit, resource) : html`<p class="muted" id="total">${totalText(listing, resource)}</p>${table(resource.plural, heads, rows)}`}

@@ -99,9 +99,20 @@ function personBox(frame: Frame): Html | undefined {
 /** The token of the session, and behind it an id of this one form, by which it acts once. */
 export const csrfField = ({ csrf }: Pick<Frame, 'csrf'>): Html => html`<input type="hidden" name="csrf" value="${csrf}.${randomId()}">`;
 
+/** The head of a column that sorts. */
+export interface Head {
+  readonly name: string;
+  readonly shown: Html;
+  readonly sorted?: 'ascending' | 'descending' | undefined;
+}
+
 /** A table with a caption for those who cannot see it. */
-export function table(caption: string, heads: readonly string[], rows: readonly (readonly (Html | string)[])[]): Html {
+export function table(caption: string, heads: readonly (Head | string)[], rows: readonly (readonly (Html | string)[])[]): Html {
+  const names = heads.map((head) => (typeof head === 'string' ? head : head.name));
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table><caption class="hidden">${caption}</caption><thead><tr>${heads.map(
-    (head) => html`<th scope="col">${head}</th>`,
-  )}</tr></thead><tbody>${rows.map((cells) => html`<tr>${cells.map((cell, index) => html`<td${heads[index] !== '' && html` data-label="${heads[index]}"`}>${cell}</td>`)}</tr>`)}</tbody></table></div>`;
+    (head) =>
+      typeof head === 'string'
+        ? html`<th scope="col">${head}</th>`
+        : html`<th scope="col"${head.sorted !== undefined && html` aria-sort="${head.sorted}"`}>${head.shown}</th>`,
+  )}</tr></thead><tbody>${rows.map((cells) => html`<tr>${cells.map((cell, index) => html`<td${names[index] !== '' && html` data-label="${names[index]}"`}>${cell}</td>`)}</tr>`)}</tbody></table></div>`;
 }

@@ -41,7 +41,7 @@ export const clients: ConsoleResource = {
   titleOf: (json) => text(json['name']),
   columns: [
     ['Client id', (json) => code(json['client_id'])],
-    ['Type', (json) => text(json['type'])],
+    ['Type', (json) => text(json['type']), 'type'],
     ['Authentication', (json) => worded(json['token_endpoint_auth_method'], authMethodChoices)],
     ['State', enabled],
     lastSignIn,

@@ -4,7 +4,8 @@ import type { FastifyReply } from 'fastify';
 import { inTurn } from '../../http/long-work.ts';
 import { paceOfLongWork } from '../../platform/turns/long-work.ts';
 import type { Visit } from '../console-visit.ts';
-import { filtersOf, pagesFound } from '../list-controls.ts';
+import { pagesFound } from '../list-controls.ts';
+import { filtersOf } from './list-filters.ts';
 import type { ConsoleResource } from './resource.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -28,6 +28,9 @@ export interface ResourceAction {
   readonly patch?: Json;
 }
 
+/** A column of the list or a fact of one thing: its name, what it shows, and the member a list is sorted by, where it can be. */
+export type Cell = readonly [name: string, cell: (json: Json) => Html | string, sortedBy?: string];
+
 export interface ConsoleResource {
   /** Path in the API and below /console. */
   readonly path: string;
@@ -41,7 +44,7 @@ export interface ConsoleResource {
   readonly searchHint: string;
   readonly idField: string;
   readonly titleOf: (json: Json) => string;
-  readonly columns: readonly (readonly [head: string, cell: (json: Json) => Html | string])[];
+  readonly columns: readonly Cell[];
   /** A last column of the list, for whoever may change what is in it. */
   readonly rowAction?: readonly [head: string, cell: (visit: Visit, json: Json) => Html | string];
   readonly fields: readonly FormField[];
@@ -71,7 +74,7 @@ export interface ConsoleResource {
   /** Further pages of the list, below /console. */
   readonly links?: readonly (readonly [path: string, name: string])[];
   /** What the detail page shows beside the fields. */
-  readonly facts?: readonly (readonly [name: string, cell: (json: Json) => Html | string])[];
+  readonly facts?: readonly Cell[];
   /** What a deletion does. */
   readonly deletion?: string;
   /** What must be typed before a deletion. */

@@ -1,12 +1,13 @@
 // The pages of people: their form with what the tenant adds to it, and what can be done with them.
 import { reject } from '../../contract/contract-error.ts';
+import { peopleChoices } from '../../domain/people/people-list.ts';
 import { type UserAttribute, userAttributes } from '../../domain/people/user-attributes.ts';
 import { customForm, typedCustom } from '../../first-party/custom-form.ts';
 import type { FormField } from '../../first-party/form-field.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { created, lastSignIn, text } from '../cells.ts';
+import { created, lastSignIn, text, worded } from '../cells.ts';
 import { badge, shownTime } from '../console-page.ts';
-import type { ConsoleResource } from '../frame/resource.ts';
+import type { Cell, ConsoleResource } from '../frame/resource.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -29,7 +30,10 @@ const underAttack = [
 ] as const;
 
 /** What stands on the card of a person beside their ways in. */
-export const personFacts: readonly (readonly [name: string, cell: (json: Json) => Html | string])[] = [lastSignIn, created, underAttack];
+export const personFacts: readonly Cell[] = [lastSignIn, created, underAttack];
+
+/** The same in a word or two. */
+const originChoices = Object.fromEntries(Object.entries(peopleChoices.origin.values).map(([name, label]) => [name, { label }]));
 
 const origins: Readonly<Record<string, string>> = {
   console: 'made here',
@@ -62,18 +66,19 @@ export const users: ConsoleResource = {
   plural: 'People',
   about: 'People who sign in. Invite them, or let a directory provision them by SCIM.',
   isNamed: true,
-  searchHint: 'Any part of a name or email',
+  searchHint: 'Name, email or external ID',
   primary: ['/users/invite', 'Invite people'],
   links: [['/users/invited', 'Invited']],
   idField: 'id',
   titleOf: (json) => text(json['display_name'] ?? json['user_name'] ?? json['id']),
   columns: [
-    ['User name', (json) => text(json['user_name'])],
+    ['User name', (json) => text(json['user_name']), 'user_name'],
     ['Email', (json) => emailsOf(json)[0] ?? ''],
     ['State', (json) => badge(text(json['state']), json['state'] === 'active' ? 'good' : 'bad')],
     ['Role', (json) => text(json['role'])],
     lastSignIn,
-    ['From', (json) => text(json['origin'])],
+    ['From', ({ origin }) => worded(origin, originChoices)],
+    created,
   ],
   fields: [
     { path: 'user_name', label: 'User name', kind: 'text', required: true },

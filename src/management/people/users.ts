@@ -23,7 +23,6 @@ import {
   type StoredUser,
   type UserChange,
 } from '../../administration/people/users.ts';
-import { emailCharsMax } from '../../contract/limits.ts';
 import { type CustomCells, type CustomValues, fromCustomCell, toCustomCells } from '../../domain/people/custom-attributes.ts';
 import { adminRole, builtInRole } from '../../domain/people/role.ts';
 import { liveUserStates, userOrigins, userRoles, userStates } from '../../domain/people/user.ts';
@@ -34,11 +33,11 @@ import type { NewLists, UserProfile, UserRow } from '../../storage/people/user-r
 import type { NewUser } from '../../storage/people/user-writer.ts';
 import { conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound, requireCapabilities } from '../endpoint.ts';
 import { listOf, pageOf } from '../paging.ts';
-import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
+import { closed, dateTime, listAnswer, nullable, oneOf } from '../schemas.ts';
 import { attacked, attackOn } from '../sign-in/attacked.ts';
 import { signedIn, withLastSignIn, withLastSignIns } from '../sign-in/last-sign-in.ts';
 import { grants, requireMayGrant, roleNames } from './granting.ts';
-import { answerPeopleByName } from './people-by-name.ts';
+import { answerPeople, peopleQuery, refuseUnsorted } from './people-list.ts';
 import { loadUser, unknownUser } from './user-of-path.ts';
 
 const userBody = closed({
@@ -94,31 +93,23 @@ export const userEndpoints: readonly Endpoint[] = [
     path: '/users',
     capability: 'users:read',
     summary:
-      'List users, oldest first; `search` is the start of a user name or email. With `sort=name`: by the name shown; `contains` is any part of a name or email (under three characters: its start), `total` counts to 10,000, `previous_cursor` leads back',
-    query: closed({
-      ...pageQuery.properties,
-      state: Type.Optional(oneOf(['active', 'suspended'])),
-      search: Type.Optional(Type.String({ minLength: 1, maxLength: emailCharsMax })),
-      sort: Type.Optional(oneOf(['name'])),
-      contains: Type.Optional(Type.String({ minLength: 1, maxLength: emailCharsMax })),
-      created_from: Type.Optional(Type.String()),
-      created_to: Type.Optional(Type.String()),
-    }),
+      'List users, oldest first; `search` is the start of a user name or email. With `sort` (`name` is the name shown, a minus turns it around, `best` has those first who are meant by `contains`): `contains` is words that are in names or emails, in any order (alone and under three characters: the start of one), or the start of an id or external id; what else is given all holds (`group` takes groups:read, `role` administrators:read, `invited` invitations:read; the times are those since when somebody did or did not sign in); `total` counts to 10,000, `previous_cursor` leads back',
+    query: peopleQuery,
     answer: Type.Object({
       ...listAnswer(userAnswer).properties,
       total: Type.Optional(Type.Integer()),
       previous_cursor: Type.Optional(Type.String()),
     }),
     status: 200,
-    handle: async ({ services, tenant, query }) => {
+    handle: async (call) => {
+      const { services, tenant, query } = call;
       if (query.sort !== undefined)
         return withLastSignIns(
           { services, tenant },
           { kind: 'user', idName: 'id' },
-          await answerPeopleByName(services, tenant, query, (user) => userToJson(tenant, user)),
+          await answerPeople(call, query.sort, (user) => userToJson(tenant, user)),
         );
-      for (const name of ['contains', 'created_from', 'created_to'] as const)
-        if (query[name] !== undefined) throw invalidField(name, 'This parameter needs sort=name.');
+      refuseUnsorted(query);
       const page = pageOf(query);
       const wanted = { ...page, limit: page.limit + 1, state: query.state, search: query.search };
       const users = await listStoredUsers(services, tenant.id, wanted);
