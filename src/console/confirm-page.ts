@@ -21,6 +21,9 @@ export interface Question {
   readonly typeThis?: string | undefined;
 }
 
+/** About so many things nothing must be typed. */
+export const untypedMax = 20;
+
 /** True when the person said yes on the question's page, and typed what it asked for. */
 export function isSure(typed: URLSearchParams, typeThis?: string): boolean {
   return typed.get('sure') === 'yes' && (typeThis === undefined || typed.get('typed')?.trim() === typeThis);

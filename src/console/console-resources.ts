@@ -60,6 +60,7 @@ const groups: ConsoleResource = {
   titleOf: (json) => text(json['display_name']),
   columns: [['From', groupOrigin], created],
   tabs: [['/members', 'Members']],
+  holds: '/members',
   deletion: 'This cannot be undone. Memberships and assignments of the group end; its members stay.',
   fields: formOf(groupFields),
   initial: {},
@@ -83,6 +84,7 @@ const serviceProviders: ConsoleResource = {
   ],
   facts: [['Our metadata for it', idpMetadataLink], lastSignIn, created],
   columns: [['Entity ID', (json) => code(json['entity_id'])], ['State', enabled], lastSignIn],
+  holds: '/assignments',
   initial: { ...defaultsOf(kinds.service_provider.fields), acs: [] },
 };
 

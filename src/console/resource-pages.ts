@@ -7,7 +7,7 @@ import { csrfField, table } from '../first-party/app-page.ts';
 import { type FormField, readFields, renderFields, valueAt } from '../first-party/form-field.ts';
 import { type Html, html } from '../platform/html.ts';
 import { text, worded } from './cells.ts';
-import { askPage, isSure, type Question } from './confirm-page.ts';
+import { askPage, isSure, type Question, untypedMax } from './confirm-page.ts';
 import { emptyState, postButton, postForm } from './console-page.ts';
 import {
   finish,
@@ -29,7 +29,7 @@ import { filtersOf, headsOf, isFiltered, searchBar } from './frame/list-filters.
 import { consolePath } from './frame/navigation.ts';
 import { calledInWords } from './frame/plain-words.ts';
 import { type ConsoleResource, formTab, type ResourceAction } from './frame/resource.ts';
-import { loadListing, pagesOf, totalText } from './list-controls.ts';
+import { type Listing, loadListing, pagesOf, totalText } from './list-controls.ts';
 
 import { bulkBar, tickBox } from './people/bulk-pages.ts';
 
@@ -62,16 +62,16 @@ export async function listPage(visit: Visit, resource: ConsoleResource): Promise
     resource.plural,
     html`<div class="bar spread">${await searchBar(visit, resource)}<div class="bar">${(resource.links ?? []).map(
       ([path, label]) => html`<a class="button quiet" href="${consolePath(visit.request.tenant, path)}">${label}</a>`,
-    )}${rows.length > 0 && csvLink(visit, resource)}${fresh}${primary}</div></div>
+    )}${rows.length > 0 && csvLink(visit, resource, listing)}${fresh}${primary}</div></div>
 ${rows.length === 0 ? nothingIn(visit, resource) : html`<p class="muted" id="total">${totalText(listing, resource)}</p>${table(resource.plural, heads, rows)}`}
 ${pagesOf(visit, resource.path, listing)}${resource.isNamed === true && rows.length > 0 && mayChange(visit, resource.path) && (await bulkBar(visit, listing))}`,
     answer.status === 200 ? undefined : { kind: 'bad', text: refusalText(answer) },
   );
 }
 
-function csvLink(visit: Visit, resource: ConsoleResource): Html {
+function csvLink(visit: Visit, resource: ConsoleResource, { total, isMore }: Listing): Html {
   const query = filtersOf(visit.query).toString();
-  return html`<a class="button quiet" id="csv" href="${hrefOf(visit, resource)}/export${query !== '' && `?${query}`}">CSV</a>`;
+  return html`<a class="button quiet" id="csv" href="${hrefOf(visit, resource)}/export${query !== '' && `?${query}`}">CSV of ${isMore ? 'all' : total.toLocaleString('en')}</a>`;
 }
 
 /** What an empty list says, with the next step. */
@@ -163,7 +163,9 @@ export async function act(visit: Visit, resource: ConsoleResource, id: string, n
   if (name !== 'delete' && action === undefined) return goTo(visit, path);
   const title = resource.titleOf(before.body);
   const question =
-    action === undefined ? deletionOf(resource, before.body, path) : await questionOf(visit, action, { title, path, json: before.body });
+    action === undefined
+      ? await deletionOf(visit, resource, before.body, path)
+      : await questionOf(visit, action, { title, path, json: before.body });
   const tab = action?.tab ?? '';
   if (question !== undefined && !isSure(typed, question.typeThis)) return askPage(visit, question, typed);
   const answer = await run(visit, path, action);
@@ -180,14 +182,17 @@ function run(visit: Visit, path: string, action: ResourceAction | undefined): Pr
   return action.patch === undefined ? manage(visit, 'POST', `${path}${action.path}`, {}) : manage(visit, 'PATCH', path, action.patch);
 }
 
-function deletionOf(resource: ConsoleResource, json: Json, path: string): Question {
+/** What hangs on many things is deleted for a typed word. */
+async function deletionOf(visit: Visit, resource: ConsoleResource, json: Json, path: string): Promise<Question> {
+  const { holds } = resource;
+  const held = holds === undefined ? 0 : itemsOf(await manage(visit, 'GET', `${path}${holds}?limit=${untypedMax + 1}`)).length;
   return {
     title: `Delete ${resource.titleOf(json)}?`,
     text: resource.deletion ?? 'This cannot be undone. What was issued to it ends at once.',
     label: 'Delete',
     path: `${path}/delete`,
     back: path,
-    typeThis: resource.typeToDelete?.(json),
+    typeThis: resource.typeToDelete?.(json) ?? (held > untypedMax ? 'delete' : undefined),
   };
 }
 

@@ -163,7 +163,8 @@ for (const database of databases) {
       assert.match(await show(`${path}/plan`), /Account deactivated<\/dt><dd>21<\/dd>/);
       assert.match(await (await visitor.submit(`${path}/status/approve`, {})).text(), /deactivated or deleted/);
       assert.equal([...target.users.values()].filter(({ active }) => active === false).length, 0);
-      assert.match(await visitor.act(`${path}/status/approve`, { sure: 'yes' }), /The accounts end/);
+      assert.match(await (await visitor.submit(`${path}/status/approve`, { sure: 'yes', typed: 'end 20' })).text(), /That is not end 21/);
+      assert.match(await visitor.act(`${path}/status/approve`, { sure: 'yes', typed: 'end 21' }), /The accounts end/);
       await run();
       assert.equal([...target.users.values()].filter(({ active }) => active === false).length, 21);
       assert.match(await show(`${path}/status`), />ended<\/a><\/dt><dd>21<\/dd>/);

@@ -79,6 +79,18 @@ for (const database of databases) {
       assert.equal((await visitor.page('/users?origin=nowhere')).status, 400);
     });
 
+    it('what hangs on more than twenty is deleted for a typed word', async () => {
+      const group = String((await tenant.make('POST', '/groups', { display_name: 'Many' }))['id']);
+      const { items } = await tenant.make<{ items: readonly { id: string }[] }>('GET', '/users?sort=name&contains=crew');
+      const add = (user: { id: string }): Promise<unknown> => tenant.make('POST', `/groups/${group}/members`, { user_id: user.id });
+      for (const user of items.slice(0, 20)) await add(user);
+      assert.doesNotMatch(await (await visitor.submit(`/groups/${group}/delete`, {})).text(), /id="typed"/);
+      await add(items[20]!);
+      assert.match(await (await visitor.submit(`/groups/${group}/delete`, {})).text(), /Type <code>delete<\/code> to confirm/);
+      assert.match(await (await visitor.submit(`/groups/${group}/delete`, { sure: 'yes', typed: 'no' })).text(), /That is not delete/);
+      assert.match(await visitor.act(`/groups/${group}/delete`, { sure: 'yes', typed: 'delete' }), /Many was deleted/);
+    });
+
     it('lists of a few things sort too', async () => {
       for (const name of ['Beta', 'Alpha']) await tenant.make('POST', '/groups', { display_name: name });
       const order = (page: string): boolean => page.indexOf('>Alpha<') < page.indexOf('>Beta<');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TenantId } from '../../src/domain/ids.ts';
-import { searchedWordsMax } from '../../src/storage/people/people-conditions.ts';
+import { searchedWordsMax } from '../../src/domain/people/people-list.ts';
 import { databases } from '../support/databases.ts';
 import { createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';

@@ -89,6 +89,7 @@ export const clients: ConsoleResource = {
       applies: (json) => text(json['token_endpoint_auth_method']).startsWith('client_secret'),
     },
   ],
+  holds: '/assignments',
   deletion: 'This cannot be undone. Its grants and tokens end at once, and nobody signs in to it any more.',
   shownOnce: ['client_secret'],
 };

@@ -4,7 +4,7 @@ import type { Typed } from '../../first-party/app-form.ts';
 import type { Notice } from '../../first-party/app-page.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { text } from '../cells.ts';
-import { askPage, isSure } from '../confirm-page.ts';
+import { askPage, isSure, untypedMax } from '../confirm-page.ts';
 import { badge, postButton, shownTime } from '../console-page.ts';
 import { consoleResource } from '../console-resources.ts';
 import { finish, frameOf, goTo, manage, refusalText, showMissing, showPage, type Visit } from '../console-visit.ts';
@@ -128,6 +128,13 @@ function counts(visit: Visit, own: string, { links }: Json): Html {
   )}</dl>`;
 }
 
+/** What must be typed before many accounts end. */
+async function wordFor(visit: Visit, own: string): Promise<string | undefined> {
+  const { body } = await manage(visit, 'GET', `${own}/status`);
+  const users = Number(body['waiting_for_approval'] ?? 0);
+  return users > untypedMax ? `end ${users}` : undefined;
+}
+
 /** Does what a button of the page says; what ends accounts is asked first. */
 export async function actOnConnector(visit: Visit, typed: Typed, params: Params): Promise<FastifyReply> {
   const own = ownOf(params);
@@ -136,8 +143,9 @@ export async function actOnConnector(visit: Visit, typed: Typed, params: Params)
   const act = Object.hasOwn(acts, name) ? acts[name] : undefined;
   if (act === undefined) return goTo(visit, back);
   const { label, call, confirm, done } = act;
-  if (confirm !== undefined && !isSure(typed))
-    return askPage(visit, { title: `${label}?`, text: confirm, label, path: `${back}/${name}`, back }, typed);
+  const typeThis = confirm === undefined ? undefined : await wordFor(visit, own);
+  if (confirm !== undefined && !isSure(typed, typeThis))
+    return askPage(visit, { title: `${label}?`, text: confirm, label, path: `${back}/${name}`, back, typeThis }, typed);
   const answer = await (typeof call === 'string' ? manage(visit, 'POST', `${own}${call}`) : manage(visit, 'PATCH', own, call));
   if (answer.status !== 200) return connectorStatusPage(visit, params, { kind: 'bad', text: refusalText(answer) });
   return finish(visit, back, done);

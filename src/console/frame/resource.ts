@@ -79,6 +79,8 @@ export interface ConsoleResource {
   readonly deletion?: string;
   /** What must be typed before a deletion. */
   readonly typeToDelete?: (json: Json) => string;
+  /** What ends with it, as a list of the API below it: of many a word must be typed. */
+  readonly holds?: string;
   readonly canDelete?: (json: Json) => boolean;
   /** Absent: everyone may be changed. */
   readonly canChange?: (json: Json) => boolean;

@@ -7,7 +7,7 @@ import type { Typed } from '../../first-party/app-form.ts';
 import { csrfField } from '../../first-party/app-page.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { TaskItem } from '../../storage/records/console-tasks.ts';
-import { askPage, isSure } from '../confirm-page.ts';
+import { askPage, isSure, untypedMax } from '../confirm-page.ts';
 import { frameOf, itemsOf, manage, refusalText, showPage, type Visit } from '../console-visit.ts';
 import { mayChange } from '../frame/allowed.ts';
 import { filtersOf } from '../frame/list-filters.ts';
@@ -113,8 +113,6 @@ async function withdraw(visit: Visit, user: string): Promise<ApiAnswer> {
 const path = '/users/bulk';
 const groupsShown = 200;
 const atOnce = 8;
-/** About so many people nothing must be typed. */
-const untypedMax = 20;
 /** For so many people sessions are counted one by one. */
 const countedSessionsMax = 100;
 const namesShown = 5;

@@ -16,6 +16,7 @@ const providersOf = (json: Json): readonly string[] => json['identity_providers'
 
 export const organizations: ConsoleResource = {
   ...pagesOfKind(kinds.organization),
+  holds: '/members',
   titleOf: (json) => text(json['display_name'] ?? json['name']),
   columns: [
     ['Name in requests', (json) => text(json['name'])],

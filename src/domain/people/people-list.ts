@@ -7,6 +7,9 @@ import type { UserOrigin } from './user.ts';
 export const peopleSorts = ['name', '-name', 'user_name', '-user_name', 'created_at', '-created_at', 'best'] as const;
 export type PeopleSort = (typeof peopleSorts)[number];
 
+/** A text of more words is looked for as it stands. */
+export const searchedWordsMax = 6;
+
 interface PeopleChoice {
   readonly label: string;
   /** The values there are; without them any text. */

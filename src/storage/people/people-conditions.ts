@@ -4,6 +4,7 @@
 // beside longer ones any part.
 import { sql } from 'kysely';
 import type { TenantId } from '../../domain/ids.ts';
+import { searchedWordsMax } from '../../domain/people/people-list.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { containsPattern, hasTrigramSearch, lookupFunction } from '../engine/trigram-search.ts';
@@ -36,8 +37,6 @@ export interface PeopleScope {
 
 /** More than this many are not counted. */
 export const countedPeopleMax = 10_000;
-/** A text of more words is looked for as it stands. */
-export const searchedWordsMax = 6;
 
 const trigramCharsMin = 3;
 const nameColumns = ['user_name_key', 'display_name_key', 'given_name_key', 'family_name_key'] as const;
@@ -46,7 +45,7 @@ export const allOf = (parts: readonly Condition[]): Condition =>
   parts.length === 0 ? sql<boolean>`1 = 1` : sql<boolean>`(${sql.join(parts, sql` AND `)})`;
 
 /** Everything but what was typed. */
-export function choiceConditions({ tenant }: PeopleScope, filter: PeopleFilter): readonly Condition[] {
+function choiceConditions({ tenant }: PeopleScope, filter: PeopleFilter): readonly Condition[] {
   const { state, origin, group, role, invited, signedInSinceMs, notSignedInSinceMs, createdFromMs, createdToMs } = filter;
   const since = (ms: number) => sql`SELECT l.id FROM last_sign_ins l WHERE l.tenant_id = ${tenant} AND l.kind = 'user' AND l.at >= ${ms}`;
   const parts: readonly (Condition | undefined)[] = [
