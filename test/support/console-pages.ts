@@ -251,6 +251,7 @@ export const plainPages: readonly string[] = [
   '/sign-ins?name=e&ip=127.0.0.1',
   '/explain',
   '/users?search=nobody-of-that-name',
+  '/users?origin=console&sort=-created_at&size=50',
 ];
 
 /** Pages of one thing. */
