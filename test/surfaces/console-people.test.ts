@@ -167,7 +167,11 @@ for (const database of databases) {
       const renamed = await visitor.submit(`/groups/${id}`, { display_name: 'Mine' });
       assert.match(await renamed.text(), /An identity provider manages this group/);
       assert.equal((await list(`/groups/${id}/members`)).length, 1);
-      assert.doesNotMatch(await show('/users'), new RegExp(`id="bulk-group-id".*<option value="${id}"`, 's'), 'not offered to add many people to');
+      assert.doesNotMatch(
+        await show('/users'),
+        new RegExp(`id="bulk-group-id".*<option value="${id}"`, 's'),
+        'not offered to add many people to',
+      );
     });
 
     for (const [path, name] of [
