@@ -60,7 +60,7 @@ for (const database of databases) {
       assert.match(await show(''), /manage its tenants/);
       const made = await visitor.act('/tenants', { slug: 'harbour', name: 'Harbour', domain: '' });
       assert.match(made, /id="secret-client_id">[^<]+<.*id="secret-client_secret">[A-Za-z0-9_-]{43}</);
-      const id = /<dt>id<\/dt><dd><code>([^<]+)/.exec(made)?.[1] ?? '';
+      const id = /<dt>Id<\/dt><dd><code>([^<]+)/.exec(made)?.[1] ?? '';
       assert.match(await show('/tenants?search=HARB'), /Harbour/);
       assert.match(await show('/tenants?search=xyz'), /Nothing found/);
       assert.equal((await visitor.submit(`/tenants/${id}`, { name: 'Harbour & Sons', domain: 'login.harbour.example' })).status, 303);
@@ -106,7 +106,7 @@ for (const database of databases) {
 
     it('acts are recorded with who did them', async () => {
       const made = await visitor.act('/tenants', { slug: 'recorded', name: 'Recorded' });
-      const id = /<dt>id<\/dt><dd><code>([^<]+)/.exec(made)?.[1] ?? '';
+      const id = /<dt>Id<\/dt><dd><code>([^<]+)/.exec(made)?.[1] ?? '';
       const events = await server.gatehouse.services.database.read(id as never, (queries) =>
         queries
           .selectFrom('audit_events')

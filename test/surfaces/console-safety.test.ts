@@ -61,21 +61,26 @@ for (const database of databases) {
         '/signing-keys',
         '/settings',
       ];
-      return (await Promise.all(paths.map(async (path) => JSON.stringify(await tenant.make('GET', path))))).join('\n');
+      // When a client was last used is written a moment after its token.
+      const text = (key: string, value: unknown): unknown => (key === 'last_used_at' ? undefined : value);
+      return (await Promise.all(paths.map(async (path) => JSON.stringify(await tenant.make('GET', path), text)))).join('\n');
     };
 
     it('every page: policy, no framing, one script of ours, no address elsewhere, under 60 kB', async () => {
       for (const path of [...plainPages, ...pagesOf(own)]) {
+        // What managers see is shown as it is to them, by the account page's frame, which has no script.
+        const isView = /^\/organizations\/[^/]+\/view/.test(path);
         const response = await visitor.page(path);
         const sent = await response.text();
         const text = withoutOwnScript(sent);
         assert.equal(response.status, path === '/roles/new' ? 403 : 200, path); // which `admin` does not make
         assert.ok(sent.length - text.length < scriptBytesMax, path);
-        assert.notEqual(sent, text, path);
+        assert.equal(sent === text, isView, path);
         const policy = response.headers.get('content-security-policy') ?? '';
         assert.match(policy, /default-src 'none'.*frame-ancestors 'none'/, path);
         assert.doesNotMatch(policy, /unsafe/, path);
-        assert.equal(/script-src ([^;]+);/.exec(policy)?.[1], `'nonce-${/<script nonce="([^"]+)"/.exec(sent)?.[1]}'`, path);
+        const scripts = isView ? undefined : `'nonce-${/<script nonce="([^"]+)"/.exec(sent)?.[1]}'`;
+        assert.equal(/script-src ([^;]+);/.exec(policy)?.[1], scripts, path);
         assert.equal(response.headers.get('x-frame-options'), 'DENY', path);
         assert.equal(response.headers.get('cache-control'), 'no-store', path);
         assert.ok(Buffer.byteLength(sent) < pageBytesMax, `${path}: ${Buffer.byteLength(sent)} bytes`);

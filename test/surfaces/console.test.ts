@@ -79,7 +79,7 @@ for (const database of databases) {
       assert.match(made, /The other provider Google was created/);
       assert.match(made, /\/login\/callback\/google/);
       assert.doesNotMatch(made, /GOCSPX-1/);
-      const id = /<dt>id<\/dt><dd><code>([^<]+)/.exec(made)?.[1] ?? '';
+      const id = /<dt>Id<\/dt><dd><code>([^<]+)/.exec(made)?.[1] ?? '';
       assert.match(made, /type="password"/);
       const sealed = () =>
         server.gatehouse.services.database.read(visitor.tenant.id as TenantId, (queries) =>
@@ -110,7 +110,7 @@ for (const database of databases) {
       assert.notEqual(token, '');
       assert.match(made, /shop\.example, keys\.example/);
       assert.doesNotMatch(made, /id="save"/, 'there is nothing to change');
-      const id = /<dt>id<\/dt><dd><code>([^<]+)/.exec(made)?.[1] ?? '';
+      const id = /<dt>Id<\/dt><dd><code>([^<]+)/.exec(made)?.[1] ?? '';
       const shown = await textOf(await visitor.page(`/initial-access-tokens/${id}`), 200);
       assert.ok(shown.includes(token), 'for ten minutes');
       await server.clock.advance(600_000);
@@ -134,7 +134,7 @@ for (const database of databases) {
         enabled: 'on',
       });
       assert.match(created, /id="secret-client_secret">[A-Za-z0-9_-]{43}</);
-      const id = /<dt>client_id<\/dt><dd><code>([^<]+)/.exec(created)?.[1] ?? '';
+      const id = /<dt>Client ID<\/dt><dd><code>([^<]+)/.exec(created)?.[1] ?? '';
       const changed = await visitor.submit(`/clients/${id}`, {
         name: 'Shop 2',
         redirect_uris: 'https://shop.example/cb\nhttps://shop.example/cb2',
@@ -227,7 +227,7 @@ for (const database of databases) {
       });
       const id = refused.headers.get('x-request-id') ?? '';
       const text = await textOf(await visitor.page(`/explain?request_id=${id}`), 200);
-      for (const part of ['client.invalid_client (7.11): 401 invalid_client', 'unknown_client', 'nobody'])
+      for (const part of ['401, section 7.11 of the contract', 'client.invalid_client', 'unknown_client', 'nobody'])
         assert.ok(text.includes(part), part);
       assert.match(await textOf(await visitor.page('/explain?request_id=unknown'), 400), /Nothing is recorded/);
     });

@@ -54,6 +54,7 @@ for (const database of databases) {
         encryption: { algorithm: 'aes256-gcm', key_transport: 'rsa-oaep-mgf1p' },
         name_id_formats: [persistent, email, transient],
         name_id_sources: {},
+        organization: null,
         idp_initiated_allowed: false,
         mappings: [],
         relay_states: [],
