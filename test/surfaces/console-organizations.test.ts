@@ -201,7 +201,9 @@ for (const database of databases)
       assert.ok(viewed.length >= seen.length && viewed.every(({ actor }) => String(actor).startsWith('user:')));
       const reader = await signIn(['organizations:read', 'organizations:write', 'users:read', 'invitations:read', 'sign-in:read']);
       assert.doesNotMatch(await show(`/organizations/${id}`, reader), /id="view-as"/);
-      assert.doesNotMatch(await show(at, reader, 403), /Grace Hopper/);
+      const refused = await show(at, reader, 403);
+      assert.doesNotMatch(refused, /Grace Hopper/);
+      assert.match(refused, /See people; See invitations/);
       await tenant.make('PATCH', `/organizations/${id}`, { enabled: false });
       assert.doesNotMatch(await show(at, owner, 409), /Grace Hopper/);
     });

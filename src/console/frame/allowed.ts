@@ -3,6 +3,7 @@
 import { pathOfKind } from '../../domain/kind.ts';
 import { allKinds } from '../../domain/kinds.ts';
 import { powerOfSetup } from '../../domain/organizations/organization-role.ts';
+import type { Capability } from '../../domain/people/capabilities.ts';
 
 /** Of whose capabilities a page below /console, or a tab of a person, is: `<thing>:read` shows it, `<thing>:write` changes what it shows. */
 const things: Readonly<Record<string, string>> = {
@@ -53,7 +54,14 @@ export const mayChange = (whose: Allowed, path: string): boolean => mayDoOf(whos
 export const mayGrant = ({ allowed }: Allowed): boolean => allowed.has('administrators:write');
 
 /** What whoever manages an organisation is shown of it, by what reads it. */
-export const shownToManagers = ['organizations:read', 'users:read', 'invitations:read', 'events:read', 'sign-in:read', 'scim:read'];
+export const shownToManagers = [
+  'organizations:read',
+  'users:read',
+  'invitations:read',
+  'events:read',
+  'sign-in:read',
+  'scim:read',
+] as const satisfies readonly Capability[];
 export const mayView = ({ allowed }: Allowed): boolean => shownToManagers.every((capability) => allowed.has(capability));
 
 /** What a page of an organisation takes beside what changes one. */

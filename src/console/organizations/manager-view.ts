@@ -2,6 +2,7 @@
 // look is recorded before it is shown, and nothing is written by it: these pages take no posts.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordAct } from '../../administration/administration.ts';
+import { capabilityWords } from '../../domain/people/capabilities.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { manage, showMissing, showPage, type Visit } from '../console-visit.ts';
 import { mayView, shownToManagers } from '../frame/allowed.ts';
@@ -36,7 +37,14 @@ export async function managerViewPage(
   if (organization.status !== 200) return showMissing(visit, organizations.singular, organization);
   const title = organizations.titleOf(organization.body);
   const back = consolePath(tenant, path);
-  if (!mayView(visit)) return notShown(visit, title, back, `It shows what these capabilities read: ${shownToManagers.join(', ')}.`, 403);
+  if (!mayView(visit))
+    return notShown(
+      visit,
+      title,
+      back,
+      `It takes somebody who may do all of this: ${shownToManagers.map((capability) => capabilityWords[capability]).join('; ')}.`,
+      403,
+    );
   if (organization.body['enabled'] !== true) return notShown(visit, title, back, 'While it is disabled, nobody manages it.', 409);
   const by = { actor: String(me.body['actor']), requestId: request.id };
   await services.database.write(tenant.id, (queries) =>
