@@ -103,6 +103,8 @@ if (hasChromium)
         bench.camera.show(await codeOn(second));
         await tap(page, texts.scan);
         await heading(page, texts.signIn);
+        // What waits is asked for meanwhile, and hides nothing of this screen.
+        await page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/device/approvals'));
         await bench.look(page, 'sign-in');
         await tap(page, texts.show);
         await page.getByLabel(texts.number).fill(await numberOn(second)); // another screen's code spares no number

@@ -37,7 +37,8 @@ async function follow(list: HTMLElement, signal: AbortSignal, { onRevoked, home,
   let first = true;
   const render = (next: Map<string, HTMLElement>): void => {
     if ([...next.keys()].join() !== [...cards.keys()].join()) list.replaceChildren(...(next.size === 0 ? [home()] : next.values()));
-    showRequestsAlone(next.size > 0);
+    // Another screen may have taken its place while it was asked for.
+    if (list.isConnected) showRequestsAlone(next.size > 0);
     cards = next;
   };
   // A list that was asked for before one of these was decided may have it still.
