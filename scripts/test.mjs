@@ -27,8 +27,8 @@ const measuringTests = [
 const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
 /** Files of a group share a process: loading the server and warming it up is up to half of what a file alone costs. */
 const groupFilesMax = isQuick ? 18 : 9;
-/** Beside the judges; twice the cores of CI, since tests wait for databases, disks and programs half of their time. */
-const processes = 4;
+/** Beside the judges; one more than the cores of CI: with it both are busy all the time, and four make no run shorter. */
+const processes = 3;
 const hangMs = 2_400_000; // no test and no group takes as long: one that hangs ends the run
 
 const filesOf = (patterns) => globSync(patterns, { cwd: root }).sort();

@@ -1,5 +1,5 @@
 // What registered things answer today, told as text: over the Management API, its description, events, documents and the console.
-// test/surfaces/kind-answers.test.ts compares it with test/golden/kinds/; scripts/golden/kinds.ts writes it anew.
+// test/support/kind-answers.ts compares it with test/golden/kinds/; scripts/golden/kinds.ts writes it anew.
 import { readFileSync } from 'node:fs';
 import { applyDocument } from '../../src/administration/declaration/apply.ts';
 import { exportDocument } from '../../src/administration/declaration/export.ts';
