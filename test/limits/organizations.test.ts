@@ -48,9 +48,26 @@ for (const database of databases)
       const answers = await Promise.all(users.slice(1).map((user) => tenant.call('PUT', at(user), {})));
       assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409]);
       assert.match(await messageOf(answers.find(({ status }) => status === 409)!), /at most 1000000 memberships/);
+      // The organisation's own directory brings nobody in either.
+      const { token } = await tenant.make('POST', `/organizations/${id}/scim-tokens`, { name: 'Directory', expires_in_days: 30 });
+      const provision = async (name: string): Promise<string> => {
+        const answered = await fetch(`${tenant.baseUrl}/v1/scim/organizations/${id}/Users`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${String(token)}`, 'content-type': 'application/scim+json' },
+          body: JSON.stringify({
+            schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+            userName: name,
+            emails: [{ value: name, primary: true }],
+          }),
+        });
+        const { detail = '' } = (await answered.json()) as { readonly detail?: string };
+        return `${answered.status} ${detail}`;
+      };
+      assert.match(await provision('over@x.example'), /^400 .*as many members as it may have/);
       assert.equal((await tenant.call('PUT', at(users[0]), { roles: [] })).status, 200);
       assert.equal((await tenant.call('DELETE', at(users[0]))).status, 204);
-      assert.equal((await tenant.call('PUT', at(users[0]), {})).status, 201);
+      assert.match(await provision('within@x.example'), /^201 /);
+      assert.match(await provision('over@x.example'), /^400 .*as many members as it may have/);
       // Who is deleted, and what goes with an organisation, is counted no more.
       assert.equal((await tenant.call('DELETE', `/organizations/${id}`)).status, 204);
       const left = await server.gatehouse.services.database.read(tenant.id as TenantId, (queries) =>

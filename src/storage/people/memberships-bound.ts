@@ -1,4 +1,4 @@
-// Whether one more may be in an organisation of a tenant, by the count that triggers keep.
+// Whether more may be in organisations of a tenant, by the count that triggers keep.
 import { membershipsMax } from '../../contract/organization-limits.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
@@ -9,9 +9,9 @@ import { loadDirectoryCount } from './directory-counts.ts';
 /** So near the bound whoever adds somebody goes one after another; before, the kept count is enough. */
 const nearMemberships = membershipsMax / 100;
 
-/** Whether the tenant has as many memberships as it may: the kept count, which costs the same for one as for a million. */
-export async function isTenantFull(queries: Queries, tenant: TenantId): Promise<boolean> {
-  if ((await loadDirectoryCount(queries, tenant, 'memberships')) < membershipsMax - nearMemberships) return false;
+/** Whether so many more would be too many memberships of the tenant: by the kept count, which costs the same for one as for a million. */
+export async function isTenantFull(queries: Queries, tenant: TenantId, added = 1): Promise<boolean> {
+  if ((await loadDirectoryCount(queries, tenant, 'memberships')) + added <= membershipsMax - nearMemberships) return false;
   await lockTenantSettings(queries, dialectOf(queries), tenant);
-  return (await loadDirectoryCount(queries, tenant, 'memberships')) >= membershipsMax;
+  return (await loadDirectoryCount(queries, tenant, 'memberships')) + added > membershipsMax;
 }

@@ -7,15 +7,17 @@ import type { OrganizationDirectory } from '../../../domain/organizations/direct
 import type { Queries } from '../../engine/database.ts';
 import { databaseNowMs } from '../../engine/instance.ts';
 import { idAmong } from '../../engine/rows/id-list.ts';
+import { isTenantFull } from '../memberships-bound.ts';
 import { holdKnownRoles, type Suspension } from '../organization-members.ts';
 
-/** Makes people who were just made members, those its SCIM made; false when the organisation has no room for them, or is gone. */
+/** Makes people who were just made members, those its SCIM made; undefined when the organisation or the tenant has no room for them, or it is gone. */
 export async function insertMadeMembers(
   queries: Queries,
   { tenant, organization }: OrganizationDirectory,
   users: readonly UserId[],
   wanted: readonly string[],
 ): Promise<readonly string[] | undefined> {
+  if (await isTenantFull(queries, tenant, users.length)) return undefined;
   const roles = await holdKnownRoles(queries, tenant, wanted);
   const counted = await queries
     .updateTable('organizations')
