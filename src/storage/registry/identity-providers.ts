@@ -1,6 +1,7 @@
 // Other providers people may sign in with, as those who sign in read them. Their rows are those of their kind. A tenant's own are few, and
 // remembered together; those of its customers may be as many as there are customers, and each is asked for by itself.
 import { type RawBuilder, sql } from 'kysely';
+import { providerAliasCharsMax } from '../../contract/limits.ts';
 import type { IdentityProviderId, TenantId } from '../../domain/ids.ts';
 import { type IdentityProvider, identityProviderKind } from '../../domain/sign-in/identity-provider.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
@@ -28,6 +29,7 @@ type Within = Pick<Tenant, 'id' | 'organizations'>;
 
 /** The provider of an alias, the tenant's own or a customer's. */
 export async function findProviderByAlias(cache: ConfigCache, tenant: Within, alias: string): Promise<IdentityProvider | undefined> {
+  if (alias.length > providerAliasCharsMax) return undefined; // what strangers ask for is remembered, found or not
   const own = (await listTenantProviders(cache, tenant.id)).find((one) => one.alias === alias);
   if (own !== undefined || !tenant.organizations.exist) return own;
   return cache.get(tenant.id, `customer-provider:${alias}`, (queries) => rows.findBy(queries, tenant.id, 'alias', alias));
