@@ -33,10 +33,12 @@ const labels: ReadonlyMap<string, string> = new Map(
   ].reverse(),
 );
 
-/** What a name of the API is called: a field by its label, anything else without its underscores. */
+/** What a name of the API is called: a field by its label, also where it stands deeper in a body, anything else without its underscores. */
 export function calledInWords(name: string): string {
+  const parts = name.split('.');
+  const label = parts.map((_, at) => labels.get(parts.slice(at).join('.'))).find((one) => one !== undefined);
   const plain = name.replaceAll(/[_.]/g, ' ');
-  return labels.get(name) ?? `${plain.slice(0, 1).toUpperCase()}${plain.slice(1)}`;
+  return label ?? `${plain.slice(0, 1).toUpperCase()}${plain.slice(1)}`;
 }
 
 /** A name of several parts as the API writes it; words of a sentence are none. */
