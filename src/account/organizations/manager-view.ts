@@ -1,9 +1,10 @@
 // What whoever manages an organisation sees on the account page, for somebody of the tenant who looks: the same pages, as nobody. They hold no
 // token of a form and lead back to where they are shown, which takes no posts; what could be pressed is disabled besides.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { negotiateLanguage } from '../../domain/language.ts';
 import { accountApp } from '../../first-party/account-client.ts';
 import { appPage, type Notice } from '../../first-party/app-page.ts';
+import type { ViewedByManagers } from '../../first-party/manager-view.ts';
 import type { SetupDeps } from '../../organization-setup/setup.ts';
 import { setupPage } from '../../organization-setup/setup-page.ts';
 import { type Html, html } from '../../platform/html.ts';
@@ -15,20 +16,8 @@ import { type Managing, pathOf } from './managed-page.ts';
 import { memberPage, membersPage } from './member-pages.ts';
 import { signInsPage } from './sign-ins-page.ts';
 
-interface Viewed {
+interface Viewed extends ViewedByManagers {
   readonly services: AccountVisit['services'] & SetupDeps;
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly organization: string;
-  /** Path of the page below the organisation, as on the account page. */
-  readonly below: string;
-  readonly query: URLSearchParams;
-  /** Where these pages are shown, as the browser asks for it. */
-  readonly base: string;
-  /** The same below the base URL of the tenant. */
-  readonly path: string;
-  /** What says whose view it is, and leads back. */
-  readonly banner: Html;
 }
 
 /** @throws login.not_found for what such a member would not find either */

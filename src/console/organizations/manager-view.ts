@@ -1,33 +1,22 @@
 // View as: what whoever manages an organisation sees on the account page, shown to an administrator who may read all of it, as nobody. Each
 // look is recorded before it is shown, and nothing is written by it: these pages take no posts.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { recordAct } from '../../administration/administration.ts';
 import { capabilityWords } from '../../domain/people/capabilities.ts';
-import { type Html, html } from '../../platform/html.ts';
+import type { ViewedByManagers } from '../../first-party/manager-view.ts';
+import { html } from '../../platform/html.ts';
 import { manage, showMissing, showPage, type Visit } from '../console-visit.ts';
 import { mayView, shownToManagers } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { organizations } from '../people/organization-resource.ts';
 import type { Params } from './organization-tab.ts';
 
-/** What the account page is told to show, and where. */
-export interface Viewed {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly organization: string;
-  readonly below: string;
-  readonly query: URLSearchParams;
-  readonly base: string;
-  readonly path: string;
-  readonly banner: Html;
-}
-
 /** One of these pages; `below` is its path below the organisation, as on the account page. */
 export async function managerViewPage(
   visit: Visit,
   params: Params,
   below: string,
-  show: (viewed: Viewed) => Promise<FastifyReply>,
+  show: (viewed: ViewedByManagers) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   const { request, reply, query, services } = visit;
   const { tenant } = request;

@@ -1,15 +1,16 @@
 // The pages below one organisation that are of it alone.
 import type { FastifyReply } from 'fastify';
+import type { ViewedByManagers } from '../../first-party/manager-view.ts';
 import type { Services } from '../../http/services.ts';
 import type { Route } from '../../http/surface.ts';
 import type { Form, Page } from '../frame/page-routes.ts';
-import { managerViewPage, type Viewed } from './manager-view.ts';
+import { managerViewPage } from './manager-view.ts';
 import { inviteToOrganization, organizationInvitationsPage, withdrawInvitation } from './organization-invitations.ts';
 import { makeSetupLink, revokeSetupLink, setupLinksPage } from './setup-links.ts';
 
 /** How the account page shows an organisation to whoever manages it: of a room beside this one, handed over where a server is composed. */
 export interface Viewing {
-  readonly showManagerView: (viewed: Viewed & { readonly services: Services }) => Promise<FastifyReply>;
+  readonly showManagerView: (viewed: ViewedByManagers & { readonly services: Services }) => Promise<FastifyReply>;
 }
 
 const viewed = ['', '/invitations', '/sign-ins', '/setup', '/members/:member'] as const;
