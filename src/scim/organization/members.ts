@@ -31,7 +31,8 @@ export async function joinMade(context: ScimContext, queries: Queries, users: re
   if (await isOfOthers(queries, directory, users)) throw new ValueTaken('emails');
   const ids = users.map(({ id }) => id);
   const roles = await insertMadeMembers(queries, directory, ids, await defaultRolesOf(queries, directory));
-  if (roles === undefined) throw invalidValue('The organisation, or the tenant in all of its organisations, has as many members as it may have.');
+  if (roles === undefined)
+    throw invalidValue('The organisation, or the tenant in all of its organisations, has as many members as it may have.');
   for (const { id, state } of users) if (state === 'suspended') await setMemberSuspension(queries, directory, id, 2);
   const { services, requestId, actor } = context;
   const target = `organization:${directory.organization}`;
