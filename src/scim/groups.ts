@@ -135,12 +135,12 @@ async function requireOverPeople(context: ScimContext, queries: Queries, ids: re
 async function requireOverMembers(context: ScimContext, queries: Queries, group: GroupId, mutation: Mutation): Promise<void> {
   if (mutation.kind !== 'addMembers' && mutation.kind !== 'replaceMembers' && mutation.kind !== 'removeMembers') return;
   if (context.directory.organization !== undefined) return;
-  const before: ReadonlySet<string> = new Set(await listHoldersInGroup(queries, context.tenant.id, group));
   const named: ReadonlySet<string> = new Set(mutation.ids);
+  // Whoever else is in the group stays: a group of any size is read only where it is replaced.
+  const held = await listHoldersInGroup(queries, context.tenant.id, group, mutation.kind === 'replaceMembers' ? undefined : mutation.ids);
+  const before: ReadonlySet<string> = new Set(held);
   const come = mutation.kind === 'removeMembers' ? [] : [...named].filter((id) => !before.has(id));
-  const go = [...before].filter((id) =>
-    mutation.kind === 'removeMembers' ? named.has(id) : mutation.kind === 'replaceMembers' && !named.has(id),
-  );
+  const go = mutation.kind === 'addMembers' ? [] : held.filter((id) => mutation.kind === 'removeMembers' || !named.has(id));
   await requireOver(context, queries, [...come, ...go]);
 }
 

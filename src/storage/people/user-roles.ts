@@ -150,8 +150,13 @@ export async function findCapabilities(queries: Queries, tenant: TenantId, id: U
   return capabilitiesOfRoles((await listHeldRoles(queries, tenant, [id])).get(id) ?? []);
 }
 
-/** The members of a group who hold roles. */
-export async function listHoldersInGroup(queries: Queries, tenant: TenantId, group: string): Promise<readonly UserId[]> {
+/** The members of a group who hold roles, or those among `people`. */
+export async function listHoldersInGroup(
+  queries: Queries,
+  tenant: TenantId,
+  group: string,
+  people?: readonly string[],
+): Promise<readonly UserId[]> {
   const rows = await queries
     .selectFrom('group_members as m')
     .innerJoin('user_roles as h', (join) => join.onRef('h.tenant_id', '=', 'm.tenant_id').onRef('h.user_id', '=', 'm.user_id'))
@@ -159,6 +164,7 @@ export async function listHoldersInGroup(queries: Queries, tenant: TenantId, gro
     .distinct()
     .where('m.tenant_id', '=', tenant)
     .where('m.group_id', '=', group as GroupId) // a look-up key, not yet known to be an id
+    .$if(people !== undefined, (some) => some.where(idAmong(queries, 'm.user_id', people!)))
     .execute();
   return rows.map((row) => row.user_id);
 }
