@@ -130,4 +130,21 @@ for (const database of databases)
       const question = await visitor.submit(`/users/${maker.id}/suspend`, {});
       assert.match(await question.text(), /secrets they know work on/);
     });
+
+    it('the card of whoever is suspended says how many secrets they know, and leads to them', async () => {
+      const maker = await administrator('leaving@people.example');
+      const { visitor } = await openConsole(server, managed, email);
+      const card = async (id = maker.id): Promise<string> => (await visitor.page(`/users/${id}`)).text();
+      const leading = `<a id="known-secrets" href="/t/${managed.slug}/console/users/${maker.id}/known-secrets">`;
+      const { id: other } = await createTestUser(managed, 'knows-none@people.example');
+      await managed.make('POST', `/users/${other}/suspend`);
+      assert.ok(!(await card(other)).includes('id="known-secrets"'), 'they know none');
+      await maker.as.make('POST', '/clients', confidential('One'));
+      await maker.as.make('POST', '/clients', confidential('Two'));
+      assert.ok(!(await card()).includes('id="known-secrets"'), 'they are active');
+      await managed.make('POST', `/users/${maker.id}/suspend`);
+      assert.ok((await card()).includes(`They cannot sign in. ${leading}2 secrets they know</a> work on until you end them.`));
+      for (const { id } of (await known(maker.id)).slice(1)) await managed.make('POST', `/clients/${id}/secret`);
+      assert.ok((await card()).includes(`They cannot sign in. ${leading}1 secret they know</a> works on until you end it.`));
+    });
   });

@@ -33,6 +33,7 @@ export async function personPage(visit: Visit, users: ConsoleResource, params: R
     ),
   );
   const roles = maySee(visit, '/administrators') ? await manage(visit, 'GET', `${path}/roles`) : undefined;
+  const secrets = person['state'] === 'suspended' ? await listOf(visit, path, '/known-secrets') : undefined;
   const tries = maySee(visit, '/sign-ins') ? await triesOfPerson(visit, id, triesShown) : undefined;
   const parts = [
     panel('Ways in', waysIn(person, { devices, passkeys, links })),
@@ -55,7 +56,7 @@ export async function personPage(visit: Visit, users: ConsoleResource, params: R
   return showPage(
     visit,
     users.titleOf(person),
-    html`${tabBar(visit, users, id, '')}${secretPanel(secretOf(visit, users.path))}<section class="panel" id="card" aria-label="State"><p>${stateOf(person, invitations, tries?.status === 200 ? itemsOf(tries) : [])}</p>
+    html`${tabBar(visit, users, id, '')}${secretPanel(secretOf(visit, users.path))}<section class="panel" id="card" aria-label="State"><p>${stateOf(person, invitations, tries?.status === 200 ? itemsOf(tries) : [])}${secretsLeft(visit, path, secrets ?? [])}</p>
 <div class="bar">${actionsFor(visit, users, person, sessions ?? [])}</div></section><div class="split">${parts}</div>
 ${tries?.status === 200 && html`<h2>Last sign-ins</h2>${tryTable(visit, itemsOf(tries), namesIn(tries.body))}`}`,
   );
@@ -79,6 +80,12 @@ function stateOf({ state, origin, last_sign_in_at: counted }: Json, invitations:
   if (last === undefined) return html`${badge('active', 'good')} May sign in. No sign-in is known yet.`;
   return html`${badge('active', 'good')} Last signed in ${shownTime(last)}.`;
 }
+
+/** What a person who may not sign in any more could still let others in by. */
+const secretsLeft = (visit: Visit, path: string, secrets: readonly Json[]): Html | undefined =>
+  secrets.length === 0
+    ? undefined
+    : html` <a id="known-secrets" href="${consolePath(visit.request.tenant, `${path}/known-secrets`)}">${secrets.length === 1 ? '1 secret they know' : `${secrets.length} secrets they know`}</a> ${secrets.length === 1 ? 'works' : 'work'} on until you end ${secrets.length === 1 ? 'it' : 'them'}.`;
 
 function actionsFor(visit: Visit, users: ConsoleResource, person: Json, sessions: readonly Json[]): readonly Html[] {
   const path = pathOf(users, text(person['id']));
