@@ -22,6 +22,7 @@ import {
   type Visit,
 } from '../console-visit.ts';
 import { mayChange } from '../frame/allowed.ts';
+import { settingsStyle } from '../settings/settings-pages.ts';
 import type { UploadForm } from '../uploaded-file.ts';
 import { previewFrames, sendPreview, stepChooser } from './preview-frames.ts';
 
@@ -42,9 +43,9 @@ export async function brandingPage(visit: Visit, typed?: Typed, refused?: Refuse
 ${stateBar(visit, path, answer.body)}
 ${stepChooser(tenant, path, step)}${previewFrames(tenant, `${path}/preview`, step)}
 ${uploadForm(visit)}
-${postForm(frameOf(visit), { path }, html`<h2>Draft</h2>${renderFields(formFields(images), (draft ?? published) as Json, typed, refused?.fault)}`, html`<button id="save-draft">Save draft</button>`)}`,
+${postForm(frameOf(visit), { path }, html`<h2>Draft</h2><div class="setting-grid">${renderFields(formFields(images), (draft ?? published) as Json, typed, refused?.fault)}</div>`, html`<button id="save-draft">Save draft</button>`)}`,
     refused?.notice,
-    { frames: true },
+    { frames: true, style: settingsStyle },
   );
 }
 

@@ -56,8 +56,8 @@ export async function settingsOverview(visit: Visit): Promise<FastifyReply> {
 }
 
 const title = 'Security & limits';
-/** What no other page needs. */
-const style = readStyleFile(new URL('./settings-style.css', import.meta.url));
+/** Of pages with fields side by side. */
+export const settingsStyle = readStyleFile(new URL('./settings-style.css', import.meta.url));
 
 /** What was sent of one section and came back. */
 interface Sent {
@@ -92,7 +92,7 @@ async function showSettings(visit: Visit, page: SettingsPage, sent?: Sent, notic
       isAny && html`<form id="${resetFormId}" method="post" action="${hrefOf(visit, page)}">${csrfField(frameOf(visit))}</form>`
     }`,
     notice ?? sent?.refused.notice,
-    { style },
+    { style: settingsStyle },
   );
 }
 
