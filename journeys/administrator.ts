@@ -1,62 +1,77 @@
-// The administrator of a first start: opens the printed link, enrols the simulator's phone by the command the page shows, and
-// signs in to the console by the number it shows. What a task needs beforehand is made by the command line.
-import { execFileSync } from 'node:child_process';
+// The administrator of a tenant: signed in to its console, with what happens beside the pages: calls of the Management API, the mailbox,
+// somebody else at a browser.
 import type { Browser } from 'playwright-core';
-import type { Started } from './newcomer.ts';
-import { openWalker, type SignedIn } from './walker.ts';
+import { hasScripts, openWalker, type SignedIn, type Walker, type Way } from './walker.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
 
 export interface Administrator {
+  /** Of the server. */
+  readonly origin: string;
+  /** Of the tenant; applications begin there. */
+  readonly baseUrl: string;
+  /** The overview. */
   readonly console: string;
   readonly signedIn: SignedIn;
-  /** Where the repository was cloned to. */
+  /** For files that a task gives to a page. */
   readonly folder: string;
-  /** A call of the Management API in the root tenant by `gatehouse api`; gives its answer. */
-  readonly call: (method: string, path: string, body?: object) => void;
-  /** The link of an invitation in the newest mail to that address. */
-  readonly mailedLink: (email: string) => string;
+  /** A call of the tenant's Management API; gives its answer. @throws when it is refused */
+  readonly call: (method: string, path: string, body?: object) => Promise<Json>;
+  /** The link of the newest invitation to that address. */
+  readonly mailedLink: (email: string) => Promise<string>;
+  /** The code in the newest mail to that address. */
+  readonly mailedCode: (email: string) => Promise<string>;
   /** Has a request refused, and gives the id that its answer carries. */
-  readonly refusedRequest: () => string;
+  readonly refusedRequest: () => Promise<string>;
+  /** Somebody who is not signed in, at a screen as this way has it, with scripts. Whoever opens it closes it. */
+  readonly openGuest: (way: Way) => Promise<Walker>;
+  /** Servers of others that a task began: they end when all tasks are done. */
+  readonly atEnd: (close: () => Promise<unknown>) => void;
+  readonly close: () => Promise<void>;
 }
 
-const email = 'grace@example.com';
+interface Tenant {
+  readonly baseUrl: string;
+  readonly call: Administrator['call'];
+  readonly signedIn: SignedIn;
+  readonly folder: string;
+}
 
-export async function signInAdministrator(browser: Browser, { folder, said }: Started): Promise<Administrator> {
-  const gatehouse = (...args: readonly string[]): string => execFileSync('./bin/gatehouse', args, { cwd: folder, encoding: 'utf8' });
-  const link = /^Administrator .* (http\S+)$/m.exec(said())![1]!;
-  const { page, type, press, enter, sees, close } = await openWalker(browser, 'mouse');
-  await page.goto(link);
-  await type(/email/i, email);
-  await press('Continue');
-  const [, enrolment] = /phone enrol --link '(\S+)'/.exec(await page.innerText('main'))!;
-  gatehouse('phone', 'enrol', '--link', enrolment!);
-  await sees('Phone added');
-  await press('Open the console');
-  await type(/email/i, email);
-  await enter();
-  await press(/phone/i);
-  await sees(/\bgatehouse phone approve|number/i);
-  const number = /^\s*(\d{2})\s*$/m.exec(await page.innerText('main'))![1]!;
-  gatehouse('phone', 'approve', '--number', number);
-  await page.waitForURL('**/console');
-  const signedIn = await page.context().storageState();
-  await close();
+const mailWaitMs = 15_000;
+const pauseMs = 100;
+
+export function administratorOf(browser: Browser, { baseUrl, call, signedIn, folder }: Tenant): Administrator {
+  const { origin } = new URL(baseUrl);
+  const closing: (() => Promise<unknown>)[] = [];
+  const mailed = async (email: string, part: RegExp): Promise<string> => {
+    const untilMs = performance.now() + mailWaitMs;
+    for (;;) {
+      const mails = await (await fetch(`${origin}/dev/mail`)).text();
+      const [, newest = ''] = mails.split(`<dd>${email}</dd>`, 2);
+      const [, found] = part.exec(newest.split('</article>', 1)[0]!) ?? [];
+      if (found !== undefined) return found;
+      if (performance.now() > untilMs) throw new Error(`expected a mail to ${email} with ${part}, found none`);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  };
   return {
-    console: new URL('/console', link).href,
+    origin,
+    baseUrl,
+    console: `${baseUrl}/console`,
     signedIn,
     folder,
-    call: (method, path, body) => void gatehouse('api', method, path, ...(body === undefined ? [] : ['--body', JSON.stringify(body)])),
-    mailedLink: (email) => {
-      const mails = execFileSync('curl', ['-sS', new URL('/dev/mail', link).href], { encoding: 'utf8' });
-      const [, mail = ''] = mails.split(`<dd>${email}</dd>`, 2);
-      const [, address] = /href="([^"]+\/welcome#[^"]+)"/.exec(mail) ?? [];
-      if (address === undefined) throw new Error(`expected a mail with an invitation to ${email}, found none`);
-      return address;
+    call,
+    mailedLink: (email) => mailed(email, /href="([^"]+\/welcome#[^"]+)"/),
+    mailedCode: (email) => mailed(email, /\b(\d{6})\b/),
+    refusedRequest: async () => {
+      const body = new URLSearchParams({ grant_type: 'client_credentials' });
+      const answer = await fetch(`${baseUrl}/v1/idp/oidc/token`, { method: 'POST', body });
+      return answer.headers.get('x-request-id')!;
     },
-    refusedRequest: () => {
-      const answer = execFileSync('curl', ['-sSi', '-d', 'grant_type=client_credentials', new URL('/v1/idp/oidc/token', link).href], {
-        encoding: 'utf8',
-      });
-      return /^x-request-id: (\S+)/im.exec(answer)![1]!;
+    openGuest: (way) => openWalker(browser, hasScripts(way) ? way : 'mouse', { origin }),
+    atEnd: (close) => void closing.push(close),
+    close: async () => {
+      for (const close of closing.splice(0)) await close();
     },
   };
 }

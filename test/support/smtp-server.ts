@@ -19,11 +19,14 @@ export interface SmtpServer {
   /** Messages given whole and not answered yet, and the most there ever were. */
   readonly held: () => number;
   readonly heldMax: () => number;
-  /** Answers the next `count` messages with 451. */
-  readonly refuseNext: (count: number) => void;
+  /** Answers the next `count` messages with 451, or as told. */
+  readonly refuseNext: (count: number, answer?: string) => void;
   readonly refused: () => number;
   readonly close: () => Promise<void>;
 }
+
+const taken = '250 taken';
+const later = '451 try again later';
 
 /** @param untilAnswer what is waited for before each message is answered */
 export async function startSmtpServer(untilAnswer?: () => Promise<void>): Promise<SmtpServer> {
@@ -31,22 +34,23 @@ export async function startSmtpServer(untilAnswer?: () => Promise<void>): Promis
   const signIns: string[] = [];
   const sockets = new Set<Socket>();
   let toRefuse = 0;
+  let refusal = later;
   let refused = 0;
   let held = 0;
   let heldMax = 0;
-  const accept = async (mail: ReceivedMail, socket: Socket): Promise<boolean> => {
+  const accept = async (mail: ReceivedMail, socket: Socket): Promise<string> => {
     if (toRefuse > 0) {
       toRefuse -= 1;
       refused += 1;
-      return false;
+      return refusal;
     }
     mails.push(mail);
-    if (untilAnswer === undefined) return true;
+    if (untilAnswer === undefined) return taken;
     held += 1;
     heldMax = Math.max(heldMax, held);
     await Promise.race([untilAnswer(), once(socket, 'close')]);
     held -= 1;
-    return true;
+    return taken;
   };
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -61,8 +65,9 @@ export async function startSmtpServer(untilAnswer?: () => Promise<void>): Promis
     signIns,
     held: () => held,
     heldMax: () => heldMax,
-    refuseNext: (count) => {
+    refuseNext: (count, answer = later) => {
       toRefuse = count;
+      refusal = answer;
     },
     refused: () => refused,
     close: async () => {
@@ -73,7 +78,7 @@ export async function startSmtpServer(untilAnswer?: () => Promise<void>): Promis
   };
 }
 
-function converse(socket: Socket, accept: (mail: ReceivedMail, socket: Socket) => Promise<boolean>, signIns: string[]): void {
+function converse(socket: Socket, accept: (mail: ReceivedMail, socket: Socket) => Promise<string>, signIns: string[]): void {
   let pending = '';
   let from = '';
   let to: string[] = [];
@@ -100,7 +105,7 @@ function converse(socket: Socket, accept: (mail: ReceivedMail, socket: Socket) =
     else answer('250 ok');
   };
   const message = (data: string): void => {
-    void accept({ from, to, data }, socket).then((isTaken) => answer(isTaken ? '250 taken' : '451 try again later'));
+    void accept({ from, to, data }, socket).then(answer);
     isData = false;
     to = [];
   };
