@@ -81,6 +81,21 @@ for (const database of databases)
       assert.match(await show(`/sign-ins?user=${made[0]!.id}`), /No sign-in was found/);
     });
 
+    it('shows ten at once, so that a page of tries with all that happened stays small, and leads to older ones', async () => {
+      const { id } = await createTestUser(managed, 'often@v.example', { display_name: 'Olive Often' });
+      for (let index = 0; index < 11; index += 1) {
+        const login = await beginLogin(server, tenant, client);
+        await login.post('identify', { identifier: 'often@v.example' });
+        await login.post('pin', { pin: '000000' });
+      }
+      const rowsOf = (page: string): number => page.split('<summary>All that happened').length - 1;
+      const first = await show(`/sign-ins?user=${id}`);
+      assert.equal(rowsOf(first), 10);
+      const [, older = ''] = /href="[^"]*\/console(\/sign-ins\?[^"]*cursor=[^"]*)"/.exec(first) ?? [];
+      assert.equal(rowsOf(await show(older.replaceAll('&#38;', '&'))), 1);
+      assert.equal(rowsOf(await show(`/users/${id}/sign-ins`)), 10);
+    });
+
     it('is not shown to whoever may not read events', async () => {
       const support = 'support@z.example';
       const { id } = await createTestUser(managed, support);

@@ -18,9 +18,9 @@ import { dayOf } from './reader-days.ts';
 type Json = Readonly<Record<string, unknown>>;
 type Names = Readonly<Record<string, string>>;
 
-const pageSize = 20;
-/** On the page of a person, and as many of applications to choose from. */
-const ofPersonMax = 20;
+/** Each shows all that happened: more would make a page that is long and heavy. */
+const pageSize = 10;
+/** Of applications to choose from. */
 const choicesMax = 100;
 const peopleMax = 8;
 const filterNames = ['name', 'user', 'application', 'ip', 'id', 'from', 'to', 'zone'] as const;
@@ -52,7 +52,7 @@ export async function signInsOfPerson(visit: Visit, params: Readonly<Record<stri
   const id = params['id'] ?? '';
   const person = await manage(visit, 'GET', pathOf(resource, id));
   if (person.status !== 200) return showMissing(visit, resource.singular, person);
-  const answer = await triesOfPerson(visit, id, ofPersonMax);
+  const answer = await triesOfPerson(visit, id, pageSize);
   return showPage(
     visit,
     resource.titleOf(person.body),
