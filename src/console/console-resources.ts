@@ -5,6 +5,7 @@ import { defaultsOf } from '../domain/field.ts';
 import { pathOfKind } from '../domain/kind.ts';
 import { allKinds, kinds } from '../domain/kinds.ts';
 import { groupFields } from '../domain/people/group.ts';
+import { defaultRelease } from '../domain/saml/saml-attribute-names.ts';
 import { tenantPlaceholder } from '../domain/sign-in/identity-provider.ts';
 import { rootTenantSlug, tenantFields } from '../domain/tenant/tenant.ts';
 import { formOf } from '../first-party/form-field.ts';
@@ -85,7 +86,7 @@ const serviceProviders: ConsoleResource = {
   facts: [['Our metadata for it', idpMetadataLink], lastSignIn, created],
   columns: [['Entity ID', (json) => code(json['entity_id'])], ['State', enabled], lastSignIn],
   holds: '/assignments',
-  initial: { ...defaultsOf(kinds.service_provider.fields), acs: [] },
+  initial: { ...defaultsOf(kinds.service_provider.fields), acs: [], attribute_map: defaultRelease },
 };
 
 const providers: ConsoleResource = {
@@ -127,7 +128,7 @@ const providers: ConsoleResource = {
     },
     { name: 'github', label: 'GitHub', initial: { alias: 'github', kind: 'github', name: 'GitHub', trust_email: true } },
     { name: 'oidc', label: 'Any OpenID provider', initial: { kind: 'oidc' } },
-    { name: 'saml', label: 'SAML metadata', initial: { kind: 'saml' } },
+    { name: 'saml', label: 'Any SAML provider', initial: { kind: 'saml' } },
   ],
 };
 

@@ -10,6 +10,7 @@ import { badge, postButton, shownTime } from './console-page.ts';
 import { consoleResource } from './console-resources.ts';
 import { finish, frameOf, itemsOf, manage, refusalText, showMissing, showPage, type Visit } from './console-visit.ts';
 import { consolePath } from './frame/navigation.ts';
+import { outboundWords } from './frame/outbound-words.ts';
 import { pathOf, tabBar } from './resource-pages.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -80,13 +81,7 @@ function ownKeys(visit: Visit, own: string, keys: readonly Json[]): Html {
 
 /** What a person can do about the failures an address has most often. */
 const failureTexts: Readonly<Record<string, string>> = {
-  refused_address: 'The address is not public. An operator may allow it (egress_allow).',
-  refused_scheme: 'Only https is read.',
-  unresolved: 'The name of the host is not known.',
-  timeout: 'The host did not answer in time.',
-  busy: 'Too many other calls of the tenant are under way.',
-  network: 'The host could not be reached.',
-  too_large: 'The document is too large.',
+  ...outboundWords,
   metadata_expired: 'The metadata has expired.',
   entity_not_in_metadata: 'The document does not describe this entity ID.',
   signature_missing: 'The document is not signed, and a signature is asked for.',

@@ -2,6 +2,7 @@
 // The sign-in of both is made of them; for the console they are the only way to data.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Tenant } from '../domain/tenant/tenant.ts';
+import { ownTrialHeaders } from '../http/own-trial.ts';
 import { requestIdHeader } from '../http/server.ts';
 
 export interface ApiAnswer {
@@ -23,6 +24,8 @@ export interface ApiCall {
   readonly xml?: Uint8Array;
   /** Its type is in its bytes. */
   readonly image?: Uint8Array;
+  /** True: it tries what somebody has just set up, and is no use of it. */
+  readonly isTrial?: true;
 }
 
 /** Calls an endpoint of the request's tenant as the same client address. */
@@ -36,6 +39,7 @@ export async function callApi(app: FastifyInstance, request: FastifyRequest, cal
     headers: {
       host,
       ...authorizationOf(call),
+      ...(call.isTrial === true ? ownTrialHeaders : {}),
       ...(body === undefined ? {} : { 'content-type': body.type }),
     },
     ...(body === undefined ? {} : { payload: body.payload }),

@@ -144,12 +144,21 @@ function quotes(text: string, line: string): boolean {
   return false;
 }
 
+/** A form of more fields than this shows its first part, and the others once they are opened. */
+const unfoldedMax = 14;
+
 /** The fields of a form, part by part. */
 export function renderFields(fields: readonly FormField[], json: Json, typed: Typed | undefined, fault?: FieldFault): readonly Html[] {
-  const shown = (part: readonly FormField[]): readonly Html[] => part.map((field) => renderField(field, json, typed, fault));
-  return [...Map.groupBy(fields, ({ tab }) => tab)].map(([tab, part]) =>
-    tab === undefined ? html`${shown(part)}` : html`<h2>${tab}</h2>${shown(part)}`,
-  );
+  const parts = [...Map.groupBy(fields, ({ tab }) => tab)];
+  const folds = parts.length > 1 && fields.length > unfoldedMax;
+  return parts.map(([tab, part]) => {
+    const shown = part.map((field) => renderField(field, json, typed, fault));
+    if (tab === undefined) return html`${shown}`;
+    if (!folds) return html`<h2>${tab}</h2>${shown}`;
+    // A browser cannot show what is missing in a part that is closed.
+    const isOpen = part.some((field) => field.required === true || field.path === fault?.field.path);
+    return html`<details class="part"${isOpen && html` open`}><summary>${tab}</summary>${shown}</details>`;
+  });
 }
 
 /** The value at a dotted path. */

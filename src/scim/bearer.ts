@@ -6,6 +6,7 @@ import { hashSecret } from '../crypto/secret-hash.ts';
 import type { Directory } from '../domain/organizations/directory.ts';
 import { scimTokenPrefix } from '../domain/people/scim-token.ts';
 import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
+import { isOwnTrial } from '../http/own-trial.ts';
 import type { Parts } from '../http/services.ts';
 import { findScimToken, noteScimTokenUsed } from '../storage/registry/scim-tokens.ts';
 import { type BearerDependencies, type BearerFailure, bearerTokenOf, verifyBearer } from '../tokens/bearer.ts';
@@ -49,7 +50,7 @@ export async function authorize(
   const presented = bearerTokenOf(request.headers.authorization);
   if (presented?.startsWith(scimTokenPrefix)) {
     const directory = organization === undefined ? { tenant: tenant.id } : { tenant: tenant.id, organization };
-    return contextOf(services, request, await callerOf(services, directory, presented), needed);
+    return contextOf(services, request, await callerOf(services, directory, presented, isOwnTrial(request)), needed);
   }
   const found = await verifyBearer(services, tenant, request.headers.authorization, tenant.managementApi);
   // Nobody but its own directory calls SCIM of an organisation: no access token is for it.
@@ -77,14 +78,14 @@ interface Caller {
 }
 
 /** Who calls with a token for SCIM alone. @throws scim.unauthorized */
-async function callerOf({ database }: BearerDependencies, directory: Directory, presented: string): Promise<Caller> {
+async function callerOf({ database }: BearerDependencies, directory: Directory, presented: string, isTrial: boolean): Promise<Caller> {
   const { tenant } = directory;
   const found = await database.read(tenant, (queries) => findScimToken(queries, directory, hashSecret(presented)));
   if (found === undefined || found.isOver) {
     const reason = found === undefined ? 'token_revoked' : 'expired';
     throw reject('scim.unauthorized', reason, { text: failureTexts[reason], challenge: `${realm}, error="invalid_token"` });
   }
-  if (!found.isFresh) await database.write(tenant, (queries) => noteScimTokenUsed(queries, tenant, found.id));
+  if (!found.isFresh && !isTrial) await database.write(tenant, (queries) => noteScimTokenUsed(queries, tenant, found.id));
   const actor = `scim_token:${found.id}`;
   return { directory, scopes: ['scim:read', 'scim:write'], actor, key: actor, userId: undefined };
 }

@@ -8,7 +8,16 @@ import { createConsoleTenant } from '../support/console.ts';
 import { type ConsoleIds, fillTenant, pagesOf } from '../support/console-pages.ts';
 import { pinOf } from '../support/mailbox.ts';
 import type { Managed } from '../support/management.ts';
-import { assertAccessible, assertFits, inViews, keepScreenshot, narrowView, openWatched, type WatchedPage } from '../support/page-check.ts';
+import {
+  assertAccessible,
+  assertFits,
+  inViews,
+  keepScreenshot,
+  narrowView,
+  openWatched,
+  pageBytesMax,
+  type WatchedPage,
+} from '../support/page-check.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 if (hasChromium)
@@ -41,7 +50,7 @@ if (hasChromium)
 
     const look = async (where: string): Promise<void> => {
       const { page } = watched;
-      assert.ok(Buffer.byteLength(await page.content()) <= 60_000, `${where}: ${Buffer.byteLength(await page.content())} bytes`);
+      assert.ok(Buffer.byteLength(await page.content()) <= pageBytesMax, `${where}: ${Buffer.byteLength(await page.content())} bytes`);
       await inViews(page, 'all', async (view, rules) => {
         await assertAccessible(page, `${where} ${view}`, rules);
         await keepScreenshot(page, `console ${where} ${view}`);

@@ -77,6 +77,16 @@ export async function assertFits(page: Page, where: string): Promise<void> {
   );
 }
 
+/** What a page may have at most (design 23, "It must show"): bytes, and height in a window 1280 px wide. */
+export const pageBytesMax = 60_000;
+const pageHeightMax = 2500;
+
+/** The page, in a window as wide as a desktop's, is no longer than may be. */
+export async function assertShort(page: Page, where: string): Promise<void> {
+  const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+  assert.ok(height <= pageHeightMax, `${where} is ${height} px high`);
+}
+
 /** The narrowest screen pages are made for. */
 export const narrowView = { width: 320, height: 700 } as const;
 export const phoneView = { width: 390, height: 844 } as const;

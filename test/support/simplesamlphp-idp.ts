@@ -1,5 +1,5 @@
 // Debian's SimpleSAMLphp as the provider people come from, in PHP's own web server on a free loopback port: one person, signed in without
-// a page, its answers signed and, told so, encrypted. It reads our metadata from a file, as XML.
+// a page, or several who type name and password; its answers signed and, told so, encrypted. It reads our metadata from a file, as XML.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,11 +16,19 @@ export interface SimpleSamlIdp {
   readonly close: () => Promise<void>;
 }
 
+interface Person {
+  readonly uid: string;
+  readonly mail: string;
+  readonly givenName: string;
+  readonly sn: string;
+}
+
 const persistent = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
 
 export async function startSimpleSamlIdp(
   keys: RsaKeys,
-  person: { readonly uid: string; readonly mail: string; readonly givenName: string; readonly sn: string },
+  /** Several have a password each. */
+  people: Person | readonly (Person & { readonly password: string })[],
 ): Promise<SimpleSamlIdp> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -34,12 +42,11 @@ export async function startSimpleSamlIdp(
     'config.php',
     phpConfig(folder, url, `'enable.saml20-idp' => true, 'module.enable' => ['exampleauth' => true], 'metadata.sources' => ${sources},`),
   );
-  const attributes = Object.entries(person).map(([name, value]) => `'${name}' => ['${value}']`);
-  write('authsources.php', `<?php $config = ['static' => ['exampleauth:StaticSource', ${attributes.join(', ')}]];`);
+  write('authsources.php', `<?php $config = ['people' => ${'uid' in people ? staticSource(people) : formSource(people)}];`);
   const host = (encrypts: boolean): void =>
     write(
       'metadata/saml20-idp-hosted.php',
-      `<?php $metadata['__DYNAMIC:1__'] = ['host' => '__DEFAULT__', 'privatekey' => 'idp.key', 'certificate' => 'idp.crt', 'auth' => 'static',
+      `<?php $metadata['__DYNAMIC:1__'] = ['host' => '__DEFAULT__', 'privatekey' => 'idp.key', 'certificate' => 'idp.crt', 'auth' => 'people',
         'NameIDFormat' => '${persistent}', 'authproc' => [3 => ['class' => 'saml:AttributeNameID', 'attribute' => 'uid', 'Format' => '${persistent}']],
         'assertion.encryption' => ${encrypts}];`,
     );
@@ -61,3 +68,11 @@ export async function startSimpleSamlIdp(
     },
   };
 }
+
+const attributesOf = ({ uid, mail, givenName, sn }: Person): string =>
+  Object.entries({ uid, mail, givenName, sn })
+    .map(([name, value]) => `'${name}' => ['${value}']`)
+    .join(', ');
+const staticSource = (person: Person): string => `['exampleauth:StaticSource', ${attributesOf(person)}]`;
+const formSource = (people: readonly (Person & { readonly password: string })[]): string =>
+  `['exampleauth:UserPass', ${people.map((one) => `'${one.uid}:${one.password}' => [${attributesOf(one)}]`).join(', ')}]`;

@@ -50,6 +50,41 @@ for (const database of databases)
       assert.ok(now.includes(new X509Certificate(shownIn(own, 'certificate')).raw.toString('base64')));
     });
 
+    it('made by hand, it is told what the form offers to tell it: the same as where the API is not told', async () => {
+      const form = await (await visitor.page('/service-providers/new')).text();
+      const rows = [...form.matchAll(/name="(attribute_map\.\d+\.(?:from|to))" id="[^"]+" value="([^"]+)"/g)].map(([, name, value]) => [
+        name!,
+        value!,
+      ]);
+      const response = await visitor.submit('/service-providers', {
+        ...{ name: 'By hand', entity_id: 'https://by-hand.example', 'acs.0.url': 'https://by-hand.example/acs', access_policy: 'everyone' },
+        ...{ acs: 'rows', attribute_map: 'pairs', name_id_formats: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent', enabled: 'on' },
+        ...{ signing: 'both', signing_key: 'tenant', ...Object.fromEntries(rows) },
+      });
+      assert.equal(response.status, 303, await response.text());
+      const { items } = await visitor.tenant.make<{ readonly items: readonly Record<string, unknown>[] }>(
+        'GET',
+        '/service-providers?search=by-hand',
+      );
+      const told = await visitor.tenant.make('POST', '/service-providers', {
+        ...{ entity_id: 'https://by-api.example', acs: [{ url: 'https://by-api.example/acs' }] },
+      });
+      assert.deepEqual(items[0]?.['attribute_map'], told['attribute_map']);
+      assert.ok(Object.keys(told['attribute_map'] as object).length > 0);
+    });
+
+    it('its long form shows what everybody needs, and the part in which something is wrong', async () => {
+      const partsOf = (page: string): readonly string[] =>
+        [...page.matchAll(/<details class="part"( open)?><summary>([^<]+)</g)].map(([, open, name]) => `${name}${open ?? ''}`);
+      assert.deepEqual(partsOf(await (await visitor.page('/service-providers/new')).text()), ['Keys', 'Sign-in', 'Attributes', 'Metadata']);
+      const refused = await visitor.submit('/service-providers', {
+        ...{ entity_id: 'https://parts.example', acs: 'rows', 'acs.0.url': 'https://parts.example/acs', attribute_map: 'pairs' },
+        ...{ name_id_formats: 'no format', signing: 'both', signing_key: 'tenant', access_policy: 'everyone' },
+      });
+      assert.equal(refused.status, 400);
+      assert.deepEqual(partsOf(await refused.text()), ['Keys', 'Sign-in open', 'Attributes', 'Metadata']);
+    });
+
     it('a page to send: by its link without signing in, for seven days, green once somebody has signed in', async () => {
       const { tenant } = visitor;
       const { id } = await tenant.make<{ readonly id: string }>('POST', '/service-providers', {

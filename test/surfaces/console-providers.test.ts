@@ -94,7 +94,8 @@ for (const database of databases) {
 
     it('the choice has five kinds, each asks for its own fields alone, its callback address first', async () => {
       const choice = await show('/identity-providers/new');
-      for (const name of ['Google', 'Microsoft', 'GitHub', 'Any OpenID provider', 'SAML metadata']) assert.ok(choice.includes(name), name);
+      for (const name of ['Google', 'Microsoft', 'GitHub', 'Any OpenID provider', 'Any SAML provider'])
+        assert.ok(choice.includes(name), name);
       const asked = async (preset: string): Promise<readonly string[]> =>
         [
           ...(await show(`/identity-providers/new?preset=${preset}`)).matchAll(
@@ -166,14 +167,18 @@ for (const database of databases) {
     it('what is refused there, or does not answer, is told at once with what to change', async () => {
       const wrong = await made({ issuer: 'https://127.0.0.1:1' });
       const page = await show(`/identity-providers/${wrong}/try`);
-      assert.match(page, /id="does-not-answer"[^>]*>It does not answer at <code>https:\/\/127\.0\.0\.1:1<\/code>: .*Issuer<\/a>/);
+      assert.match(
+        page,
+        /id="does-not-answer".*It does not answer at <code>https:\/\/127\.0\.0\.1:1<\/code>\. The host could not be reached\./,
+      );
       assert.doesNotMatch(page, /id="try"/);
+      assert.match(page, /name="issuer" id="field-issuer" value="https:\/\/127\.0\.0\.1:1"/);
       const id = await made();
       upstream.lie({ tokenStatus: 401 });
       const failed = await comeBack(upstream.signIn(await leave(id), ada));
       await visitor.page(below(failed));
       upstream.lie({});
-      assert.match(await show(`/identity-providers/${id}/try`), /id="failed"[^>]*>It came to nothing/);
+      assert.match(await show(`/identity-providers/${id}/try`), /id="failed"[^>]*>It came to nothing\. [^<]*client secret/);
       const bad = await visitor.submit('/identity-providers/new?preset=oidc', {
         alias: 'bad',
         name: 'Bad',
@@ -183,6 +188,23 @@ for (const database of databases) {
       assert.equal(bad.status, 400);
       assert.match(await bad.text(), /id="field-issuer-wrong"/);
       for (const made of [wrong, id]) await tenant.make('DELETE', `/identity-providers/${made}`);
+    });
+
+    it('an issuer nobody can reach is changed where that is said, and says what else has to change', async () => {
+      const id = await made({ issuer: 'https://10.1.2.3' });
+      const at = `/identity-providers/${id}/try`;
+      assert.match(await show(at), /The address is not public\. Whoever runs this server may allow it \(GATEHOUSE_EGRESS_ALLOW\)/);
+      const move = async (issuer: string, status = 303): Promise<string> => {
+        const response = await visitor.submit(`${at}/issuer`, { issuer, client_secret: 'secret-of-gatehouse-at-acme-0123456789' });
+        assert.equal(response.status, status, response.status === 400 ? noticeOf(await response.clone().text()) : '');
+        return status === 303 ? show(at) : response.text();
+      };
+      assert.match(await move('not an address', 400), /value="not an address"[^>]* aria-invalid="true"/);
+      assert.equal((await provider(id))['issuer'], 'https://10.1.2.3');
+      assert.match(await move(`${upstream.origin}/elsewhere`), /not with the discovery document of this issuer/);
+      assert.match(await move(upstream.issuer), /id="try"/);
+      assert.doesNotMatch(await show(at), /id="does-not-answer"/);
+      await tenant.make('DELETE', `/identity-providers/${id}`);
     });
 
     it('one that speaks SAML: its answer comes by form post, and our metadata is there before it is shown', async () => {
@@ -219,6 +241,8 @@ for (const database of databases) {
       assert.equal((await auditor.submit(`/identity-providers/${id}/try`, {})).status, 303);
       assert.equal((await auditor.page('/identity-providers/new')).status, 403);
       assert.equal((await auditor.submit(`/identity-providers/${id}/show`, {})).status, 400);
+      assert.equal((await auditor.submit(`/identity-providers/${id}/try/issuer`, { issuer: 'https://other.example' })).status, 400);
+      assert.equal((await provider(id))['issuer'], upstream.issuer);
       assert.equal((await provider(id))['enabled'], false);
       await tenant.make('DELETE', `/identity-providers/${id}`);
     });

@@ -137,7 +137,12 @@ for (const database of databases)
       const page = await visitor.act('/scim/tokens', { token_name: 'Okta', days: '90' });
       assert.match(page, /The token was made, and it works\./);
       const token = /id="scim-token">([^<]+)</.exec(page)?.[1] ?? '';
-      assert.equal((await scim(token, '/Users', {}, at)).status, 200);
+      const lastUse = async (): Promise<unknown> =>
+        (await at.make<{ readonly items: readonly Json[] }>('GET', '/scim-tokens')).items[0]?.['last_used_at'];
+      assert.match(page, /data-label="Last used">never</, 'trying it is no use of it');
+      assert.equal(await lastUse(), null);
+      assert.equal((await scim(token, '/Users', { headers: { 'gatehouse-own-trial': 'guessed' } }, at)).status, 200);
+      assert.ok(await lastUse(), 'nobody outside can say that a use is a trial');
       const { items } = await at.make<{ readonly items: readonly Json[] }>('GET', '/scim-tokens');
       const [{ id, expires_at: ends, created_at: made }] = items as readonly [Json & { readonly id: string }];
       assert.equal(Date.parse(String(ends)) - Date.parse(String(made)), 90 * dayMs);

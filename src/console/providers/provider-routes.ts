@@ -8,7 +8,7 @@ import { consoleResource } from '../console-resources.ts';
 import type { Visit } from '../console-visit.ts';
 import { newPage } from '../resource-pages.ts';
 import { createProvider, providerWizard } from './provider-wizard.ts';
-import { type Finished, type Looked, leaveToTry, returnFromTry, type Started, showToPeople, tryPage } from './try-pages.ts';
+import { changeIssuer, type Finished, type Looked, leaveToTry, returnFromTry, type Started, showToPeople, tryPage } from './try-pages.ts';
 
 type Params = Readonly<Record<string, string>>;
 type Answer = Promise<FastifyReply> | FastifyReply;
@@ -42,6 +42,9 @@ export function routeIdentityProviders(
         return startTrial(services, visit.request, id, trial);
       }),
     ),
+  });
+  route(`${at}/:id/try/issuer`, {
+    POST: form((visit, typed, params) => changeIssuer(visit, typed, params, (id) => lookAt(services, visit.request, id))),
   });
   route(`${at}/:id/try/return`, {
     GET: page((visit, params) => returnFromTry(visit, params, () => finishTrial(services, visit.request, visit.session.grantId))),

@@ -17,6 +17,12 @@ const resource = consoleResource('/identity-providers');
 const path = `${resource.path}/new`;
 const aliasesRead = 200;
 
+const form = formOf(kinds.identity_provider.fields);
+const fieldAt = (path: string, asked: Partial<FormField> = {}): FormField => {
+  const { tab: _tab, ...field } = form.find((one) => one.path === path)!;
+  return { ...field, ...asked };
+};
+
 interface Guide {
   readonly about: string;
   /** Where its side is set up, and what the callback address is called there. */
@@ -41,13 +47,18 @@ const guides: Readonly<Record<string, Guide>> = {
     asks: { client_id: { label: 'Client ID' }, client_secret: secretOf('Client secret') } },
   oidc: { about: 'Anything that speaks OpenID Connect: Okta, Auth0, Keycloak, Ping, another Gatehouse.',
     steps: ['Make an application of the kind “web” there, and put the address above where it asks for a redirect or callback URI.'],
-    asks: { issuer: { label: 'Issuer', hint: 'The address that its discovery document is below, without /.well-known/….' }, client_id: {}, client_secret: secretOf('Client secret') } },
+    asks: { issuer: { label: 'Issuer', hint: 'The address that its discovery document is below, without /.well-known/….' }, client_id: { label: 'Client ID' }, client_secret: secretOf('Client secret') } },
   saml: { about: 'A company’s own sign-in that speaks SAML 2.0: ADFS, Entra, Okta, Shibboleth.',
     steps: ['Make a SAML application there. The address above is its ACS or reply URL, and ends with /metadata where it asks for the entity ID or our metadata.', 'Download its metadata and paste it here.'],
     asks: { metadata: { label: 'Its metadata', hint: 'The whole XML.' } } },
 };
 
-const form = formOf(kinds.identity_provider.fields);
+/** What is asked for again where nobody answers: a secret is for one issuer, and given again for another. */
+export const fieldsOfIssuer: readonly FormField[] = [
+  fieldAt('issuer', guides['oidc']!.asks['issuer']),
+  fieldAt('client_secret', { hint: 'Again, because it is sent to the issuer.' }),
+];
+
 const common = ['trust_email', 'create_users'];
 
 type Preset = NonNullable<typeof resource.presets>[number];
@@ -58,7 +69,7 @@ const presetOf = (name: string | null): Preset | undefined => resource.presets?.
 function fieldsOf({ name }: Preset): readonly FormField[] {
   const asks = guides[name]?.asks ?? {};
   const paths = ['name', ...Object.keys(asks), ...common];
-  return paths.flatMap((at) => form.filter((field) => field.path === at).map(({ tab: _tab, ...field }) => ({ ...field, ...asks[at] })));
+  return paths.map((at) => fieldAt(at, asks[at]));
 }
 
 /** A choice of what it is; then what that needs. */

@@ -3,17 +3,33 @@
 import type { FastifyReply } from 'fastify';
 import type { Json } from '../../domain/field.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import type { Typed } from '../../first-party/app-form.ts';
 import { table } from '../../first-party/app-page.ts';
 import { openNote, sealNoteThatFits } from '../../first-party/app-session.ts';
 import { consoleApp } from '../../first-party/console-client.ts';
+import { readFields, renderFields } from '../../first-party/form-field.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { text } from '../cells.ts';
-import { badge, postButton } from '../console-page.ts';
+import { badge, postButton, postForm } from '../console-page.ts';
 import { consoleResource } from '../console-resources.ts';
-import { finish, frameOf, goTo, manage, refusalText, showMissing, showPage, type Visit } from '../console-visit.ts';
+import {
+  finish,
+  frameOf,
+  goTo,
+  manage,
+  type Refused,
+  refusalText,
+  refusedBy,
+  refusedField,
+  showMissing,
+  showPage,
+  type Visit,
+} from '../console-visit.ts';
 import { mayChange } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { pathOf, tabBar } from '../resource-pages.ts';
+import { fieldsOfIssuer } from './provider-wizard.ts';
+import { failureWords, silenceWords } from './trial-words.ts';
 
 /** What a provider said of whoever tried it, and what rules make of that. */
 interface Tried {
@@ -45,7 +61,18 @@ interface Kept {
   readonly failed?: string | undefined;
 }
 
-export async function tryPage(visit: Visit, params: Params, look: (id: string) => Promise<Looked>): Promise<FastifyReply> {
+/** A form that was refused. */
+interface Again {
+  readonly typed?: Typed;
+  readonly refused?: Refused;
+}
+
+export async function tryPage(
+  visit: Visit,
+  params: Params,
+  look: (id: string) => Promise<Looked>,
+  again: Again = {},
+): Promise<FastifyReply> {
   const id = params['id'] ?? '';
   const answer = await manage(visit, 'GET', pathOf(resource, id));
   if (answer.status !== 200) return showMissing(visit, resource.singular, answer);
@@ -60,37 +87,68 @@ export async function tryPage(visit: Visit, params: Params, look: (id: string) =
   return showPage(
     visit,
     resource.titleOf(body),
-    html`${tabBar(visit, resource, id, tab)}${stateOf(visit, body, kept?.tried !== undefined)}
-<section class="panel"><h2>1. Its side</h2><p>Give it this address:</p><pre id="callback">${text(body['callback_uri'])}</pre>${body['sp_metadata_uri'] !== null && html`<p>Or our metadata, which says the same:</p><pre id="metadata">${text(body['sp_metadata_uri'])}</pre>`}${answers(visit, body, looked)}</section>
-<section class="panel"><h2>2. Try it</h2><p>You sign in there, and see here what it says of you. Nobody is signed in, made or linked.</p>${button}${kept?.failed !== undefined && failure(kept.failed, body)}${kept?.tried !== undefined && result(kept.tried)}</section>`,
+    html`${tabBar(visit, resource, id, tab)}${stateOf(visit, body, looked.ok, kept?.tried !== undefined)}
+<section class="panel"><h2>1. Its side</h2><p>Give it this address:</p><pre id="callback">${text(body['callback_uri'])}</pre>${body['sp_metadata_uri'] !== null && html`<p>Or our metadata, which says the same:</p><pre id="metadata">${text(body['sp_metadata_uri'])}</pre>`}${answers(visit, body, looked, again)}</section>
+<section class="panel"><h2>2. Try it</h2><p>You sign in there, and see here what it says of you. Nobody is signed in, made or linked.</p>${button}${kept?.failed !== undefined && failure(kept.failed)}${kept?.tried !== undefined && result(kept.tried)}</section>`,
+    again.refused?.notice,
   );
 }
 
 /** Whether people see it, and the button that shows it to them. */
-function stateOf(visit: Visit, body: Json, isTried: boolean): Html {
+function stateOf(visit: Visit, body: Json, itAnswers: boolean, isTried: boolean): Html {
   if (body['enabled'] === true) return html`<p class="notice good" id="shown">${text(body['name'])} is on the sign-in page.</p>`;
+  const name = text(body['name']);
+  if (!itAnswers)
+    return html`<div class="notice partly" id="hidden-yet"><p>People do not see ${name} yet, which does not answer.</p></div>`;
   const show = postButton(frameOf(visit), {
     path: `${pathOf(resource, text(body['id']))}/show`,
     label: isTried ? 'Show it to people' : 'Show it without trying',
     id: 'show',
     ...(!isTried && { style: 'quiet' as const }),
   });
-  return html`<div class="notice partly" id="hidden-yet"><p>People do not see ${text(body['name'])} yet.${!isTried && ' Try it first.'}</p>${show}</div>`;
+  return html`<div class="notice partly" id="hidden-yet"><p>People do not see ${name} yet.${!isTried && ' Try it first.'}</p>${show}</div>`;
 }
 
-/** What can be seen of it without a person. */
-function answers(visit: Visit, body: Json, looked: Looked): Html | undefined {
+/** What can be seen of it without a person; where it does not answer, with the field to change. */
+function answers(visit: Visit, body: Json, looked: Looked, { typed, refused }: Again): Html | undefined {
   if (looked.ok) return body['kind'] === 'oidc' ? html`<p>${badge('answers', 'good')} <code>${text(body['issuer'])}</code></p>` : undefined;
-  const details = consolePath(visit.request.tenant, pathOf(resource, text(body['id'])));
-  const setting = body['kind'] === 'saml' ? 'SAML metadata' : 'Issuer';
-  return html`<p class="notice bad" id="does-not-answer" role="alert">It does not answer${body['issuer'] !== null && html` at <code>${text(body['issuer'])}</code>`}: ${looked.reason}. Change <a href="${details}">${setting}</a>, and look again.</p>`;
+  const own = pathOf(resource, text(body['id']));
+  const change =
+    body['kind'] === 'saml'
+      ? html`<p>Change <a href="${consolePath(visit.request.tenant, own)}">SAML metadata</a>, and look again.</p>`
+      : undefined;
+  const said = html`<div class="notice bad" id="does-not-answer" role="alert"><p title="${looked.reason}">It does not answer${body['issuer'] !== null && html` at <code>${text(body['issuer'])}</code>`}. ${silenceWords(looked.reason)}</p>${change}</div>`;
+  if (change !== undefined || !mayChange(visit, resource.path)) return said;
+  return html`${said}${postForm(frameOf(visit), { path: `${own}${tab}/issuer` }, html`${renderFields(fieldsOfIssuer, body, typed, refused?.fault)}`, html`<button id="look-again">Save, and look again</button>`)}`;
+}
+
+/** Another issuer, from the page that says that nobody answers at this one. */
+export async function changeIssuer(
+  visit: Visit,
+  typed: Typed,
+  params: Params,
+  look: (id: string) => Promise<Looked>,
+): Promise<FastifyReply> {
+  const fields = fieldsOfIssuer;
+  const path = pathOf(resource, params['id'] ?? '');
+  const read = readFields(fields, typed);
+  const answer = read.ok ? await manage(visit, 'PATCH', path, read.json) : undefined;
+  if (answer?.status === 200) return finish(visit, `${path}${tab}`, undefined);
+  const refused = read.ok ? refusedBy(answer!, fields, typed) : refusedField(read.fault);
+  return tryPage(visit, params, look, { typed, refused });
 }
 
 /** Why a try came to nothing, and what to look at. */
-function failure(reason: string, body: Json): Html {
-  const isSaml = body['kind'] === 'saml';
-  return html`<p class="notice bad" id="failed" role="alert">It came to nothing: <code>${reason}</code>. ${isSaml ? 'Look at the metadata, and at the address it sends people back to.' : 'Look at client id and secret, and at the address it sends people back to.'}</p>`;
+function failure(reason: string): Html {
+  return html`<p class="notice bad" id="failed" role="alert" title="${reason}">It came to nothing. ${failureWords(reason)}</p>`;
 }
+
+const strengths: Readonly<Record<string, string>> = {
+  fed: 'a sign-in elsewhere, below a code',
+  otp: 'a code by mail',
+  phone: 'an approval on the phone',
+  phr: 'a passkey',
+};
 
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 const rowsOf = (json: Json): readonly (readonly [Html, string])[] =>
@@ -101,7 +159,7 @@ function result({ subject, email, emailCounts, acr, claims, create, always }: Tr
     ['Known by', html`<code>${subject}</code>`],
     ['Email', email ?? 'none: nobody can be told by it'],
     ['Its word on the email', emailCounts ? 'counts' : 'does not count: a code is mailed there first'],
-    ['Strength', acr],
+    ['Counts as strong as', html`<span title="${acr}">${strengths[acr] ?? acr}</span>`],
   ];
   return html`<div id="result"><p class="notice good">It works: this is what it says of you.</p><dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
 <h3>Claims</h3>${table('Claims', ['Claim', 'Value'], rowsOf(claims))}
