@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { pageBytesMax } from '../../journeys/page-bounds.ts';
 import { noteSignIns } from '../../src/storage/registry/last-sign-ins.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { reachesLoopback } from '../support/ciba.ts';
@@ -19,7 +20,6 @@ import {
   keepScreenshot,
   narrowView,
   openWatched,
-  pageBytesMax,
   type WatchedPage,
 } from '../support/page-check.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';

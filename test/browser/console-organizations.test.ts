@@ -3,21 +3,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { pageBytesMax } from '../../journeys/page-bounds.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { createConsoleTenant } from '../support/console.ts';
 import { type ConsoleIds, fillTenant, pagesOf } from '../support/console-pages.ts';
 import { pinOf } from '../support/mailbox.ts';
 import type { Managed } from '../support/management.ts';
-import {
-  assertAccessible,
-  assertFits,
-  inViews,
-  keepScreenshot,
-  narrowView,
-  openWatched,
-  pageBytesMax,
-  type WatchedPage,
-} from '../support/page-check.ts';
+import { assertAccessible, assertFits, inViews, keepScreenshot, narrowView, openWatched, type WatchedPage } from '../support/page-check.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 if (hasChromium)

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { pageBytesMax } from '../../journeys/page-bounds.ts';
 import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { createConsoleTenant } from '../support/console.ts';
@@ -18,15 +19,14 @@ import {
   keepScreenshots,
   narrowView,
   openWatched,
-  pageBytesMax,
   phoneView,
 } from '../support/page-check.ts';
 import { manageRootTenant } from '../support/root-tenant.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { xssCorpus } from '../support/xss.ts';
 
-/** They show several previews, or all that one machine needs. */
-const longPages: ReadonlySet<string> = new Set(['/branding', '/clients/machine?platform=kubernetes']);
+/** It shows all that one machine needs. */
+const longPages: ReadonlySet<string> = new Set(['/clients/machine?platform=kubernetes']);
 
 /** A page by what it is of, the same in every run. */
 const nameOf = (path: string, ids: ConsoleIds): string =>

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { pageHeightMax } from '../../journeys/page-bounds.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -76,10 +77,6 @@ export async function assertFits(page: Page, where: string): Promise<void> {
     `${where} scrolls sideways`,
   );
 }
-
-/** What a page may have at most (design 23, "It must show"): bytes, and height in a window 1280 px wide. */
-export const pageBytesMax = 60_000;
-const pageHeightMax = 2500;
 
 /** The page, in a window as wide as a desktop's, is no longer than may be. */
 export async function assertShort(page: Page, where: string): Promise<void> {
