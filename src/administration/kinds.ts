@@ -23,6 +23,8 @@ type KindStore = Pick<Administration, 'cache' | 'clock' | 'database' | 'encrypti
 export interface Effects<T extends Fields = Fields, Id extends string = string> {
   /** Before the transaction that makes one. */
   prepare?(store: Pick<KindStore, 'database'>, tenant: TenantId): Promise<void>;
+  /** What is waited for before a thing that is there: whoever writes both takes them in this order. */
+  first?(queries: Queries, tenant: TenantId, id: string): Promise<void>;
   /** What is wrong with values beyond the rules of the kind; what is new must be good at that time. */
   reading?(values: ValuesOf<T>, before: Thing<T> | undefined, nowMs: number): KindFault | undefined;
   /** What is wrong with values beside what else is stored, for whoever writes no document. */
@@ -333,9 +335,11 @@ async function holdNamed<T extends Fields>(
   tenant: TenantId,
   id: string,
 ): Promise<Thing<T> | undefined> {
-  const { kind, rows } = registered;
+  const { kind, rows, effects } = registered;
   const known = kind.alias === undefined ? id : (await findNamed(registered, queries, tenant, id))?.id;
-  return known === undefined ? undefined : rows.hold(queries, tenant, known);
+  if (known === undefined) return undefined;
+  await effects.first?.(queries, tenant, known);
+  return rows.hold(queries, tenant, known);
 }
 
 /** Whoever has a hand in a thing holds what it hands out. @throws the caller's own refusal, before anything is written */

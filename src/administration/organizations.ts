@@ -5,7 +5,7 @@ import { organizationProvidersMax } from '../contract/organization-limits.ts';
 import type { Fields, Json } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fullFault, type Kind, type KindFault } from '../domain/kind.ts';
-import type { Organization } from '../domain/organizations/organization.ts';
+import { type Organization, onlyWayFault } from '../domain/organizations/organization.ts';
 import { powerOfManagers } from '../domain/organizations/organization-role.ts';
 import type { Capability } from '../domain/people/capabilities.ts';
 import type { Queries } from '../storage/engine/database.ts';
@@ -17,6 +17,7 @@ import { findUnknownRole } from '../storage/people/organization-members.ts';
 import { countTenantProviders, findUnknownAlias } from '../storage/registry/identity-providers.ts';
 import {
   countOwnedProviders,
+  findOnlyWayInto,
   findProviderOwner,
   listProviderOwners,
   setOrganizationProviders,
@@ -106,6 +107,17 @@ export const capabilitiesByProvider = async (
 
 const newIn = (values: readonly string[], before: readonly string[] = []): readonly string[] =>
   values.filter((one) => !before.includes(one));
+
+/** The only way into an organisation stays; whoever calls holds its row, so that two providers are not turned off at once. */
+export async function wayFault(
+  queries: Queries,
+  tenant: TenantId,
+  { alias }: { readonly alias: string },
+  field: 'alias' | 'enabled',
+): Promise<KindFault | undefined> {
+  const name = await findOnlyWayInto(queries, tenant, alias);
+  return name === undefined ? undefined : onlyWayFault(name, field);
+}
 
 /** A provider that no organisation names any more would be everybody's: it is off until an administrator says whose it is. */
 export async function turnOffDropped<T extends Fields>(

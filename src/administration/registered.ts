@@ -15,7 +15,7 @@ import { beginWebhook } from '../storage/registry/extending/webhooks.ts';
 import { rowsOf } from '../storage/registry/kind-rows.ts';
 import { forgetSignIns } from '../storage/registry/last-sign-ins.ts';
 import { planRefresh } from '../storage/registry/metadata-refreshes.ts';
-import { giveProvider } from '../storage/registry/organization-providers.ts';
+import { giveProvider, holdOwnerOfProvider } from '../storage/registry/organization-providers.ts';
 import { deleteOrganizationRole } from '../storage/registry/organization-roles.ts';
 import { deleteRole } from '../storage/registry/roles.ts';
 import { deleteScimTokensOf } from '../storage/registry/scim-tokens.ts';
@@ -32,6 +32,7 @@ import {
   namedFault,
   roomForProvider,
   turnOffDropped,
+  wayFault,
 } from './organizations.ts';
 
 type Kinds = typeof kinds;
@@ -46,6 +47,7 @@ type IdOf<Noun> = Noun extends keyof Ids ? Ids[Noun] : string;
 
 const resources = rowsOf(kinds.resource);
 const organizations = rowsOf(kinds.organization);
+const providers = rowsOf<Kinds['identity_provider']['fields'], IdentityProviderId>(kinds.identity_provider);
 
 const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'], IdOf<Noun>> } = {
   role: {
@@ -123,7 +125,12 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
     },
   },
   identity_provider: {
+    first: holdOwnerOfProvider,
     reading: metadataFault,
+    fault: async (queries, tenant, { enabled }, before) =>
+      before?.enabled === true && !enabled ? wayFault(queries, tenant, before, 'enabled') : undefined,
+    remove: async (queries, tenant, provider) =>
+      (provider.enabled ? await wayFault(queries, tenant, provider, 'alias') : undefined) ?? providers.remove(queries, tenant, provider.id),
     room: (queries, acting, values) => roomForProvider(queries, acting, values, kinds.identity_provider.atMost!),
     needs: capabilitiesByProvider,
     settle: renewProofs,

@@ -72,7 +72,10 @@ export async function saveProvider(setup: Setup, wanted: WantedProvider): Promis
       : { issuer: wanted.issuer, client_id: wanted.clientId, ...(wanted.clientSecret !== '' && { client_secret: wanted.clientSecret }) };
   const always = { name: organization.displayName ?? organization.name, enabled: false, acr_map: {} };
   const isSameKind = before?.kind === wanted.kind;
-  if (before !== undefined && !isSameKind) await removeThing(registered.identity_provider, services, actingOf(setup), before.id);
+  if (before !== undefined && !isSameKind) {
+    const removed = outcomeOf(await removeThing(registered.identity_provider, services, actingOf(setup), before.id));
+    if (!removed.ok) return { ...removed, field: 'enabled' };
+  }
   const saved =
     before !== undefined && isSameKind
       ? await changeThing(registered.identity_provider, services, actingOf(setup), before.id, { ...always, ...said })
@@ -108,7 +111,7 @@ export async function isTried(setup: Setup): Promise<boolean> {
 }
 
 /** Turns the provider on, which was tried, or off. */
-export async function switchProvider(setup: Setup, enabled: boolean): Promise<Outcome<object, 'unknown' | 'untried'>> {
+export async function switchProvider(setup: Setup, enabled: boolean): Promise<Outcome<object, 'unknown' | 'untried' | 'only'>> {
   await loadSetUp(setup);
   const provider = await findOwnProvider(setup);
   if (provider === undefined) return fail('unknown');
@@ -117,7 +120,7 @@ export async function switchProvider(setup: Setup, enabled: boolean): Promise<Ou
     // Whoever changed it meanwhile turned it off, and nobody tried that.
     return before.updatedAtMs === provider.updatedAtMs ? { enabled } : {};
   });
-  return changed.ok ? { ok: true } : fail('unknown');
+  return changed.ok ? { ok: true } : fail(changed.reason === 'faulty' ? 'only' : 'unknown');
 }
 
 /** How people sign in for the organisation; by its own providers alone where the one made here is on. */

@@ -80,6 +80,8 @@ function answer(setup: Setup, done: Awaited<ReturnType<typeof addDomain>>, typed
     metadata: words.metadata,
     domains: words.domain,
   };
+  // Nobody chooses it here: the change would close the only way in.
+  if (done.field === 'enabled') return setupPage(setup, { notice: { kind: 'bad', text: words.onlyWay }, status: 409, typed });
   const label = Object.hasOwn(fields, done.field) ? fields[done.field as keyof typeof fields] : undefined; // an own key
   return setupPage(setup, {
     notice: { kind: 'bad', text: label === undefined ? words.refused : words.badField(label) },
@@ -129,7 +131,8 @@ async function turn(setup: Setup, enabled: boolean): Promise<FastifyReply> {
   const turned = await switchProvider(setup, enabled);
   if (turned.ok) return back(setup);
   if (turned.reason === 'unknown') throw reject('login.not_found', 'no_provider');
-  return setupPage(setup, { notice: { kind: 'bad', text: wordsOf(setup).isUntried }, status: 409 });
+  const words = wordsOf(setup);
+  return setupPage(setup, { notice: { kind: 'bad', text: turned.reason === 'only' ? words.onlyWay : words.isUntried }, status: 409 });
 }
 
 async function takeRule(setup: Setup, typed: Typed): Promise<FastifyReply> {

@@ -110,6 +110,9 @@ for (const database of databases)
       await acts(browser, '/provider/on');
       await acts(browser, '/rule', { rule: 'own_providers' });
       assert.equal((await organizationOf(id))['sign_in'], 'own_providers');
+      // The only way in is neither turned off nor made another.
+      for (const [path, fields] of Object.entries({ '/provider/off': {}, '/provider': { kind: 'saml', metadata: '<x/>' } }))
+        assert.match(await textOf(await act(browser, path, fields), 409), /sign in by this alone/, path);
       const shown = await textOf(await act(browser, '/tokens', { name: 'Entra ID' }), 200);
       const token = /id="token">([^<]+)</.exec(shown)?.[1];
       const scim = await fetch(`${tenant.baseUrl}/v1/scim/organizations/${id}/Users`, { headers: { authorization: `Bearer ${token}` } });

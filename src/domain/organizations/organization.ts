@@ -121,6 +121,14 @@ export const boundFault = (name: string): KindFault => ({
   inDocument: { path: [], expected: 'every organisation that a service provider is bound to', found: `none named ${name}` },
 });
 
+/** Why the only provider that is on, of an organisation whose people sign in by no other way, is not turned off or deleted. */
+export const onlyWayFault = (name: string, field: 'alias' | 'enabled'): KindFault => ({
+  field,
+  text: `People sign in for the organisation ${name} by its own providers alone, and no other one of them is on: let them sign in any way first.`,
+  is: 'taken',
+  inDocument: { path: [], expected: `a provider of ${name} that is on, or sign_in any`, found: 'none' },
+});
+
 type Values = ValuesOf<typeof organizationFields>;
 
 /** How people sign in for it is of those who say how people sign in; what administrators may come by, of those who have all of it. */

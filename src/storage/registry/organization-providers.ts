@@ -1,6 +1,6 @@
 // Whose the providers of organisations are: a provider is one organisation's in a tenant, which is a constraint. There may be
 // as many as there are customers: a sign-in asks for those of the one it is for.
-import type { ExternalIdentityId, TenantId } from '../../domain/ids.ts';
+import type { ExternalIdentityId, IdentityProviderId, TenantId } from '../../domain/ids.ts';
 import type { IdentityProvider } from '../../domain/sign-in/identity-provider.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { ConfigCache } from '../engine/config/config-cache.ts';
@@ -74,6 +74,52 @@ export async function listProvidersFor(
   const enabled = (await listTenantProviders(cache, id)).filter((one) => one.enabled);
   if (!organizations.exist || organization === undefined) return enabled;
   return [...enabled, ...(await listOwnProviders(cache, id, organization))].sort((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+/** Whoever changes a provider of an organisation, or what the organisation says of its providers, goes one after another: its row is written first. */
+export async function holdOwnerOfProvider(queries: Queries, tenant: TenantId, providerId: string): Promise<void> {
+  await queries
+    .updateTable('organizations')
+    .set((eb) => ({ members: eb.ref('members') }))
+    .where('tenant_id', '=', tenant)
+    .where(
+      'id',
+      'in',
+      (eb) =>
+        eb
+          .selectFrom('organization_providers as m')
+          .innerJoin('identity_providers as p', (join) => join.onRef('p.tenant_id', '=', 'm.tenant_id').onRef('p.alias', '=', 'm.alias'))
+          .select('m.organization_id')
+          .where('m.tenant_id', '=', tenant)
+          .where('p.id', '=', providerId as IdentityProviderId), // a look-up key, not yet known to be an id
+    )
+    .execute();
+}
+
+/** The name of the organisation whose people sign in by its own providers alone, where no other one of them is on; its row is held. */
+export async function findOnlyWayInto(queries: Queries, tenant: TenantId, alias: string): Promise<string | undefined> {
+  const row = await queries
+    .selectFrom('organization_providers as m')
+    .innerJoin('organizations as o', (join) => join.onRef('o.tenant_id', '=', 'm.tenant_id').onRef('o.id', '=', 'm.organization_id'))
+    .select('o.name')
+    .where('m.tenant_id', '=', tenant)
+    .where('m.alias', '=', alias)
+    .where('o.sign_in', '=', 'own_providers')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('organization_providers as n')
+            .innerJoin('identity_providers as p', (join) => join.onRef('p.tenant_id', '=', 'n.tenant_id').onRef('p.alias', '=', 'n.alias'))
+            .select('n.alias')
+            .where('n.tenant_id', '=', tenant)
+            .whereRef('n.organization_id', '=', 'm.organization_id')
+            .where('n.alias', '<>', alias)
+            .where('p.enabled', '=', 1),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  return row?.name;
 }
 
 /** Makes a provider an organisation's own as it is made itself, so that it is never everybody's. */
