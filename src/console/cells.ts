@@ -46,5 +46,12 @@ export const lastSignIn = [
   'last_sign_in_at',
 ] as const;
 
+/** Of a client, to the hour: tokens of every grant, and sign-ins. */
+export const lastUsed = [
+  'Last used',
+  ({ last_used_at: at }: Json): Html | string => (at === undefined ? html`<span class="muted">none known</span>` : shownTime(at)),
+  'last_used_at',
+] as const;
+
 /** Who manages a group, in words; empty for what is none. */
 export const groupOrigin = ({ origin }: Json): string => (origin === 'identity_provider' ? 'identity provider' : text(origin));

@@ -15,8 +15,9 @@ export interface ConsoleFrame extends Pick<Frame, 'tenant' | 'person' | 'csrf' |
   /** True: an operator who entered the tenant. */
   readonly isOperator?: boolean | undefined;
   readonly choices?: TenantChoices | undefined;
-  /** Rules of this page alone. */
+  /** Rules and script of this page alone. */
   readonly style?: string | undefined;
+  readonly script?: string | undefined;
 }
 
 const words = { skip: 'Skip to content', navigation: 'Console', signOut: 'Sign out' } as const;
@@ -35,7 +36,7 @@ export const consolePage = (frame: ConsoleFrame, title: string, content: Html): 
       tools: html`${tenantSwitch(frame)}${tools(frame.tenant, frame.allowed && { allowed: frame.allowed })}`,
       crumbs: html`${frame.isOperator === true && operatorBanner(frame)}${crumbs(frame.tenant, frame.at)}`,
       style: `${consoleStyle}${isOfOperators(frame) ? operatorStyle : ''}${frame.style ?? ''}`,
-      script: consoleScript,
+      script: `${consoleScript}${frame.script ?? ''}`,
     },
     title,
     content,

@@ -73,7 +73,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services, trying: 
         const sent = await readUpload(visit);
         return onceOf(visit, sent.fields, (own) => take(own, sent));
       });
-    route('', { GET: page(overviewPage) });
+    route('', { GET: page((visit) => overviewPage(visit, services)) });
     route('/search', { GET: page((visit) => searchPage(visit)) });
     route('/callback', { GET: (request, reply) => callback(app, services, request, reply) });
     route('/sign-in', {
@@ -93,7 +93,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services, trying: 
     route('/service-providers/import', { GET: page((visit) => importPage(visit)), POST: upload(importMetadata) });
     route('/administrators', { GET: page(administratorsPage), POST: form(addAdministrator) });
     route('/administrators/new', { GET: page((visit) => newAdministratorPage(visit)) });
-    routeAppearance(route, { page, form, upload });
+    routeAppearance(route, { page, form, upload }, services);
     route('/domain', { GET: page((visit) => domainPage(visit)), POST: form(askForDomain) });
     route('/domain/check', { POST: form((visit) => checkDomain(visit)) });
     route('/domain/activate', { POST: form(activateDomain) });

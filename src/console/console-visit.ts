@@ -1,5 +1,6 @@
 // One request of a signed-in administrator: the session, calls in their name, and how a page or a redirect answers it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { parseJwt } from '../crypto/signing/jwt.ts';
 import { type ApiAnswer, type ApiCall, callApi } from '../first-party/app-api.ts';
 import type { Typed } from '../first-party/app-form.ts';
 import type { Notice } from '../first-party/app-page.ts';
@@ -75,6 +76,9 @@ async function giveBack({ services, request }: Visit, form: SentForm): Promise<v
 export const manage = (visit: Visit, method: ApiCall['method'], path: string, json?: unknown): Promise<ApiAnswer> =>
   callAs(visit, { method, path: `/v1/management${path}`, ...(json === undefined ? {} : { json }) });
 
+/** The id of whoever sits at the console. */
+export const visitorOf = ({ session }: Pick<Visit, 'session'>): string => String(parseJwt(session.accessToken)?.claims['sub'] ?? '');
+
 /** What the person may do now. @throws SessionEnded */
 export async function allowedTo(visit: Visit): Promise<ReadonlySet<string>> {
   const { body } = await manage(visit, 'GET', '/me');
@@ -94,15 +98,22 @@ export function frameOf(visit: Visit, notice?: Notice): ConsoleFrame {
   };
 }
 
+interface ShownWith {
+  readonly status?: number;
+  readonly frames?: boolean;
+  readonly style?: string;
+  readonly script?: string | undefined;
+}
+
 /** A page, with what the post before left to say; one that says what was wrong answers 400 unless told another status. */
 export function showPage(
   visit: Visit,
   title: string,
   content: Html,
   notice?: Notice,
-  { status, frames, style }: { readonly status?: number; readonly frames?: boolean; readonly style?: string } = {},
+  { status, frames, style, script }: ShownWith = {},
 ): FastifyReply {
-  const page = consolePage({ ...frameOf(visit, notice ?? takeFlash(visit)), frames, style }, title, content);
+  const page = consolePage({ ...frameOf(visit, notice ?? takeFlash(visit)), frames, style, script }, title, content);
   return visit.reply
     .code(status ?? (notice?.kind === 'bad' ? 400 : 200))
     .headers(page.headers)

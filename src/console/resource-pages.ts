@@ -24,6 +24,7 @@ import {
   type Visit,
 } from './console-visit.ts';
 import { mayChange, maySee } from './frame/allowed.ts';
+import { exportScript } from './frame/export-script.ts';
 import { type Secret, secretOf, secretPanel } from './frame/flash.ts';
 import { filtersOf, headsOf, isFiltered, searchBar } from './frame/list-filters.ts';
 import { consolePath } from './frame/navigation.ts';
@@ -66,6 +67,7 @@ export async function listPage(visit: Visit, resource: ConsoleResource): Promise
 ${rows.length === 0 ? nothingIn(visit, resource) : html`<p class="muted" id="total">${totalText(listing, resource)}</p>${table(resource.plural, heads, rows)}`}
 ${pagesOf(visit, resource.path, listing)}${resource.isNamed === true && rows.length > 0 && mayChange(visit, resource.path) && (await bulkBar(visit, listing))}`,
     answer.status === 200 ? undefined : { kind: 'bad', text: refusalText(answer) },
+    { script: rows.length > 0 ? exportScript : undefined },
   );
 }
 

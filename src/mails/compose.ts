@@ -12,14 +12,22 @@ import type { MailTemplate } from './template.ts';
 
 /** `template`: what the tenant published in place of the built-in mail. */
 export async function composeMessage(letter: Letter, tenant: Tenant, template: MailTemplate | undefined): Promise<Message> {
-  const { to, language, subject, text, body } = letter;
-  if (template === undefined) return { to, subject, text, html: framed(tenant, language, subject, body) };
+  const { to, language } = letter;
+  if (template === undefined) return builtInMessage(letter, tenant);
   const { fillTemplate, templateFault } = await import('./template.ts'); // the reader of Markdown loads with the first mail that is worded
   // What was published before a rule was drawn is not sent.
   if (templateFault(letter.kind, template) !== undefined) return composeMessage(letter, tenant, undefined);
   const filled = fillTemplate(letter.kind, template, letter.values);
   return { to, subject: filled.subject, text: filled.text, html: framed(tenant, language, filled.subject, filled.body) };
 }
+
+/** A mail that no tenant words itself. */
+export const builtInMessage = ({ to, language, subject, text, body }: Omit<Letter, 'kind' | 'values'>, tenant: Tenant): Message => ({
+  to,
+  subject,
+  text,
+  html: framed(tenant, language, subject, body),
+});
 
 const font = 'font-family:-apple-system,BlinkMacSystemFont,Segoe UI,Roboto,Helvetica,Arial,sans-serif';
 

@@ -10,6 +10,7 @@ import { pinMail, pinMailCatalogs } from './pin-mail.ts';
 import { recoveryCodeMail, recoveryCodeMailCatalogs } from './recovery-code-mail.ts';
 import { recoveryMail, recoveryMailCatalogs } from './recovery-mail.ts';
 import { reportedMail, reportedMailCatalogs } from './reported-mail.ts';
+import { trialMail, trialMailCatalogs } from './trial-mail.ts';
 import { webhookDisabledMail, webhookDisabledMailCatalogs } from './webhook-disabled-mail.ts';
 import { wrongCodesMail, wrongCodesMailCatalogs } from './wrong-codes-mail.ts';
 
@@ -35,6 +36,8 @@ export const mails = {
   reported: { catalogs: reportedMailCatalogs, make: reportedMail },
   /** A connector rests, or waits for approval. */
   connectorStopped: { catalogs: connectorStoppedMailCatalogs, make: connectorStoppedMail },
+  /** An administrator looks whether mails arrive. */
+  trial: { catalogs: trialMailCatalogs, make: trialMail },
   /** We disabled a webhook. */
   webhookDisabled: { catalogs: webhookDisabledMailCatalogs, make: webhookDisabledMail },
   /** The day's wrong codes of a mailbox are spent. */

@@ -121,6 +121,7 @@ export const leftTables: Readonly<Record<string, string>> = {
   sent_forms: 'forms of a console session of this deployment',
   console_tasks: 'what an administrator has in hand at the console of this deployment',
   console_task_items: 'as console_tasks',
+  first_steps: 'what was shown to work at this deployment',
   operator_entries: 'of the root tenant, which does not move',
   config_epochs: 'each deployment counts its own changes of configuration',
   directory_counts: 'triggers count the rows as they are inserted',

@@ -67,6 +67,7 @@ export const expiring: readonly Expiring[] = [
   { table: 'enrollment_tokens', column: 'expires_at', key: 'token_hash', keptMs: 7 * dayMs }, // a late scan still hears token_expired
   { table: 'sent_forms', column: 'expires_at', key: 'form_hash', keptMs: 0 },
   { table: 'console_tasks', column: 'expires_at', key: 'id', keptMs: 0 }, // with their items
+  { table: 'first_steps', column: 'expires_at', key: 'id', keptMs: 0, where: 'proven_at = 0' },
   { table: 'operator_entries', column: 'expires_at', key: 'id', keptMs: 0 },
   { table: 'setup_tokens', column: 'expires_at', key: 'token_hash', keptMs: dayMs },
   { table: 'invitations', column: 'expires_at', key: 'id', keptMs: 30 * dayMs }, // the console shows what became of them

@@ -45,6 +45,7 @@ import type { ConnectorLinkTable } from './records/connector-links.ts';
 import type { ConnectorMemberTable } from './records/connector-members.ts';
 import type { ConsoleTaskItemTable, ConsoleTaskTable } from './records/console-tasks.ts';
 import type { EventFeedTable } from './records/event-feed.ts';
+import type { FirstStepTable } from './records/first-steps.ts';
 import type { OperatorEntryTable } from './records/operator-entries.ts';
 import type { OutboxMessageTable } from './records/outbox-messages.ts';
 import type { PushMessageTable } from './records/push-messages.ts';
@@ -183,6 +184,7 @@ export interface Schema {
   sent_forms: SentFormTable;
   console_tasks: ConsoleTaskTable;
   console_task_items: ConsoleTaskItemTable;
+  first_steps: FirstStepTable;
   operator_entries: OperatorEntryTable;
   consents: ConsentTable;
   outbox_messages: OutboxMessageTable;

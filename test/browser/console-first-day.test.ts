@@ -6,7 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { createConsoleTenant } from '../support/console.ts';
 import { fillTenant } from '../support/console-pages.ts';
-import { pinOf } from '../support/mailbox.ts';
+import { arrivalCodeOf, pinOf } from '../support/mailbox.ts';
 import type { Managed } from '../support/management.ts';
 import { assertAccessible, inViews, keepScreenshot, narrowView, openWatched } from '../support/page-check.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -61,6 +61,17 @@ if (hasChromium)
     it('the overview with its first steps, and the page that invites', async () => {
       const { page, tenant, seen } = await open();
       await check(page, 'overview-first');
+      await page.click('#next-step');
+      await page.waitForURL('**/console/mail/arrival');
+      await check(page, 'mail-arrival');
+      await page.click('#send');
+      await page.waitForSelector('#code');
+      await check(page, 'mail-arrival-sent');
+      await page.fill('#code', await arrivalCodeOf(server, `admin@${tenant.slug}.example`));
+      await page.click('#it-arrived');
+      await page.waitForSelector('#arrived');
+      await check(page, 'mail-arrived');
+      await page.goto(`${tenant.baseUrl}/console`);
       await page.click('#next-step');
       await page.waitForURL('**/console/clients/new');
       await fillTenant(server, tenant, 'Engineers');

@@ -19,7 +19,7 @@ const notPurged = new Set([
 const endOfLife = new Set(['expires_at', 'purge_at']);
 
 /** Values that a CHECK wants; everything else takes any text or number. */
-const checked: Readonly<Record<string, string>> = {
+const checked: Readonly<Record<string, string | number>> = {
   'ciba_requests.delivery_mode': 'poll',
   'approvals.kind': 'ciba',
   'approvals.state': 'pending',
@@ -28,6 +28,7 @@ const checked: Readonly<Record<string, string>> = {
   'device_registrations.kind': 'signup',
   'device_registrations.state': 'verified',
   'saml_sessions.state': 'ready',
+  'first_steps.proven_at': 0,
   'audit_events.type': 'refusal',
   'device_authorizations.state': 'pending',
   'clients.type': 'public',

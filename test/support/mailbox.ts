@@ -33,5 +33,13 @@ export async function pinOf(server: TestServer, address: string): Promise<string
   return pin;
 }
 
+/** The code of the newest mail that asks whether mails arrive. */
+export async function arrivalCodeOf(server: TestServer, address: string): Promise<string> {
+  const [mail] = await mailsTo(server, address);
+  const code = /^([0-9A-Z]{5}-[0-9A-Z]{5})$/m.exec(mail?.text ?? '')?.[1];
+  assert.ok(code, `expected a code mailed to ${address}, found ${mail?.text ?? 'no mail'}`);
+  return code;
+}
+
 /** A PIN that is not this one. */
 export const otherPin = (pin: string): string => (pin[0] === '9' ? '0' : '9') + pin.slice(1);

@@ -1,4 +1,4 @@
-// The overview's first steps, which tick themselves by what is there, its sign-ins of late, and the page that invites people (design 13,
+// The overview's first steps, which are done when they were seen to work, its sign-ins of late, and the page that invites people (design 13,
 // section 2).
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -6,9 +6,11 @@ import { invitedAtOnceMax, linksAtOnceMax } from '../../src/contract/limits.ts';
 import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
-import type { AppVisitor } from '../support/first-party-app.ts';
-import { mailsTo } from '../support/mailbox.ts';
+import { type AppVisitor, openApp } from '../support/first-party-app.ts';
+import { openLogin, signInByPin, type TestLogin } from '../support/login.ts';
+import { arrivalCodeOf, mailsTo } from '../support/mailbox.ts';
 import type { Json, Managed } from '../support/management.ts';
+import { challenge } from '../support/oidc.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const noticeOf = (page: string): string => /id="notice">([^<]*)</.exec(page)?.[1] ?? '';
@@ -48,43 +50,104 @@ for (const database of databases) {
       await services.database.write(id, (queries) => insertAuditEvent(queries, id, server.clock.nowMs(), event));
     };
 
-    it('each step is ticked by what is there, and the next one is the first button', async () => {
-      const { tenant, visitor } = await open({ role: 'user', admin_roles: ['owner'] });
+    const redirect = 'https://shop.example/cb';
+    const make = async (tenant: Managed): Promise<string> =>
+      String(
+        (await tenant.make('POST', '/clients', { name: 'Shop', type: 'public', scopes: ['openid'], redirect_uris: [redirect] }))[
+          'client_id'
+        ],
+      );
+    const person = async (tenant: Managed, name: string, fields: Json = {}): Promise<Json & { readonly email: string }> => {
+      const email = `${name}@${tenant.slug}.example`;
+      return {
+        ...(await tenant.make('POST', '/users', { user_name: email, emails: [{ value: email, primary: true }], ...fields })),
+        email,
+      };
+    };
+    /** At the sign-in page of an application. */
+    const begin = async (tenant: Managed, client: string): Promise<TestLogin> => {
+      await server.clock.advance(61_000); // a mailbox may be written to again
+      const query = {
+        response_type: 'code',
+        client_id: client,
+        redirect_uri: redirect,
+        scope: 'openid',
+        state: 's',
+        code_challenge: challenge,
+      };
+      const at = `${tenant.baseUrl}/v1/idp/oidc/authorize?${new URLSearchParams({ ...query, code_challenge_method: 'S256' })}`;
+      return openLogin(await fetch(at, { redirect: 'manual' }));
+    };
+
+    it('a step is done when it was seen to work, not when something was made; the next one is the first button', async () => {
+      const { tenant, visitor, email } = await open({ role: 'user', admin_roles: ['owner'] });
       assert.match(await show(visitor, ''), /Sell to companies\?[\s\S]*\/console\/organizations"/);
-      // The tenant's own Management client and the console's sign-in count for nothing.
+      // The tenant's own Management client, the console's sign-in, and a server that would send mail count for nothing.
+      assert.deepEqual(await steps(visitor), { done: [], next: '/console/mail/arrival' });
+      await visitor.act('/mail/arrival', {});
+      const code = await arrivalCodeOf(server, email);
+      assert.equal((await steps(visitor)).next, '/console/mail/arrival', 'sent is not arrived');
+      assert.equal(noticeOf(await visitor.act('/mail/arrival/code', { code })), 'Mails arrive.');
       assert.deepEqual(await steps(visitor), { done: ['mail'], next: '/console/clients/new' });
       await tenant.make('POST', '/clients', { name: 'Robot', grant_types: ['client_credentials'] });
-      assert.deepEqual((await steps(visitor)).done, ['mail']);
-      const { client_id: id } = await tenant.make('POST', '/clients', { name: 'Shop', redirect_uris: ['https://shop.example/cb'] });
+      assert.equal((await steps(visitor)).next, '/console/clients/new');
+      const shop = await make(tenant);
+      assert.deepEqual(await steps(visitor), { done: ['mail'], next: `/console/clients/${shop}/start` }, 'made is not tried');
+      await begin(tenant, shop);
+      assert.deepEqual((await steps(visitor)).done, ['mail'], 'begun is not tried');
+      await signInByPin(server, await begin(tenant, shop), email);
       assert.deepEqual(await steps(visitor), { done: ['mail', 'application'], next: '/console/users/invite' });
-      assert.match(noticeOf(await visitor.act('/users/invite', { emails: 'grace@first.example', by: 'mail' })), /invited by mail/);
+      const grace = await person(tenant, 'grace');
+      assert.deepEqual(await steps(visitor), { done: ['mail', 'application'], next: '/console/users/invited' }, 'invited is not come');
+      await openApp(server, 'account', tenant, grace.email);
       assert.deepEqual(await steps(visitor), { done: ['mail', 'application', 'people'], next: '/console/branding' });
       await tenant.make('PUT', '/branding/draft', { accent: '#0a5d3c' });
       assert.equal((await steps(visitor)).next, '/console/branding');
       await tenant.make('POST', '/branding/publish');
-      assert.equal((await steps(visitor)).next, `/console/clients/${String(id)}/start`);
-      await signedIn(tenant, `client:${String(id)}`);
+      assert.equal((await steps(visitor)).next, `/console/clients/${shop}/start`, 'neither administrators nor our own pages count');
+      await signInByPin(server, await begin(tenant, shop), grace.email);
       assert.equal((await steps(visitor)).next, '/console/administrators/new');
-      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', '/users?search=grace');
-      await tenant.make('PUT', `/users/${String(items[0]!['id'])}/roles`, { roles: ['auditor'] });
-      const { done } = await steps(visitor);
-      assert.deepEqual(done, ['mail', 'application', 'branding', 'sign-in', 'second'], 'nobody is left who is no administrator');
-      await visitor.act('/users/invite', { emails: 'mary@first.example', by: 'mail' });
+      const second = await person(tenant, 'mary', { admin_roles: ['auditor'] });
+      assert.equal((await steps(visitor)).next, '/console/administrators', 'given a role is not come');
+      await openConsole(server, tenant, second.email);
       const page = await show(visitor, '');
       assert.match(page, /<details class="panel" id="first-steps"><summary>First steps: all 6 are done<\/summary>/);
       assert.doesNotMatch(page, /id="next-step"/);
+      // What was seen once stays seen: tries are kept for a month, and the person may go.
+      await tenant.make('DELETE', `/users/${String(grace['id'])}`);
+      await server.clock.advance(31 * 86_400_000);
+      const { visitor: later } = await openConsole(server, tenant, email);
+      assert.match(await show(later, ''), /First steps: all 6 are done/);
     });
 
-    it('a SAML application is an application too; whoever may change nothing sees no steps', async () => {
+    it('a sign-in that was refused with its reason is a try of the application; who comes no more does not count as second', async () => {
+      const { tenant, visitor, email } = await open({ role: 'user', admin_roles: ['owner'] });
+      const shop = await make(tenant);
+      const gone = await person(tenant, 'gone', { admin_roles: ['auditor'] });
+      await openConsole(server, tenant, gone.email);
+      assert.deepEqual((await steps(visitor)).done, ['second']);
+      await tenant.make('POST', `/users/${String(gone['id'])}/suspend`);
+      assert.deepEqual((await steps(visitor)).done, []);
+      const login = await begin(tenant, shop);
+      await login.post('identify', { identifier: email });
+      await login.post('method', { method: 'email_pin' });
+      await login.post('pin', { pin: '000000' });
+      assert.deepEqual((await steps(visitor)).done, ['application']);
+    });
+
+    it('a SAML application that nobody came to leads to what its other side needs; whoever may change nothing sees no steps', async () => {
       const { tenant, visitor } = await open();
       await tenant.make('POST', '/service-providers', {
         name: 'Wiki',
         entity_id: 'https://wiki.example',
         acs: [{ url: 'https://wiki.example/acs' }],
       });
-      assert.deepEqual((await steps(visitor)).done, ['mail', 'application']);
-      const email = `auditor@${tenant.slug}.example`;
-      await tenant.make('POST', '/users', { user_name: email, emails: [{ value: email, primary: true }], admin_roles: ['auditor'] });
+      assert.deepEqual((await steps(visitor)).done, []);
+      assert.match(
+        await show(visitor, ''),
+        /id="step-application">[\s\S]*?href="[^"]*\/console\/service-providers">Hand it to the other side/,
+      );
+      const { email } = await person(tenant, 'auditor', { admin_roles: ['auditor'] });
       const { visitor: auditor } = await openConsole(server, tenant, email);
       const page = await show(auditor, '');
       assert.doesNotMatch(page, /first-steps/);

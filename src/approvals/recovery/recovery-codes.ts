@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { recoveryCodesMade } from '../../contract/limits.ts';
 import type { KeyEncryption } from '../../crypto/key-encryption.ts';
+import { meantCode, newTypedCode } from '../../crypto/typed-code.ts';
 import type { UserId } from '../../domain/ids.ts';
 import type { Language } from '../../domain/language.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
@@ -12,7 +13,6 @@ import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Letter } from '../../mails/letter.ts';
 import type { RecoveryCodeNews } from '../../mails/recovery-code-mail.ts';
 import { mails } from '../../mails/registry.ts';
-import { takeRandom } from '../../platform/random.ts';
 import type { ConfigCache } from '../../storage/engine/config/config-cache.ts';
 import type { Database, Queries } from '../../storage/engine/database.ts';
 import { holdActiveUser } from '../../storage/people/user-writer.ts';
@@ -54,7 +54,7 @@ export async function makeRecoveryCodes(
 ): Promise<Outcome<{ readonly codes: readonly string[] }, 'not_allowed'>> {
   const { userId } = person;
   const pepper = await loadRecoveryPepper(deps, tenant);
-  const codes = Array.from({ length: recoveryCodesMade }, newCode);
+  const codes = Array.from({ length: recoveryCodesMade }, newTypedCode);
   return deps.database.write(tenant.id, async (queries) => {
     if (!(await holdActiveUser(queries, tenant.id, userId)) || !(await person.mayMake(queries))) return fail('not_allowed');
     const hmacs = codes.map((code) => hmacOf(pepper, userId, code));
@@ -149,17 +149,7 @@ async function tell(
   await mailUser(queries, deps, tenant, whom, mail);
 }
 
-/** Crockford's base 32: no letter that looks like a digit. */
-const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const codeChars = 10; // of five bits each
-
-function newCode(): string {
-  const chars = [...takeRandom(codeChars)].map((byte) => alphabet[byte % alphabet.length]!).join('');
-  return `${chars.slice(0, codeChars / 2)}-${chars.slice(codeChars / 2)}`;
-}
-
-/** As people type it: in either case, with or without the dash, an O for the zero, an I or L for the one. */
-function hmacOf(pepper: Buffer, userId: UserId, typed: string): string {
-  const code = typed.normalize('NFKC').toUpperCase().replace(/[\s-]/gu, '').replaceAll('O', '0').replace(/[IL]/g, '1');
-  return createHmac('sha256', pepper).update(`${userId}\0${code}`).digest('base64url');
-}
+const hmacOf = (pepper: Buffer, userId: UserId, typed: string): string =>
+  createHmac('sha256', pepper)
+    .update(`${userId}\0${meantCode(typed)}`)
+    .digest('base64url');

@@ -8,6 +8,7 @@ import type { UploadForm } from '../uploaded-file.ts';
 import { act, brandingPage, brandingPreview, saveBranding, uploadImage } from './branding-pages.ts';
 import { mailsPage, removeServer, saveServer, tryServer } from './mail-list-page.ts';
 import { mailPage, mailPath, mailPreview, resetMail, saveMail, sendTestMail } from './mail-pages.ts';
+import { sendTrial, type TrialParts, takeCode, trialPage, trialPath } from './mail-trial.ts';
 import { languagesPage, saveTexts, textsPage, textsPreview } from './texts-pages.ts';
 
 type Params = Readonly<Record<string, string>>;
@@ -18,7 +19,7 @@ export interface Ways {
   readonly upload: (take: (visit: Visit, upload: UploadForm) => Answer) => Handler;
 }
 
-export function routeAppearance(route: Route, { page, form, upload }: Ways): void {
+export function routeAppearance(route: Route, { page, form, upload }: Ways, services: TrialParts): void {
   route('/branding', { GET: page((visit) => brandingPage(visit)), POST: form((visit, typed) => saveBranding(visit, typed)) });
   route('/branding/preview', { GET: page((visit) => brandingPreview(visit)) });
   route('/branding/images', { POST: upload(uploadImage) });
@@ -31,12 +32,14 @@ export function routeAppearance(route: Route, { page, form, upload }: Ways): voi
       acted(visit, action, `/texts/${encodeURIComponent(language)}`, `/languages/${encodeURIComponent(language)}`),
     ),
   });
-  routeMail(route, { page, form });
+  routeMail(route, { page, form }, services);
 }
 
-function routeMail(route: Route, { page, form }: Pick<Ways, 'page' | 'form'>): void {
+function routeMail(route: Route, { page, form }: Pick<Ways, 'page' | 'form'>, services: TrialParts): void {
   const mail = '/mail/:kind/:language';
   route('/mail', { GET: page((visit) => mailsPage(visit)) });
+  route(trialPath, { GET: page((visit) => trialPage(visit, services)), POST: form((visit) => sendTrial(visit, services)) });
+  route(`${trialPath}/code`, { POST: form((visit, typed) => takeCode(visit, services, typed)) });
   route('/mail/server', { POST: form(saveServer) });
   route('/mail/server-test', { POST: form(tryServer) });
   route('/mail/server-remove', { POST: form((visit) => removeServer(visit)) });

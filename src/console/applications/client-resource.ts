@@ -15,7 +15,7 @@ import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Typed } from '../../first-party/app-form.ts';
 import { type FormField, formOf, type OptionGroup } from '../../first-party/form-field.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { code, created, enabled, lastSignIn, text, worded } from '../cells.ts';
+import { code, created, enabled, lastSignIn, lastUsed, text, worded } from '../cells.ts';
 import { shownTime } from '../console-page.ts';
 import { itemsOf, manage, type Visit } from '../console-visit.ts';
 import { maySee } from '../frame/allowed.ts';
@@ -44,7 +44,7 @@ export const clients: ConsoleResource = {
     ['Type', (json) => text(json['type']), 'type'],
     ['Authentication', (json) => worded(json['token_endpoint_auth_method'], authMethodChoices)],
     ['State', enabled],
-    lastSignIn,
+    lastUsed,
   ],
   firstTab: 'Settings',
   formTabs: [
@@ -66,6 +66,7 @@ export const clients: ConsoleResource = {
   ],
   facts: [
     ['Where it comes from', comesFrom],
+    lastUsed,
     lastSignIn,
     created,
     ['Made by', (json) => code(json['created_by'])],

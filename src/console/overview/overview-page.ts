@@ -3,11 +3,13 @@
 import type { FastifyReply } from 'fastify';
 import { catalogue } from '../../contract/catalogue.ts';
 import { type Html, html } from '../../platform/html.ts';
+import type { TrialParts } from '../appearance/mail-trial.ts';
 import { itemsOf, manage, refusalText, showPage, type Visit } from '../console-visit.ts';
 import { mayGrant, maySee } from '../frame/allowed.ts';
 import { consolePath, isOperatorTenant } from '../frame/navigation.ts';
 import { columnChart, rankChart } from './charts.ts';
-import { latestSignIns, signInsPanel, stepsPanel } from './first-steps.ts';
+import { stepsPanel } from './first-steps.ts';
+import { latestSignIns, signInsPanel } from './latest-sign-ins.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -41,7 +43,7 @@ const choices = [
   ['30', '30 days'],
 ] as const;
 
-export async function overviewPage(visit: Visit): Promise<FastifyReply> {
+export async function overviewPage(visit: Visit, services: TrialParts): Promise<FastifyReply> {
   if (!maySee(visit, '/activity')) return showPage(visit, 'Overview', html`${shortcuts(visit)}${withoutActivity}${addresses(visit)}`);
   const wanted = visit.query.get('days');
   const days = choices.find(([choice]) => choice === wanted)?.[0] ?? '7';
@@ -52,7 +54,7 @@ export async function overviewPage(visit: Visit): Promise<FastifyReply> {
   return showPage(
     visit,
     'Overview',
-    html`${!visit.request.tenant.canMail && mailNotice(visit)}${blocks.length > 0 && blockNotice(visit, blocks)}${await stepsPanel(visit, { directory: statistics.directory, signIns })}${shortcuts(visit)}<div class="tiles">${tiles.map(([path, name, label]) => tile(visit, path, label, statistics.directory[name] ?? 0, name !== 'users'))}</div>
+    html`${!visit.request.tenant.canMail && mailNotice(visit)}${blocks.length > 0 && blockNotice(visit, blocks)}${await stepsPanel(visit, services, statistics.directory)}${shortcuts(visit)}<div class="tiles">${tiles.map(([path, name, label]) => tile(visit, path, label, statistics.directory[name] ?? 0, name !== 'users'))}</div>
 <section class="panel"><div class="bar spread"><h2>Sign-ins and refusals</h2>${periodChoice(visit, days)}</div>${activityChart(statistics)}</section>
 ${signInsPanel(visit, signIns)}
 <div class="split"><section class="panel"><h2>Refusals by contract row</h2>${refusalRanks(visit, statistics)}</section><section class="panel"><h2>Time to answer</h2>${latencyRanks(statistics)}</section></div>

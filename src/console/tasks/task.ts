@@ -1,7 +1,6 @@
 // A task of the console: something done to many people in the name of whoever sits there, a few at a time. Each post works for a moment and
 // shows how far it is; what is left waits until somebody goes on. Every item is done by calls on the Management API, so that it is judged as
 // if it were alone, by what its maker may do now.
-import { parseJwt } from '../../crypto/signing/jwt.ts';
 import { randomId } from '../../platform/random.ts';
 import {
   type ConsoleTask,
@@ -14,7 +13,7 @@ import {
   type TaskItemState,
   takeTaskItems,
 } from '../../storage/records/console-tasks.ts';
-import { takeForm, type Visit } from '../console-visit.ts';
+import { takeForm, type Visit, visitorOf } from '../console-visit.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -35,13 +34,11 @@ export type Work = (visit: Visit, task: Task, items: readonly TaskItem[]) => Pro
 /** A post works for so long, and then shows how far it is. */
 const workMs = 2_500;
 
-const ownerOf = ({ session }: Visit): string => String(parseJwt(session.accessToken)?.claims['sub'] ?? '');
-
 export async function startTask(visit: Visit, action: string, options: Json, items: readonly Omit<TaskItem, 'position'>[]): Promise<Task> {
   await takeForm(visit);
   const id = randomId();
   const { services, request } = visit;
-  const made = { id, action, options: JSON.stringify(options), madeBy: ownerOf(visit) };
+  const made = { id, action, options: JSON.stringify(options), madeBy: visitorOf(visit) };
   const positioned = items.map((item, position) => ({ ...item, position: position + 1 }));
   await services.database.write(request.tenant.id, (queries) => insertTask(queries, request.tenant.id, made, positioned));
   return { id, action, options };
@@ -50,7 +47,7 @@ export async function startTask(visit: Visit, action: string, options: Json, ite
 /** The task of that id, where it is of whoever asks. */
 export async function loadTask({ services, request, ...visit }: Visit, id: string): Promise<Task | undefined> {
   const found: ConsoleTask | undefined = await services.database.read(request.tenant.id, (queries) =>
-    findTask(queries, request.tenant.id, id, ownerOf({ services, request, ...visit })),
+    findTask(queries, request.tenant.id, id, visitorOf(visit)),
   );
   return found && { ...found, options: JSON.parse(found.options) as Json }; // written above
 }

@@ -1,25 +1,22 @@
 // Mails that somebody sends to see them. They carry a wording of one's own under the tenant's name, so whoever may not mail anybody
 // otherwise sends them to people who hold a role there, and everybody only so many an hour (design 17).
+import { takeTestMail } from '../../approvals/mailed/test-mails.ts';
 import { reject } from '../../contract/contract-error.ts';
 import { testMailsPerHourMax } from '../../contract/limits.ts';
 import type { Capability } from '../../domain/people/capabilities.ts';
 import { findUserByIdentifier } from '../../storage/people/users.ts';
-import { takeSend } from '../../storage/sign-in/pins.ts';
 import { type Call, invalidField } from '../endpoint.ts';
 
 /** Whoever has one of these mails whom they like: the address of a person is theirs to write, and so is the invitation to it. */
 const mailsAnybody: readonly Capability[] = ['users:write', 'invitations:write'];
-/** Counted beside mailboxes, none of which has such a name. */
-const counter = 'tests of mails';
 
 /** @throws management.invalid_request (`to`), management.rate_limited */
 export async function admitTestMail({ services, tenant, scopes }: Call<unknown, unknown>, to: string): Promise<void> {
   if (!/^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(to)) throw invalidField('to', 'This field must be an email address.');
-  const limits = { cooldownSeconds: 0, sendsPerHourMax: tenant.areLimitsLifted ? Number.MAX_SAFE_INTEGER : testMailsPerHourMax };
   const taken = await services.database.write(tenant.id, async (queries) => {
     const person = await findUserByIdentifier(queries, tenant.id, to);
     if (person?.role !== 'admin' && !mailsAnybody.every((capability) => scopes.includes(capability))) return undefined;
-    return takeSend(queries, tenant.id, counter, limits);
+    return takeTestMail(queries, tenant);
   });
   if (taken === undefined) throw invalidField('to', 'This field must be the address of somebody who holds a role here.');
   if (taken !== 'taken')

@@ -26,6 +26,7 @@ import { consoleTasks } from './release-2/0500/0563-console-tasks.ts';
 import { scimTokens } from './release-2/0500/0564-scim-tokens.ts';
 import { crossAppAccess, crossAppProviders } from './release-2/0500/0570-cross-app-access.ts';
 import { organizationMigrations } from './release-2/0580/organization-migrations.ts';
+import { firstSteps } from './release-2/0610/0612-first-steps.ts';
 
 /** Refusals, whole and summed up: bounded in number. */
 const refusalTypes = "type IN ('refusal', 'refusal_summary')";
@@ -365,4 +366,5 @@ export const migrations: readonly Migration[] = [
     apply: (context) => context.execute('DROP INDEX IF EXISTS "sign_in_tries_by_address_block_started_at_id"'),
   },
   ...organizationMigrations,
+  { number: 612, name: 'first-steps', apply: firstSteps },
 ];

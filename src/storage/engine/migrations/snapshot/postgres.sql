@@ -1650,6 +1650,15 @@ CREATE TABLE organization_group_members (
   CONSTRAINT organization_group_members_pkey PRIMARY KEY (tenant_id, group_id, user_id)
 );
 
+CREATE TABLE first_steps (
+  tenant_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  code_hash text COLLATE "C",
+  expires_at bigint,
+  proven_at bigint NOT NULL DEFAULT 0,
+  CONSTRAINT first_steps_pkey PRIMARY KEY (tenant_id, id)
+);
+
 ALTER TABLE user_emails ADD CONSTRAINT user_emails_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE group_members ADD CONSTRAINT group_members_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE;
@@ -2174,6 +2183,8 @@ CREATE INDEX scim_tokens_by_created_by_id ON public.scim_tokens USING btree (ten
 
 CREATE INDEX service_providers_by_organization ON public.service_providers USING btree (tenant_id, organization) WHERE (organization IS NOT NULL);
 
+CREATE INDEX first_steps_by_expires_at ON public.first_steps USING btree (tenant_id, expires_at);
+
 CREATE OR REPLACE FUNCTION public.users_counted_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2461,4 +2472,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (599, 'scim-tokens-by-maker', gatehouse_now_ms()),
   (600, 'organizations-of-service-providers', gatehouse_now_ms()),
   (601, 'service-providers-by-organization', gatehouse_now_ms()),
-  (607, 'memberships-counted', gatehouse_now_ms());
+  (607, 'memberships-counted', gatehouse_now_ms()),
+  (612, 'first-steps', gatehouse_now_ms());

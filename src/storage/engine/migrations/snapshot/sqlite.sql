@@ -670,6 +670,10 @@ CREATE TRIGGER organization_members_counted_delete AFTER DELETE ON organization_
         INSERT INTO directory_counts VALUES (OLD.tenant_id, 'memberships', 0, -1)
           ON CONFLICT (tenant_id, kind, shard) DO UPDATE SET n = n + -1; END;
 
+CREATE TABLE "first_steps" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "code_hash" TEXT, "expires_at" INTEGER, "proven_at" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY ("tenant_id", "id")) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "first_steps_by_expires_at" ON "first_steps" ("tenant_id", "expires_at");
+
 ANALYZE sqlite_schema;
 
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
@@ -782,6 +786,8 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('external_logins', 'external_logins', '1000000 500000 1'),
   ('external_logins', 'external_logins_by_expires_at', '1000000 500000 10'),
   ('external_logins', 'external_logins_by_provider_id', '1000000 500000 10'),
+  ('first_steps', 'first_steps', '1000000 500000 1'),
+  ('first_steps', 'first_steps_by_expires_at', '1000000 500000 10'),
   ('grants', 'grants', '1000000 500000 1'),
   ('grants', 'grants_by_client_id', '1000000 500000 10'),
   ('grants', 'grants_by_expires_at', '1000000 500000 10'),
@@ -1151,4 +1157,5 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (599, 'scim-tokens-by-maker', gatehouse_now_ms()),
   (600, 'organizations-of-service-providers', gatehouse_now_ms()),
   (601, 'service-providers-by-organization', gatehouse_now_ms()),
-  (607, 'memberships-counted', gatehouse_now_ms());
+  (607, 'memberships-counted', gatehouse_now_ms()),
+  (612, 'first-steps', gatehouse_now_ms());
