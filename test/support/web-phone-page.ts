@@ -11,7 +11,7 @@ import type { DatabaseName } from './databases.ts';
 import { changeSettings, createEnrollmentToken, type TestUser, unlimited } from './enrolled-phone.ts';
 import { createFakeCamera, type FakeCamera } from './fake-camera.ts';
 import type { Managed } from './management.ts';
-import { assertAccessible, keepScreenshot, openWatched, phoneView } from './page-check.ts';
+import { assertAccessible, keepScreenshots, openWatched, phoneView } from './page-check.ts';
 import { startTestServer, type TestServer } from './server.ts';
 
 export interface OpenedPhone {
@@ -160,7 +160,7 @@ export async function openPhoneBench(database: DatabaseName): Promise<PhoneBench
     },
     look: async (page, name) => {
       await assertAccessible(page, name);
-      await keepScreenshot(page, `phone-${name}`);
+      await keepScreenshots(page, `phone-${name}`);
     },
     close: async () => {
       await browser.close();
