@@ -22,7 +22,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 let failed;
 for (const file of files)
   for (let turn = 1; turn <= turns && failed === undefined; turn += 1) {
-    const args = ['--disable-warning=ExperimentalWarning', '--import=./scripts/end-when-done.mjs', '--test', '--test-reporter=dot', file];
+    const args = ['--disable-warning=ExperimentalWarning', '--import=./scripts/test-process.mjs', '--test', '--test-reporter=dot', file];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28 });
     console.log(`${file}: ${status === 0 ? 'passed' : 'failed'} at turn ${turn} of ${turns}`);
     if (status === 0) continue;

@@ -1,6 +1,6 @@
 // What became of each file of tests. As a reporter of Node's test runner it writes a line of JSON for each test and top suite; test.mjs
 // and test-budget.mjs read them.
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { inspect } from 'node:util';
 
@@ -57,4 +57,38 @@ export function printTimes(found) {
   for (const [folder, { count, sum }] of [...folders].sort((left, right) => right[1].sum - left[1].sum))
     console.log(`${sum.toFixed(0).padStart(8)} s  ${folder} (${count} files)`);
   return found;
+}
+
+/** In the folder of results: a line for each process of tests. */
+export const processorTimesFile = 'processor-times.txt';
+
+/** Processor time of this process and of the programs it started and waited for, in seconds; none where the system has no /proc. */
+export function processorSeconds() {
+  if (!existsSync('/proc/self/stat')) return { own: 0, programs: 0 };
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  const ticks = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 15)
+    .map(Number);
+  const [user, system, programsUser, programsSystem] = ticks.map((count) => count / 100);
+  return { own: user + system, programs: programsUser + programsSystem };
+}
+
+/** Prints the ten processes that needed the processors most, by the files they ran, and what all needed. */
+export function printProcessorTimes(folder) {
+  const file = join(folder, processorTimesFile);
+  const lines = existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+    : [];
+  const sum = (name) => lines.reduce((all, line) => all + line[name], 0).toFixed(0);
+  console.log(`processor time: ${sum('own')} s of tests, ${sum('programs')} s of programs they started; most of it`);
+  const most = lines.toSorted((left, right) => right.own + right.programs - left.own - left.programs).slice(0, 10);
+  for (const { entry, own, programs } of most) {
+    const [first, ...more] = [...readFileSync(entry, 'utf8').matchAll(/'..\/..\/([^']+)'/g)].map(([, name]) => name);
+    console.log(`${own.toFixed(1).padStart(8)} + ${programs.toFixed(1)} s  ${first}${more.length > 0 ? ` and ${more.length} more` : ''}`);
+  }
 }

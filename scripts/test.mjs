@@ -6,7 +6,8 @@ import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { printTimes, readResults } from './test-results.mjs';
+import { countShown, leftToShow, onPostgresAlone } from './shown-before.mjs';
+import { printProcessorTimes, printTimes, readResults } from './test-results.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const results = join(root, '.test-results');
@@ -27,6 +28,8 @@ const measuringTests = [
 const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
 /** Files of a group share a process: loading the server and warming it up is up to half of what a file alone costs. */
 const groupFilesMax = isQuick ? 18 : 9;
+/** Results of the quick tests of this commit without components, which are not shown twice; undefined: everything is to be shown here. */
+const shownBefore = process.env['GATEHOUSE_TEST_SHOWN'];
 /** Beside the judges; one more than the cores of CI: with it both are busy all the time, and four make no run shorter. */
 const processes = 3;
 const hangMs = 2_400_000; // no test and no group takes as long: one that hangs ends the run
@@ -37,35 +40,52 @@ const filesOf = (patterns) => globSync(patterns, { cwd: root }).sort();
 function plan() {
   const measuring = filesOf(measuringTests);
   const without = (left, ...taken) => left.filter((file) => !taken.some((files) => files.includes(file)));
-  const grouped = without(filesOf(isQuick ? quickTests : [...quickTests, ...groupedTests]), measuring);
-  if (isQuick) return { beside: groupsOf(grouped), judges: [], alone: measuring.filter((file) => file.startsWith('test/unit/')) };
+  const quick = without(filesOf(quickTests), measuring);
+  if (isQuick) {
+    const alone = measuring.filter((file) => file.startsWith('test/unit/'));
+    return { beside: groupsOf(quick), judges: [], alone: alone.map((file) => processOf([file])) };
+  }
+  const { onPostgres, whole } = shownBefore === undefined ? { onPostgres: [], whole: quick } : leftToShow(quick, root);
+  const grouped = [...whole, ...without(filesOf(groupedTests), measuring)].sort();
   const judges = without(filesOf(judgeTests), measuring);
-  const others = without(filesOf('test/**/*.test.ts'), grouped, judges, measuring);
+  const others = without(filesOf('test/**/*.test.ts'), quick, grouped, judges, measuring);
   // Long ones first: what begins last should be short.
-  return { beside: [...others.map((file) => [file]), ...groupsOf(grouped)], judges: judges.map((file) => [file]), alone: measuring };
+  return {
+    beside: [...others.map((file) => processOf([file])), ...groupsOf(grouped), ...groupsOf(onPostgres, onPostgresAlone)],
+    judges: judges.map((file) => processOf([file])),
+    alone: measuring.map((file) => processOf([file])),
+  };
 }
+
+/** What Node's runner gets as one file: these, one after another. */
+const processOf = (files, first = '') => first + files.map((file) => `await import('../../${file}');\n`).join('');
 
 /** Deals the files out, so that each group gets some of each folder. */
-function groupsOf(files) {
+function groupsOf(files, first) {
   const count = Math.ceil(files.length / groupFilesMax);
-  return Array.from({ length: count }, (_, group) => files.filter((_file, index) => index % count === group));
+  return Array.from({ length: count }, (_, group) =>
+    processOf(
+      files.filter((_file, index) => index % count === group),
+      first,
+    ),
+  );
 }
 
-/** Runs the files of each process by Node's test runner, in this order; the exit code, 0 when all passed. */
-function runFiles(name, dealt, concurrency, output) {
+/** Runs processes by Node's test runner, in this order; the exit code, 0 when all passed. */
+function run(name, sources, concurrency, output) {
   const folder = join(results, name);
   mkdirSync(folder, { recursive: true });
-  const entries = dealt.map((files, index) => {
+  const entries = sources.map((source, index) => {
     // Node's runner sorts by name.
     const entry = join(folder, `${String(index + 1).padStart(3, '0')}.test.mjs`);
-    writeFileSync(entry, files.map((file) => `await import('../../${file}');\n`).join(''));
+    writeFileSync(entry, source);
     return entry;
   });
   const child = spawn(
     process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
-      '--import=./scripts/end-when-done.mjs',
+      '--import=./scripts/test-process.mjs',
       '--test',
       `--test-concurrency=${concurrency}`,
       `--test-timeout=${hangMs}`,
@@ -105,29 +125,27 @@ const atStart = processorTimes();
 rmSync(results, { recursive: true, force: true });
 mkdirSync(results, { recursive: true });
 const given = process.argv.slice(2);
-const { beside, judges, alone } = given.length > 0 ? { beside: filesOf(given).map((file) => [file]), judges: [], alone: [] } : plan();
+const { beside, judges, alone } =
+  given.length > 0 ? { beside: filesOf(given).map((file) => processOf([file])), judges: [], alone: [] } : plan();
+if (shownBefore !== undefined) countShown(shownBefore);
 if (beside.length === 0) throw new Error(`expected files of tests, found none: ${given.join(' ')}`);
 const said = join(results, 'judges.txt');
 const output = createWriteStream(said);
-const judging = judges.length === 0 ? Promise.resolve(0) : runFiles('judges', judges, 1, output);
-const codes = [await runFiles('beside', beside, processes)];
+const judging = judges.length === 0 ? Promise.resolve(0) : run('judges', judges, 1, output);
+const codes = [await run('beside', beside, processes)];
 const besideDone = `${secondsSince(startedAt)} s for what runs beside one another`;
 codes.push(await judging);
 const judgesDone = `${secondsSince(startedAt)} s with the judges, processors ${busyPercent(atStart)} % busy`;
 output.end();
 await finished(output);
 process.stdout.write(readFileSync(said));
-if (alone.length > 0)
-  codes.push(
-    await runFiles(
-      'alone',
-      alone.map((file) => [file]),
-      1,
-    ),
-  );
+if (alone.length > 0) codes.push(await run('alone', alone, 1));
 console.log(`\n${besideDone}, ${judgesDone}, ${secondsSince(startedAt)} s in all`);
 const { passed, failed, failures } = printTimes(readResults(results));
+printProcessorTimes(results);
 // Last, so that the end of a long run says what to mend.
 for (const failure of failures) console.log(`\nfailed: ${failure}`);
-console.log(`\n${passed} passed, ${failed} failed`);
+console.log(
+  `\n${passed} passed, ${failed} failed${shownBefore === undefined ? '' : `; before, without components, ${countShown(shownBefore)} passed`}`,
+);
 process.exit(codes.every((code) => code === 0) ? 0 : 1);

@@ -27,7 +27,11 @@ export const isRequired = (component: 'postgres' | 'redis' | 'chromium' | 'xmlse
 if (isRequired('postgres') && postgresUrl === undefined)
   throw new Error('GATEHOUSE_TEST_REQUIRE names postgres: expected GATEHOUSE_TEST_POSTGRES_URL, found none');
 
-export const databases: readonly DatabaseName[] = postgresUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres'];
+const available: readonly DatabaseName[] = postgresUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres'];
+/** Those the tests of this process are to show: all there are, unless GATEHOUSE_TEST_DATABASES says which (scripts/shown-before.mjs). */
+const wanted = process.env['GATEHOUSE_TEST_DATABASES']?.split(',');
+
+export const databases = available.filter((name) => wanted?.includes(name) ?? true);
 
 export interface TestDatabase {
   /** What goes into the configuration. */

@@ -12,6 +12,12 @@ import { statementsOf } from '../support/statements.ts';
 const writesMax = 6;
 const statementsMax = 63;
 
+/** Every statement as often as each run has it: jobs of the server fall between those of some. */
+function inEach(runs: readonly (readonly string[])[]): readonly string[] {
+  const [first = new Map<string, string[]>(), ...others] = runs.map((run) => Map.groupBy(run, (text) => text));
+  return [...first].flatMap(([text, all]) => all.slice(0, Math.min(...others.map((run) => run.get(text)?.length ?? 0), all.length)));
+}
+
 describe('a whole sign-in with a mailed code', async () => {
   const server = await startTestServer('sqlite');
   after(() => server.close());
@@ -37,13 +43,13 @@ describe('a whole sign-in with a mailed code', async () => {
   it(`writes in ${writesMax} transactions, by at most ${statementsMax} statements`, async () => {
     await signIn((await createUser(server.gatehouse.services, tenant)).email); // what is loaded once
     const runs: (readonly string[])[] = [];
-    for (let run = 0; run < 5; run += 1) {
+    for (let run = 0; run < 8; run += 1) {
       const { email } = await createUser(server.gatehouse.services, tenant);
       const all = await statementsOf(() => signIn(email));
       // The test itself reads the mail.
       runs.push(all.filter((text) => !/^(?:BEGIN|COMMIT|SAVEPOINT|RELEASE)/.test(text) && !text.includes('"recipient_key" = ')));
     }
-    const least = runs.toSorted((left, right) => left.length - right.length)[0]!; // jobs of the server may fall between
+    const least = inEach(runs);
     const writes = least.filter((text) => text.includes('"moving" is not null')); // each write of a tenant asks that first
     assert.equal(writes.length, writesMax, least.join('\n'));
     assert.ok(least.length <= statementsMax, `${least.length} statements:\n${least.join('\n')}`);

@@ -1,0 +1,93 @@
+// Loaded into every process of tests. One whose tests are done and that has something open yet is ended half a minute later and says what
+// that is: a test that fails before it closes its server would otherwise hold the run until its time is over. At its end a process writes down
+// how much processor time it and the programs it started needed.
+//
+// Node's runner follows every promise by an async hook, so that it knows whose test threw what nobody caught: a fifth of the processor time of
+// tests. Here it follows what suites do while they are defined, and an error that nobody caught ends the process and fails the files it runs.
+import asyncHooks from 'node:async_hooks';
+import { subscribe } from 'node:diagnostics_channel';
+import { appendFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { dirname, join } from 'node:path';
+import { inspect } from 'node:util';
+import { isMainThread } from 'node:worker_threads';
+import { processorSeconds, processorTimesFile } from './test-results.mjs';
+
+const graceMs = 30_000;
+const open = new Set();
+let timer;
+
+/** Node publishes the beginning and the end of each test and suite; those within others do not count here. */
+function watch() {
+  subscribe('tracing:node.test:start', (test) => {
+    if (test.nesting > 0) return;
+    open.add(test);
+    clearTimeout(timer);
+  });
+  subscribe('tracing:node.test:end', (test) => {
+    if (!open.delete(test) || open.size > 0) return;
+    clearTimeout(timer);
+    timer = setTimeout(end, graceMs);
+    timer.unref();
+  });
+}
+
+function end() {
+  const what = process._getActiveHandles().filter((handle) => handle !== process.stdout && handle !== process.stderr);
+  console.error(`${graceMs / 1000} s after its last test this process had open: ${[...what.map(nameOf), ...timers()].join(', ')}`);
+  process.exit(1);
+}
+
+const timers = () => process.getActiveResourcesInfo().filter((name) => /^(Timeout|Immediate|Worker)/.test(name));
+
+function nameOf(handle) {
+  const kind = handle.constructor?.name ?? 'something';
+  if (handle.spawnfile !== undefined) return `${kind} ${handle.pid} ${handle.spawnargs.join(' ')}`;
+  const at = typeof handle.address === 'function' ? handle.address() : undefined;
+  return [kind, at?.port ?? at, handle.remotePort === undefined ? undefined : `to ${handle.remotePort}`]
+    .filter((part) => part !== undefined && part !== null && typeof part !== 'object')
+    .join(' ');
+}
+
+function writeProcessorTime() {
+  const [, entry] = process.argv;
+  appendFileSync(join(dirname(entry), '..', processorTimesFile), `${JSON.stringify({ entry, ...processorSeconds() })}\n`);
+}
+
+/**
+ * The runner asks for its hook when it is loaded, after this; everybody else gets what they ask for. It needs to know in which suite a test is
+ * defined, so while one is being defined everything is followed.
+ */
+function followSuitesAlone() {
+  const { createHook } = asyncHooks;
+  asyncHooks.createHook = (callbacks) => {
+    const [, , caller = ''] = new Error().stack.split('\n');
+    return createHook(caller.includes('node:internal/test_runner/') ? { init: initOf(callbacks.init) } : callbacks);
+  };
+  syncBuiltinESMExports();
+}
+
+function initOf(init) {
+  const defining = new Set();
+  return (id, type, triggerId, resource) => {
+    if (type === 'Test') {
+      if (resource.constructor.name === 'Suite') defining.add(resource);
+      init(id, type, triggerId, resource);
+      return;
+    }
+    for (const suite of defining) if (suite.buildPhaseFinished) defining.delete(suite);
+    if (defining.size > 0) init(id, type, triggerId, resource);
+  };
+}
+
+function endAtOnce(error) {
+  console.error(`nobody caught ${inspect(error)}`);
+  process.exit(1);
+}
+
+if (isMainThread && process.env['NODE_TEST_CONTEXT'] !== undefined) {
+  followSuitesAlone();
+  for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, endAtOnce);
+  watch();
+  process.once('exit', writeProcessorTime);
+}
