@@ -84,7 +84,9 @@ for (const database of databases)
       // Where its provider is away nobody gets in.
       const { items } = await manage('GET', '/identity-providers?search=acme');
       const path = `/identity-providers/${String((items as readonly Json[]).find(({ alias }) => alias === 'acme')!['id'])}`;
+      await rules(acme, { sign_in: 'any' }); // the only one of its own is not turned off while the rule is that
       await manage('PATCH', path, { enabled: false });
+      await rules(acme, { sign_in: 'own_providers' });
       const late = (await chosen()).visit;
       assert.equal((await now(late))['state'], 'approved');
       assert.equal(errorOf(await finish(late)), 'access_denied');

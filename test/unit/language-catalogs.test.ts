@@ -16,6 +16,7 @@ import { pinMailCatalogs } from '../../src/mails/pin-mail.ts';
 import { recoveryCodeMailCatalogs } from '../../src/mails/recovery-code-mail.ts';
 import { recoveryMailCatalogs } from '../../src/mails/recovery-mail.ts';
 import { reportedMailCatalogs } from '../../src/mails/reported-mail.ts';
+import { trialMailCatalogs } from '../../src/mails/trial-mail.ts';
 import { webhookDisabledMailCatalogs } from '../../src/mails/webhook-disabled-mail.ts';
 import { wrongCodesMailCatalogs } from '../../src/mails/wrong-codes-mail.ts';
 import { accountCatalogs } from '../../src/texts/account/account-texts.ts';
@@ -61,6 +62,7 @@ const all = {
   'src/mails/reported-mail.ts': { reportedMailCatalogs },
   'src/mails/wrong-codes-mail.ts': { wrongCodesMailCatalogs },
   'src/mails/connector-stopped-mail.ts': { connectorStoppedMailCatalogs },
+  'src/mails/trial-mail.ts': { trialMailCatalogs },
   'src/mails/webhook-disabled-mail.ts': { webhookDisabledMailCatalogs },
   'src/mails/recovery-mail.ts': { recoveryMailCatalogs },
   'src/mails/external-identity-mail.ts': { externalIdentityMailCatalogs },
