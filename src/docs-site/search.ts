@@ -2,6 +2,7 @@
 // Guides come before reference, and reference before decisions. The index is made by the first search.
 import MiniSearch, { type Query } from 'minisearch';
 import type { DocsLibrary } from './library.ts';
+import { otherNames } from './other-names.ts';
 
 export interface Found {
   /** Below /docs, with the anchor of the section. */
@@ -23,58 +24,27 @@ interface Entry {
   readonly page: string;
   readonly section: string;
   readonly text: string;
+  /** What other products call it. */
+  readonly names: string;
 }
 
-/** What people look for, and the words of these documents for it: each a word or several that go together. */
+/** Words that people type for a word of these documents. What other products call a whole page is in other-names.ts. */
 const alike: Readonly<Record<string, readonly string[]>> = {
-  '2fa': ['two factors', 'passkeys', 'by phone'],
-  account: ['account page', 'person'],
   app: ['application', 'client'],
   apps: ['applications', 'clients'],
   audit: ['events', 'trail'],
-  cluster: ['three nodes'],
-  csv: ['spreadsheet', 'export'],
-  deprovision: ['scim', 'suspend'],
-  gitops: ['document apply'],
   idp: ['other providers'],
-  impersonate: ['token exchange'],
-  impersonation: ['token exchange'],
-  import: ['migrating', 'move from'],
-  k8s: ['kubernetes'],
-  ldap: ['directory'],
   login: ['sign in'],
-  logout: ['sign out', 'end session'],
+  logout: ['sign out'],
   logs: ['events', 'explain'],
-  m2m: ['machines', 'key of its own'],
-  mfa: ['two factors', 'passkeys', 'by phone'],
-  migrate: ['move from'],
-  mysql: ['databases'],
-  offboard: ['suspend', 'scim'],
-  otp: ['mailed code', 'two factors'],
-  password: ['mailed code', 'passkeys'],
-  passwordless: ['passkeys', 'by phone'],
-  permissions: ['capabilities', 'roles'],
-  rbac: ['roles'],
+  organization: ['organisation'],
+  organizations: ['organisations'],
+  otp: ['mailed code'],
   signin: ['sign in'],
   signup: ['invite'],
-  social: ['google'],
-  sso: ['saml', 'sign people in', 'other providers'],
-  terraform: ['document apply'],
-  theme: ['branding'],
-  totp: ['two factors', 'passkeys'],
   user: ['person'],
   users: ['people'],
 };
-/** The same of words that mean something together only. */
-const alikeTogether: readonly (readonly [asked: RegExp, known: string])[] = [
-  [/\bservice accounts?\b/g, 'm2m'],
-  [/\bmachine[- ]to[- ]machine\b/g, 'm2m'],
-  [/\bsingle sign[- ]?on\b/g, 'sso'],
-  [/\bmagic links?\b/g, 'mailed code'],
-  [/\b(?:two|multi)[- ]factor(?: authentication)?\b/g, 'mfa'],
-  [/\bhigh availability\b/g, 'cluster'],
-  [/\bsign[- ]?ups?\b/g, 'signup'],
-];
 
 /** How much a find of a page counts, by what kind of page it is: the first that fits. */
 const worth: readonly (readonly [path: RegExp, factor: number])[] = [
@@ -95,8 +65,10 @@ const synonymFactor = 0.6;
 
 /** Each word as it was typed, or what these documents say instead. */
 function queryOf(typed: string, combineWith: 'AND' | 'OR'): Query {
-  const asked = alikeTogether.reduce((text, [pattern, known]) => text.replaceAll(pattern, known), typed.toLowerCase());
-  const words = asked.split(/[^\p{L}\p{N}_]+/u).filter((word) => word !== '');
+  const words = typed
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}_]+/u)
+    .filter((word) => word !== '');
   return {
     combineWith,
     queries: words.map((word) => ({
@@ -123,14 +95,15 @@ export function makeSearch(library: Pick<DocsLibrary, 'paths' | 'findPage'>): Se
         page: page?.title ?? '',
         section: heading,
         text,
+        names: otherNames[id === '' ? path : `${path}#${id}`] ?? '',
       }),
     );
   });
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const index = new MiniSearch<Entry>({
-    fields: ['section', 'page', 'text'],
+    fields: ['names', 'section', 'page', 'text'],
     searchOptions: {
-      boost: { section: 4, page: 2 },
+      boost: { names: 12, section: 4, page: 2 },
       prefix: (term) => term.length > 2,
       fuzzy: (term) => (term.length > 5 ? 0.2 : false),
       boostDocument: (id) => worthOf(String(id)),

@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { docsQueryCharsMax } from '../../src/contract/limits.ts';
+import { otherNames } from '../../src/docs-site/other-names.ts';
 import { databases } from '../support/databases.ts';
 import { createTestTenant } from '../support/management.ts';
 import { sendRaw } from '../support/raw-http.ts';
@@ -108,32 +109,89 @@ for (const database of databases) {
       assert.ok(!(await (await get('/contents')).text()).includes('<h2>More</h2>'), 'a document is not among the contents');
     });
 
-    /** What people of other products type, and the page they mean. */
+    /** What people of other products type, and the page that must be first. */
     for (const [query, wanted] of [
       ['SSO', 'how-to/sign-in-with-others'],
-      ['single sign-on', 'how-to/saml-with-a-service-provider'],
+      ['single sign-on', 'how-to/sign-in-with-others'],
+      ['SAML', 'how-to/saml-with-a-service-provider'],
       ['MFA', 'how-to/sign-in-by-phone'],
+      ['2FA', 'how-to/sign-in-by-phone'],
       ['two-factor authentication', 'how-to/sign-in-by-phone'],
+      ['TOTP', 'how-to/sign-in-by-phone'],
+      ['passwordless', 'how-to/sign-in-by-phone'],
+      ['password', 'passkeys'],
+      ['WebAuthn', 'passkeys'],
       ['M2M', 'how-to/machines'],
       ['service account', 'how-to/machines'],
+      ['client credentials', 'how-to/client-credentials-api'],
+      ['verify JWT', 'how-to/client-credentials-api'],
+      ['token exchange', 'how-to/service-to-service'],
+      ['impersonation', 'how-to/service-to-service'],
       ['MCP', 'how-to/mcp-server'],
-      ['import', 'migrating-from-auth0'],
-      ['CSV', 'console#many-people-at-once'],
+      ['AI agents', 'how-to/agents'],
+      ['CI', 'how-to/deploy-without-secrets'],
+      ['import', 'migrating-from-keycloak'],
+      ['migrate from Auth0', 'migrating-from-auth0'],
+      ['CSV', 'console#people-from-a-spreadsheet'],
+      ['bulk import', 'console#people-from-a-spreadsheet'],
+      ['SCIM', 'how-to/scim-entra'],
+      ['directory sync', 'how-to/scim-okta'],
+      ['LDAP', 'how-to/scim-okta'],
+      ['logout', 'concepts#sessions'],
+      ['single logout', 'concepts#sessions'],
+      ['session lifetime', 'concepts#sessions'],
+      ['step-up', 'concepts#approvals'],
+      ['webhook', 'how-to/webhooks'],
+      ['audit log', 'console'],
+      ['logs', 'operating#watching'],
       ['social login', 'how-to/sign-in-with-others'],
       ['RBAC', 'how-to/administrators'],
-      ['webhooks', 'how-to/webhooks'],
+      ['permissions', 'how-to/administrators'],
+      ['B2B', 'how-to/organizations'],
+      ['multi-tenant', 'concepts#tenants-and-base_url'],
+      ['branding', 'how-to/branding'],
+      ['white label', 'how-to/branding'],
+      ['email templates', 'how-to/mails'],
+      ['SMTP', 'how-to/mails#your-own-mail-server'],
       ['custom domain', 'how-to/reverse-proxy#custom-domains'],
+      ['custom claims', 'how-to/mappings'],
+      ['user metadata', 'how-to/custom-attributes'],
       ['lost phone', 'how-to/lost-phone'],
-      ['passwordless', 'how-to/sign-in-by-phone'],
+      ['account recovery', 'how-to/lost-phone'],
+      ['backup codes', 'account#recovery-codes-and-the-lost-phone'],
+      ['backup', 'operating#back-up-and-restore'],
+      ['upgrade', 'operating#upgrades'],
+      ['key rotation', 'operating#keys'],
+      ['metrics', 'operating#watching'],
+      ['rate limit', 'operating#floods-and-load'],
       ['k8s', 'how-to/install#kubernetes'],
+      ['high availability', 'how-to/three-nodes'],
+      ['terraform', 'command-line#a-tenant-as-a-document'],
+      ['mTLS', 'how-to/client-certificates'],
+      ['DPoP', 'how-to/fapi2'],
+      ['device flow', 'how-to/sign-in-a-device'],
+      ['dynamic client registration', 'how-to/register-clients'],
+      ['SPA', 'how-to/oidc-react'],
+      ['Python', 'how-to/oidc-fastapi'],
+      ['push notifications', 'device-plane#pushes'],
+      ['login failed', 'troubleshooting'],
     ] as const)
-      it(`“${query}” is found under what it is called here, guides first`, async () => {
+      it(`“${query}” finds ${wanted} first, guides before decisions`, async () => {
         const text = await (await get(`/search?q=${encodeURIComponent(query)}`)).text();
         const list = text.slice(text.indexOf('class="found"'));
         const found = [...list.matchAll(/<li><a href="\/docs\/([^"]+)">/g)].map(([, path]) => path!);
-        assert.ok(found.slice(0, 3).includes(wanted), found.slice(0, 5).join(', '));
-        assert.ok(!found.slice(0, 3).some((path) => /^(?:decisions|changelog)/.test(path)), found.join(', '));
+        assert.equal(found[0], wanted, found.slice(0, 5).join(', '));
+        assert.ok(!found.slice(0, 3).some((path) => path.startsWith('decisions')), found.join(', '));
       });
+
+    it('every page that has other names is a page, and every section a section', async () => {
+      for (const path of Object.keys(otherNames)) {
+        const [page, anchor] = path.split('#');
+        const response = await get(`/${page}`);
+        assert.equal(response.status, 200, path);
+        if (anchor !== undefined) assert.ok((await response.text()).includes(`id="${anchor}"`), path);
+      }
+    });
 
     it('what is searched for is shown as text', async () => {
       const { text } = await search('"><script>alert(1)</script>');
