@@ -11,6 +11,7 @@ import { blocksOf, documents, root } from '../support/documents.ts';
 const reviewed: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   npm: {
     './gatehouse-0.2.0.tgz': 'ours, packed from the checkout',
+    './gatehouse-device-sdk-0.2.0.tgz': 'ours, packed from the checkout',
     './sdk': 'ours, in the checkout',
     express: 'the OpenJS Foundation',
     'gatehouse-device-sdk': 'ours, installed from the tarball of npm pack ./sdk, never from a registry',
