@@ -1,5 +1,6 @@
 // `gatehouse completion`: a script for the shell, made from the same table of commands that run.ts runs.
 import { Argument, Command, type Option } from 'commander';
+import { builtInRoles } from '../domain/people/role.ts';
 import { write } from './registry/administrator.ts';
 
 type Load = () => Promise<(program: Command) => void>;
@@ -39,9 +40,40 @@ interface Flag {
   readonly flag: string;
   readonly about: string;
   readonly takesValue: boolean;
+  /** Whether the value is a file or folder. */
+  readonly isPath: boolean;
   /** What its value may be, where that is one of few. */
   readonly choices: readonly string[];
 }
+
+/** What follows a flag that takes any text, but mostly one of these; a role of the tenant's own is typed. */
+const usual: Readonly<Record<string, readonly string[]>> = {
+  '--access-log': ['0', '1'],
+  '--database-prepare': ['on', 'off'],
+  '--dev': ['0', '1'],
+  '--log-level': ['debug', 'info', 'warn', 'error', 'silent'],
+  '--mtls-header': ['rfc9440', 'nginx'],
+  '--rate-limits': ['on', 'off'],
+  '--since': ['30m', '1h', '7d'],
+  '--workers': ['auto', '1', '2', '4'],
+};
+const usualOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'admin invite': { '--role': builtInRoles.map(({ name }) => name) },
+};
+/** Settings of the server whose value is a file or folder. */
+const settingPaths: ReadonlySet<string> = new Set([
+  '--apply',
+  '--attestation-roots-android',
+  '--attestation-roots-apple',
+  '--attestation-status-list',
+  '--data',
+  '--mtls-tls',
+  '--push-apns',
+  '--push-fcm',
+]);
+
+/** The flag whose values are the tenants of the database that the typed line names. */
+const tenantFlag = '--tenant';
 
 /** Every command and subcommand, with every flag. */
 async function listEntries(commands: Commands): Promise<readonly Entry[]> {
@@ -53,21 +85,25 @@ async function listEntries(commands: Commands): Promise<readonly Entry[]> {
       about: command.description(),
       subcommands: command.commands.map((child) => child.name()),
       choices: command.registeredArguments[0]?.argChoices ?? [],
-      flags: [...command.options.flatMap(flagsOf), { flag: '--help', about: 'display help for command', takesValue: false, choices: [] }],
+      flags: [
+        ...command.options.flatMap((option) => flagsOf(option, words)),
+        { flag: '--help', about: 'display help for command', takesValue: false, isPath: false, choices: [] },
+      ],
     },
     ...command.commands.flatMap((child) => visit(child, [...words, child.name()])),
   ];
   return visit(program, []);
 }
 
-const flagsOf = (option: Option): Entry['flags'] =>
+const flagsOf = (option: Option, words: readonly string[]): Entry['flags'] =>
   [option.short, option.long]
     .filter((flag) => flag !== undefined)
     .map((flag) => ({
       flag,
       about: option.description,
       takesValue: option.required || option.optional,
-      choices: option.argChoices ?? [],
+      isPath: settingPaths.has(flag) || /[<[](?:file|folder|path)[\]>]/.test(option.flags),
+      choices: option.argChoices ?? usualOf[words.join(' ')]?.[flag] ?? usual[flag] ?? [],
     }));
 
 const scripts: Readonly<Record<Shell, (entries: readonly Entry[]) => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript };
@@ -83,9 +119,21 @@ function bashScript(entries: readonly Entry[]): string {
       .filter(({ choices }) => choices.length > 0)
       .map(({ flag, choices }) => `    '${[...words, flag].join(' ')}') next='${choices.join(' ')}' ;;`),
   );
-  const valued = [...new Set(entries.flatMap(({ flags }) => flags.filter(({ takesValue }) => takesValue).map(({ flag }) => flag)))];
+  const valued = (isPath: boolean): string =>
+    [
+      ...new Set(entries.flatMap(({ flags }) => flags.filter((one) => one.takesValue && one.isPath === isPath).map(({ flag }) => flag))),
+    ].join('|');
   const known = entries.filter(({ words }) => words.length > 0).map(({ words }) => `'${words.join(' ')}'`);
   return `# bash completion of gatehouse
+_gatehouse_tenants() {
+  local index where=()
+  for (( index = 1; index < COMP_CWORD; index++ )); do
+    case "\${COMP_WORDS[index]}" in
+      --data|--database-url) where+=( "\${COMP_WORDS[index]}" "\${COMP_WORDS[index+1]}" ) ;;
+    esac
+  done
+  "\${COMP_WORDS[0]}" tenant list --json "\${where[@]}" 2>/dev/null | grep -o '"slug": *"[^"]*"' | cut -d '"' -f 4
+}
 _gatehouse() {
   local path='' word next='' index current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
   COMPREPLY=()
@@ -100,7 +148,9 @@ ${values.join('\n')}
   esac
   if [ -n "$next" ]; then COMPREPLY=( $(compgen -W "$next" -- "$current") ); return; fi
   case "$before" in
-    ${valued.join('|')}) COMPREPLY=( $(compgen -f -- "$current") ); return ;;
+    ${tenantFlag}) COMPREPLY=( $(compgen -W "$(_gatehouse_tenants)" -- "$current") ); return ;;
+    ${valued(true)}) COMPREPLY=( $(compgen -f -- "$current") ); return ;;
+    ${valued(false)}) return ;;
   esac
   case "$path" in
 ${cases.join('\n')}
@@ -118,6 +168,8 @@ autoload -U +X bashcompinit && bashcompinit
 ${bashScript(entries)}`;
 }
 
+const fishTenants = `(gatehouse tenant list --json 2>/dev/null | string match -ar '"slug": *"[^"]*"' | string split -f 4 '"')`;
+
 function fishScript(entries: readonly Entry[]): string {
   const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
   const lines = entries.flatMap(({ words, subcommands, choices: arguments_, flags }) => {
@@ -128,9 +180,10 @@ function fishScript(entries: readonly Entry[]): string {
       return `complete -c gatehouse -f -n ${quoted(here)} -a ${quoted(name)} -d ${quoted(about)}`;
     });
     const given = arguments_.map((one) => `complete -c gatehouse -f -n ${quoted(here)} -a ${quoted(one)}`);
-    const own = flags.map(({ flag, about, takesValue, choices }) => {
+    const own = flags.map(({ flag, about, takesValue, isPath, choices }) => {
       const form = flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
-      const values = choices.length === 0 ? '' : ` -f -a ${quoted(choices.join(' '))}`;
+      const offered = flag === tenantFlag ? fishTenants : choices.join(' ');
+      const values = !takesValue || isPath ? '' : ` -f${offered === '' ? '' : ` -a ${quoted(offered)}`}`;
       return `complete -c gatehouse -n ${quoted(here)} ${form}${takesValue ? ' -r' : ''}${values} -d ${quoted(about)}`;
     });
     return [...children, ...given, ...own];

@@ -121,7 +121,7 @@ describe('command line: help and completion', () => {
       assert.equal(checked.status, 0, checked.stderr.toString());
     });
 
-  it('bash offers subcommands, flags of the right command, values where they are few, and files behind other flags with a value', async () => {
+  it('bash offers subcommands, flags of the right command, values where they are few, and files behind flags that take one', async () => {
     const { stdout } = await command('completion', 'bash');
     const offered = (...words: readonly string[]): readonly string[] => {
       const line = ['gatehouse', ...words].map((word) => `'${word}'`).join(' ');
@@ -136,6 +136,20 @@ describe('command line: help and completion', () => {
     assert.deepEqual(offered('client', 'create', 'Portal', '--grant-type', 'ref'), ['refresh_token']);
     assert.deepEqual(offered('completion', 'f'), ['fish']);
     assert.deepEqual(offered('apply', '--file', '/etc/hostn'), ['/etc/hostname']);
+    assert.deepEqual(offered('serve', '--log-level', 's'), ['silent']);
+    assert.deepEqual(offered('serve', '--push-fcm', '/etc/hostn'), ['/etc/hostname']);
+    assert.deepEqual(offered('serve', '--listen', '/etc/hostn'), ['']);
+    assert.deepEqual(offered('events', '--since', ''), ['30m', '1h', '7d']);
+    assert.deepEqual(offered('admin', 'invite', '--role', 's'), ['support']);
+  });
+
+  it('bash offers the tenants of the database that the line names', async () => {
+    const { stdout } = await command('completion', 'bash');
+    const bin = join(import.meta.dirname, '..', '..', 'bin', 'gatehouse');
+    const data = join(folder.path, 'with-tenants');
+    const made = spawnSync(bin, ['tenant', 'create', 'acme', '--data', data, '--dev', '1']);
+    const script = `${stdout}\nCOMP_WORDS=('${bin}' user list --data '${data}' --tenant a); COMP_CWORD=6; _gatehouse; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    assert.equal(spawnSync('bash', ['-c', script]).stdout.toString(), 'acme\n', made.stderr.toString());
   });
 
   it('an unknown command and an unknown shell: exit 2', async () => {
