@@ -10,7 +10,7 @@ interface CheckWords {
 
 // biome-ignore format: a table, one check a line
 const checkWords: Readonly<Record<TryCheck, CheckWords>> = {
-  unknown_person: { says: 'Nobody here has this name or email', advice: 'Look for a typing error. If the person should get in, invite them.' },
+  unknown_person: { says: 'No person has this name or email', advice: 'Look for a typing error. If the person should get in, invite them.' },
   user_suspended: { says: 'This person is suspended', advice: 'Activate the person if they should get in again.' },
   not_assigned: { says: 'The application lets in only people who are assigned to it, and this person isn’t', advice: 'Assign the person, or a group of theirs, on the application’s tab Access.' },
   application_disabled: { says: 'The application is disabled', advice: 'Enable the application if people should get in.' },

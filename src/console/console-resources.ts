@@ -62,7 +62,7 @@ const groups: ConsoleResource = {
   columns: [['From', groupOrigin], created],
   tabs: [['/members', 'Members']],
   holds: '/members',
-  deletion: 'This cannot be undone. Memberships and assignments of the group end; its members stay.',
+  deletion: 'You can’t undo this. Memberships and assignments of the group end; its members stay.',
   fields: formOf(groupFields),
   initial: {},
 };
@@ -160,7 +160,7 @@ const tenants: ConsoleResource = {
   ],
   shownOnce: ['client_id', 'client_secret', 'setup_url'],
   toOnce: (json) => ({ ...json, ...((json['admin_client'] ?? {}) as Json) }), // the API's shape
-  deletion: 'Its people, clients, keys and history are deleted for good. This cannot be undone.',
+  deletion: 'Its people, clients, keys and history are deleted for good. You can’t undo this.',
   typeToDelete: (json) => text(json['slug']),
   canDelete: (json) => json['slug'] !== rootTenantSlug,
   ofDeployment: true,

@@ -247,7 +247,7 @@ const showNotTheirs = (visit: Visit): FastifyReply =>
   showPage(
     visit,
     'Not yours to make',
-    html`<p>Your roles let you see this, and not change it. Whoever administers ${visit.request.tenant.name} can do it, or give you a role that does.</p>`,
+    html`<p>Your roles let you see this, but not change it. Ask an administrator of ${visit.request.tenant.name} to do it or to give you a role.</p>`,
     undefined,
     { status: 403 },
   );

@@ -190,7 +190,7 @@ export async function approveHost(visit: Visit, typed: Typed, params: Params): P
   if (!isSure(typed))
     return askPage(visit, {
       title: `Approve ${host}?`,
-      text: 'Sign-ins may be answered there from now on: whoever runs that host learns who signs in. Ask the provider whether the host is theirs.',
+      text: 'Sign-ins can be answered there from now on, so the owner of that host learns who signs in. Ask the provider whether the host is theirs.',
       label: 'Approve',
       path: `${own}${tab}/approve`,
       back: `${own}${tab}`,

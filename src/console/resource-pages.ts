@@ -190,7 +190,7 @@ async function deletionOf(visit: Visit, resource: ConsoleResource, json: Json, p
   const held = holds === undefined ? 0 : itemsOf(await manage(visit, 'GET', `${path}${holds}?limit=${untypedMax + 1}`)).length;
   return {
     title: `Delete ${resource.titleOf(json)}?`,
-    text: resource.deletion ?? 'This cannot be undone. What was issued to it ends at once.',
+    text: resource.deletion ?? 'You can’t undo this. What was issued to it ends at once.',
     label: 'Delete',
     path: `${path}/delete`,
     back: path,

@@ -20,7 +20,7 @@ export const externalIdentityMailCatalogs: Readonly<Record<Language, Wording>> =
     },
     body: {
       added: (provider, tenant) =>
-        `Your account at ${provider} was linked to your ${tenant} account. Whoever signs in there signs in here as you.`,
+        `Your account at ${provider} was linked to your ${tenant} account. Everybody who can sign in there can sign in here as you.`,
       removed: (provider, tenant) => `Your account at ${provider} is no longer linked to your ${tenant} account.`,
     },
     warning: 'If this was not you, tell your administrator at once.',

@@ -31,7 +31,7 @@ export const invitationMailCatalogs: Readonly<Record<Language, Wording>> = {
     days: (count) => `${count} ${plural('en', count, { one: 'day', other: 'days' })}`,
     hours: (count) => `${count} ${plural('en', count, { one: 'hour', other: 'hours' })}`,
     lifetime: (time) => `The link works once, for ${time}.`,
-    warning: 'Whoever has the link gets your access: pass it to nobody. If you did not expect it, ignore this mail.',
+    warning: 'Everybody who has the link can act as you, so do not pass it on. If you did not expect this mail, ignore it.',
   },
   de: {
     subject: (tenant) => `Sie sind zu ${tenant} eingeladen`,

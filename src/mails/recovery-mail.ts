@@ -27,7 +27,7 @@ export const recoveryMailCatalogs: Readonly<Record<Language, Readonly<Record<Rec
       body: (tenant) =>
         `Your administrator lets you in to ${tenant} again. Open this link to add a passkey or your new phone. When you continue there, your old phones stop working.`,
       open: 'Set up again',
-      warning: 'The link works once, for 24 hours. Whoever has it gets your access: pass it to nobody.',
+      warning: 'The link works once, for 24 hours. Everybody who has it can act as you, so do not pass it on.',
     },
     notice: {
       subject: (tenant) => `Your ${tenant} account is being recovered`,

@@ -33,7 +33,7 @@ for (const name of databases)
       const { stdout } = await running.command('sign-ins', '--name', 'GRCAE', '--since', '1h');
       assert.match(
         stdout,
-        /Z {2}“grcae@example\.com” at Tried, from 127\.0\.0\.1\n {2}Said who they are: Nobody here has this name or email\.\n {2}Look for a typing error/,
+        /Z {2}“grcae@example\.com” at Tried, from 127\.0\.0\.1\n {2}Said who they are: No person has this name or email\.\n {2}Look for a typing error/,
       );
       const found = await running.json<{ items: readonly { check: string; application: string }[] }>(
         'sign-ins',
@@ -45,7 +45,7 @@ for (const name of databases)
         ['unknown_person'],
       );
       assert.match((await running.command('sign-ins', '--name', 'nobody-typed-this')).stdout, /^No try to sign in was found\.$/m);
-      assert.match((await running.command('explain', asked.headers.get('x-request-id')!)).stdout, /Nobody here has this name or email/);
+      assert.match((await running.command('explain', asked.headers.get('x-request-id')!)).stdout, /No person has this name or email/);
       await fails(2, /--since: expected a time such as 30m, 1h or 7d, found soon/, 'sign-ins', '--since', 'soon');
     });
 

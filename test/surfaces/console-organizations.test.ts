@@ -109,7 +109,7 @@ for (const database of databases)
       await server.clock.advance(600_000);
       assert.ok(!(await show(at)).includes(link.split('#')[1]!));
       const [kept] = await listOf(`/organizations/${id}/setup-links`);
-      assert.match(await confirm(`${at}/${String(kept?.['id'])}/revoke`), /was taken back/);
+      assert.match(await confirm(`${at}/${String(kept?.['id'])}/revoke`), /was revoked/);
       assert.equal((await listOf(`/organizations/${id}/setup-links`))[0]?.['state'], 'revoked');
       assert.match(await textOf(await owner.submit(`${at}/${String(kept?.['id'])}/revoke`, { sure: 'yes' }), 400), /class="notice bad"/);
     });

@@ -55,14 +55,14 @@ for (const database of databases)
       assert.ok(!found.includes('samanhta'), found);
       assert.match(
         tableOf(await show('/sign-ins?name=samanhta')),
-        /“samanhta@x\.example” Payroll not signed in .*Nobody here has this name or email\. Look for a typing error/,
+        /“samanhta@x\.example” Payroll not signed in .*No person has this name or email\. Look for a typing error/,
       );
       const tab = await show(`/users/${id}/sign-ins`);
       assert.match(tableOf(tab), /This person is suspended/);
       assert.ok(tab.includes('aria-current="page">Sign-ins</a>'));
       assert.match(
         (await show(`/explain?request_id=${requestId}`)).replaceAll(/<[^>]+>/g, ''),
-        /The sign-in it belongs to.*Nobody here has this name or email/,
+        /The sign-in it belongs to.*No person has this name or email/,
       );
       assert.match(tableOf(await show(`/sign-ins?id=${requestId}`)), /samanhta/);
     });

@@ -103,7 +103,7 @@ for (const database of databases) {
         'A program on this computer',
         'It calls itself “My agent”.',
         'Use its tools',
-        'Nobody here has checked it.',
+        'Your administrator has not checked it.',
       ])
         assert.ok(page.includes(part), part);
       assert.ok(!page.includes('<b>My agent</b>'));

@@ -97,7 +97,7 @@ for (const database of databases)
       );
       const ofNobody = await only('name=nobody%40X.example');
       assert.deepEqual([ofNobody.user, ofNobody.typed, ofNobody.check], [null, 'Nobody@x.example', 'unknown_person']);
-      assert.equal(ofNobody.lines[1]!.says, 'A code was asked for, and none was mailed: Nobody here has this name or email.');
+      assert.equal(ofNobody.lines[1]!.says, 'A code was asked for, and none was mailed: No person has this name or email.');
       const ofGrace = await only(`user=${grace}`);
       assert.deepEqual(stepsOf(ofGrace), [
         ['login.started', null],

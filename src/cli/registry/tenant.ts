@@ -123,7 +123,7 @@ async function remove(slug: string, options: Options): Promise<void> {
   const { confirm } = options;
   if (confirm !== slug)
     throw usage(
-      `--confirm: expected ${slug}, found ${confirm ?? 'nothing'}. This cannot be undone. Try: gatehouse tenant delete ${slug} --confirm ${slug}`,
+      `--confirm: expected ${slug}, found ${confirm ?? 'nothing'}. You can’t undo this. Try: gatehouse tenant delete ${slug} --confirm ${slug}`,
     );
   await administer(options, async (administrator) => {
     const { id } = await loadTenant(administrator, { tenant: slug });

@@ -30,7 +30,7 @@ export async function securityEventsPage(visit: Visit, notice?: Notice): Promise
   return showPage(
     visit,
     title,
-    html`<p class="muted">Applications that ask are told at once when an account is suspended or deleted, sessions end or a passkey goes (Shared Signals: CAEP and RISC). Each makes one stream itself, and is told only of people who may use it.</p>
+    html`<p class="muted">Applications can learn at once when an account is suspended or deleted, sessions end or a passkey is removed (Shared Signals: CAEP and RISC). Each application makes one stream itself, and learns only about people who may use it.</p>
 ${streams.length === 0 ? emptyState('No application receives security events', 'Give an application the scopes ssf.read and ssf.manage: it then makes its stream itself.', html`<p><a class="button quiet" id="how" href="${docs}">How an application receives them</a></p>`) : html`${streams.map((stream) => panel(visit, stream))}${cursorPages(visit, here, answer)}${help}`}`,
     notice,
   );
@@ -126,7 +126,7 @@ export async function actOnStream(visit: Visit, typed: Typed, params: Params): P
   if (name === 'delete' && !isSure(typed))
     return askPage(visit, {
       title: `Delete the stream of ${of}?`,
-      text: 'What waits for it is lost. The application may make another stream, which is told of what happens from then on; to keep it from that, take its scopes.',
+      text: 'Events that wait for it are lost. The application can make another stream, which gets what happens from then on. To prevent that, take its scopes away.',
       label: 'Delete',
       path: `${here}/${params['id'] ?? ''}/delete`,
       back: here,

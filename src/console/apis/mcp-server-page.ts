@@ -48,27 +48,27 @@ const needs: readonly Need[] = [
     id: 'scopes',
     isNeeded: (_settings, { scopes }) => (scopes as readonly unknown[]).length === 0, // the API's shape
     title: 'It has no scopes',
-    text: 'The code lets in whoever has one of its scopes, and so nobody yet.',
+    text: 'The code accepts callers that have one of its scopes, so nobody can call it yet.',
     at: (resource) => `${pathOf(resources, text(resource['id']))}#field-scopes`,
   },
   {
     id: registrationName,
     isNeeded: ({ extra_grants: grants }, resource) => resource['clients'] === 'any' && !grants.includes(registrationName),
     title: 'Programs cannot register themselves',
-    text: 'Agents that publish a document about themselves come in now. Older ones register themselves first, without a token, and this tenant does not let them.',
+    text: 'Agents that publish a document about themselves can sign in now. Older ones register themselves first, without a token, and this tenant does not allow that.',
   },
   {
     id: 'hosts',
     isNeeded: ({ client_hosts: hosts }) => hosts.only_trusted,
-    title: 'Trusted hosts alone are let in',
-    text: 'An agent of any other host is unknown here, and so is one that registers itself.',
+    title: 'Only trusted hosts may sign in',
+    text: 'Agents of all other hosts are refused, and so are agents that register themselves.',
     at: () => '/settings#field-client_hosts-only_trusted',
   },
   {
     id: 'audience',
     isNeeded: ({ userinfo_with_resource: opensUserInfo }) => opensUserInfo,
     title: 'Tokens with openid open UserInfo too',
-    text: 'Where an agent also asks for openid, whoever runs this server can read UserInfo of its callers. Switched off, a token is for this server alone.',
+    text: 'If an agent also asks for openid, the owner of this server can read UserInfo of its callers. Turn this off, and a token is only for this server.',
     at: () => '/settings#field-userinfo_with_resource',
   },
 ];
@@ -118,7 +118,7 @@ function partsOf(what: Protected): Html {
   const { address, document } = metadataOf(what);
   const snippet = (name: string, title: string, lines: readonly (readonly [about: string, id: string, code: string])[]): Html =>
     html`<details class="snippet" id="in-${name}"><summary>${title}</summary>${lines.map(([about, id, code]) => html`<p>${about}</p><pre id="${id}-${name}">${code}</pre>`)}</details>`;
-  return html`<section class="panel"><h2>Where its tokens come from</h2><p>Your server answers 401 to whoever has no token, and leads to this document (RFC 9728):</p><dl>
+  return html`<section class="panel"><h2>Where its tokens come from</h2><p>Your server answers 401 to a caller without a token, and links to this document (RFC 9728):</p><dl>
 <dt>Address</dt><dd><code class="copy" id="metadata-address">${address}</code></dd></dl><pre id="metadata">${document}</pre></section>
 <section class="panel"><h2>In your server</h2><p>This code serves the document, answers 401 with the way there, and takes tokens for this server alone. The <a href="/docs/how-to/mcp-server">guide</a> has a whole server around it.</p>${snippet(
     'typescript',

@@ -91,7 +91,7 @@ export const clients: ConsoleResource = {
     },
   ],
   holds: '/assignments',
-  deletion: 'This cannot be undone. Its grants and tokens end at once, and nobody signs in to it any more.',
+  deletion: 'You can’t undo this. Its grants and tokens end at once, and nobody signs in to it any more.',
   shownOnce: ['client_secret'],
 };
 

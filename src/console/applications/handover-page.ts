@@ -35,7 +35,7 @@ export async function handoverPage(visit: Visit, params: Params): Promise<Fastif
   return showPage(
     visit,
     resource.titleOf(answer.body),
-    html`${tabBar(visit, resource, id, tab)}<p>Give these to whoever runs the application. None of it is secret.</p>
+    html`${tabBar(visit, resource, id, tab)}<p>Give these to the administrator of the application. None of it is secret.</p>
 <section class="panel"><h2>A page to send</h2>${state}<p>Whoever has this link sees what stands below, without signing in, for 7 days from now. The page turns green when the first person has signed in.</p>${copied('Link', 'link', handedOverLink(services, request.tenant, id))}</section>
 ${handoverParts(request.tenant.baseUrl, given)}`,
   );

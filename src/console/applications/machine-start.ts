@@ -49,7 +49,7 @@ function panelOf(visit: Visit, client: Json, { workload, issuer, at }: Place): H
     ([name, value], one) => html`${one > 0 && ' and '}${code(name)} ${code(value)}`,
   )}.</p>${unusable(visit, issuer, at)}${snippets.map(
     ({ text }, one) => html`<pre id="snippet-${at}-${String(one)}">${text}</pre>`,
-  )}${known === undefined && html`<p>Its token is sent as <code>client_assertion</code>, or as <code>assertion</code> for an API of yours. <a href="/docs/how-to/deploy-without-secrets">How</a></p>`}`;
+  )}${known === undefined && html`<p>Its token is sent as <code>client_assertion</code>, or as <code>assertion</code> for your API. <a href="/docs/how-to/deploy-without-secrets">How</a></p>`}`;
 }
 
 /** Why no token of the platform is taken. */

@@ -24,9 +24,15 @@ const keyFields: readonly FormField[] = [
     apiPath: 'keys',
     label: 'Address of the document or the keys',
     kind: 'text',
-    hint: 'Of the choices in the middle.',
+    hint: 'Needed for the choices in the middle.',
   },
-  { path: 'keys_pasted', apiPath: 'keys', label: 'The keys', kind: 'keys', hint: 'Of the last choice: its JSON Web Key Set, or one key.' },
+  {
+    path: 'keys_pasted',
+    apiPath: 'keys',
+    label: 'The keys',
+    kind: 'keys',
+    hint: 'Needed for the last choice: the JSON Web Key Set, or one key.',
+  },
 ];
 
 /** What the API has, for the form. */

@@ -49,7 +49,7 @@ export async function connectorLinksPage(visit: Visit, params: Params, notice?: 
     visit,
     resource.titleOf(connector.body),
     html`${tabBar(visit, resource, params['id'] ?? '', '/links')}${stateFilter(visit, params)}
-${links.length === 0 ? emptyState('No accounts', 'Whoever is provisioned is listed here, with what came of it.') : table('Accounts', heads, rows)}
+${links.length === 0 ? emptyState('No accounts', 'This page lists people who are provisioned, with the result.') : table('Accounts', heads, rows)}
 ${pagesOf(visit, linksOf(params), { previous: visit.query.has('cursor') ? {} : undefined, next: next === undefined ? undefined : { cursor: next } }, ['state'])}`,
     notice,
   );

@@ -15,7 +15,7 @@ const power = 'sign-in:write';
 export const letButton = (visit: Visit, grant: ExtraGrant, { path, label, id }: Record<'path' | 'label' | 'id', string>): Html =>
   visit.allowed.has(power)
     ? postButton(frameOf(visit), { path, label, id: `set-${id}`, fields: { set: grant } })
-    : html`<p class="hint">Whoever has <code>${power}</code> can do it.</p>`;
+    : html`<p class="hint">You need <code>${power}</code> for this.</p>`;
 
 /** Lets the tenant have the grant, and goes to the page that says so. */
 export async function letGrant(

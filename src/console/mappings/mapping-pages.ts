@@ -39,10 +39,10 @@ const apiPaths: Readonly<Record<MappingKind, string>> = {
 };
 const lasts: Readonly<Record<MappingKind, string>> = { oidc: 'Where', saml: 'Name', inbound: 'When', scim: 'Name' };
 const noRules: Readonly<Record<MappingKind, string>> = {
-  oidc: 'The standard claims are told by the scopes.',
-  saml: 'Attributes are those of each application’s map.',
+  oidc: 'Applications get the standard claims of their scopes.',
+  saml: 'Each application gets the attributes in its own map.',
   inbound: 'New accounts get names and locale, and what each provider’s map says.',
-  scim: 'Names, emails and what the organization says are told as ever.',
+  scim: 'Applications get names, emails and the attributes of the company.',
 };
 
 const subjectOf = (query: URLSearchParams): Subject => ({

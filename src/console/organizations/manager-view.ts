@@ -43,7 +43,7 @@ export async function managerViewPage(
       data: { page: below === '' ? '/members' : below },
     }),
   );
-  const banner = html`<p class="notice partly" lang="en" id="viewing">This is what whoever manages ${title} sees. You look as yourself, and nothing can be changed here. <a href="${back}">Back to the console</a></p>`;
+  const banner = html`<p class="notice partly" lang="en" id="viewing">You see what a manager of ${title} sees. You are still signed in as yourself, and you can’t change anything here. <a href="${back}">Back to the console</a></p>`;
   const at = { base: consolePath(tenant, `${path}/view`), path: `/console${path}/view` };
   return show({ request, reply, organization: id, below, query, ...at, banner });
 }

@@ -64,7 +64,7 @@ function linkPanel(visit: Visit): Html | undefined {
 }
 
 function invitationTable(visit: Visit, path: string, invitations: readonly Json[]): Html {
-  if (invitations.length === 0) return emptyState('No invitation', 'Nobody is asked into this organisation who has not come.');
+  if (invitations.length === 0) return emptyState('No invitation', 'Everybody who was invited to this organisation has joined.');
   const { canMail } = visit.request.tenant;
   const mayAct = mayPost(visit, path) || mayPost(visit, `${path}/id/withdraw`);
   const acts = (one: Json): Html => {

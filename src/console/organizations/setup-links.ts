@@ -20,7 +20,7 @@ const secretKind = 'setup-link';
 const states: Readonly<Record<string, string>> = {
   open: 'not opened yet',
   used: 'opened in one browser',
-  revoked: 'taken back',
+  revoked: 'revoked',
   expired: 'over',
 };
 const works = ({ state }: Json): boolean => state === 'open' || state === 'used';
@@ -33,7 +33,7 @@ export async function setupLinksPage(visit: Visit, params: Params, notice?: Noti
     notice,
     show: async (
       list,
-    ) => html`<p>Whoever opens the link proves the domains of this organisation, connects its provider, tries it by a real sign-in, says who may sign in how, and makes tokens for its directory. They need no account, and reach nothing else.</p>
+    ) => html`<p>Send the link to the IT of the customer. There they prove the domains of this organisation, connect its provider, try it with a real sign-in, say who may sign in how, and make tokens for its directory. They need no account, and can open nothing else.</p>
 ${linkPanel(visit)}${mayPost(visit, path) && html`<form class="card" method="post" action="${consolePath(visit.request.tenant, path)}">${csrfField(frameOf(visit))}<p class="muted">It opens in one browser and works for 7 days.</p><div class="bar end"><button id="make-link">Make a set-up link</button></div></form>`}
 ${await linkTable(visit, path, itemsOf(list))}`,
   });
@@ -65,7 +65,7 @@ async function linkTable(visit: Visit, path: string, links: readonly Json[]): Pr
             works(link)
               ? postButton(frameOf(visit), {
                   path: `${path}/${encodeURIComponent(text(link['id']))}/revoke`,
-                  label: 'Take back…',
+                  label: 'Revoke…',
                   style: 'small danger',
                   of: text(link['created_at']),
                 })
@@ -74,7 +74,7 @@ async function linkTable(visit: Visit, path: string, links: readonly Json[]): Pr
         : []),
     ]),
   );
-  return table('Set-up links', ['State', 'Made by', 'Made', 'Opened', 'Ends', ...(mayRevoke ? ['Take back'] : [])], rows);
+  return table('Set-up links', ['State', 'Made by', 'Made', 'Opened', 'Ends', ...(mayRevoke ? ['Revoke'] : [])], rows);
 }
 
 const makerOf = (visit: Visit, actor: string): Promise<Html | string> =>
@@ -96,10 +96,10 @@ export async function revokeSetupLink(visit: Visit, typed: Typed, params: Params
     return askPage(visit, {
       title: 'Take this link back?',
       text: 'It opens nothing any more, also in the browser that opened it. What was set up stays.',
-      label: 'Take back',
+      label: 'Revoke',
       path: `${path}/revoke`,
       back,
     });
   const answer = await manage(visit, 'DELETE', path);
-  return answer.status === 204 ? finish(visit, back, 'The link was taken back.') : setupLinksPage(visit, params, refused(answer));
+  return answer.status === 204 ? finish(visit, back, 'The link was revoked.') : setupLinksPage(visit, params, refused(answer));
 }

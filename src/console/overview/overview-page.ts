@@ -63,7 +63,7 @@ ${isOperatorTenant(visit.request.tenant) && html`<p class="muted">You are an ope
   );
 }
 
-const withoutActivity = html`<p class="muted" id="no-activity">Sign-ins and refusals are shown to whoever may read events. Your role does not: what it does is in the menu.</p>`;
+const withoutActivity = html`<p class="muted" id="no-activity">You need the right to read events to see sign-ins and refusals. The menu shows what your role allows.</p>`;
 
 const mailNotice = ({ request }: Visit): Html =>
   html`<p class="notice bad" id="no-mail">Mails reach nobody: the deployment has no GATEHOUSE_SMTP_URL, and this tenant has no <a href="${consolePath(request.tenant, '/mail')}">mail server of its own</a>. Nobody gets a mailed code unless the settings offer mailed codes, and links of invitations are yours to copy and send.</p>`;

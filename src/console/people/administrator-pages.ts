@@ -36,7 +36,7 @@ export async function administratorsPage(visit: Visit): Promise<FastifyReply> {
     visit,
     'Administrators',
     html`${buttons}
-${rows.length === 0 ? emptyState('No administrators yet', 'Whoever holds a role may use this console.') : table('Administrators', ['Name', 'User name', 'State', 'Roles'], rows)}
+${rows.length === 0 ? emptyState('No administrators yet', 'People who have a role can use this console.') : table('Administrators', ['Name', 'User name', 'State', 'Roles'], rows)}
 ${cursorPages(visit, '/administrators', answer)}`,
     answer.status === 200 ? undefined : { kind: 'bad', text: refusalText(answer) },
   );

@@ -76,7 +76,7 @@ const actions: Readonly<Record<string, BulkAction>> = {
     label: 'Delete',
     done: 'deleted',
     isFinal: true,
-    text: 'This cannot be undone. Devices, passkeys and memberships end at once; names and emails are free again.',
+    text: 'You can’t undo this. Devices, passkeys and memberships end at once; names and emails are free again.',
     endsSessions: true,
     notOneself: true,
     run: (visit, user) => manage(visit, 'DELETE', at(user)),
@@ -93,7 +93,7 @@ const actions: Readonly<Record<string, BulkAction>> = {
     label: 'Add to group',
     ask: (who) => `Add ${who} to the group?`,
     done: 'in the group',
-    text: 'Whoever is in it already stays.',
+    text: 'People who are in the group already stay in it.',
     needsGroup: true,
     run: async (visit, user, group) => {
       const answer = await manage(visit, 'POST', `/groups/${encodeURIComponent(group)}/members`, { user_id: user });
@@ -167,7 +167,7 @@ export async function bulk(visit: Visit, typed: Typed): Promise<FastifyReply> {
   const chosen = await choose(visit, typed, action);
   if (typeof chosen === 'string') return refuse(visit, chosen);
   const { people } = chosen;
-  if (people.length === 0) return refuse(visit, 'Nobody is selected. Tick somebody, or all that were found.');
+  if (people.length === 0) return refuse(visit, 'You have selected nobody. Tick people in the list, or tick All found.');
   const isAsked = isSure(typed, wordFor(action, people.length)) && typed.get('count') === String(people.length);
   if (!isAsked) return ask(visit, typed, action, chosen);
   const items = people.map((one) => ({ item: JSON.stringify(one), state: 'ready', told: null }) as const);

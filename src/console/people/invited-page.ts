@@ -37,7 +37,7 @@ export async function invitedPage(visit: Visit): Promise<FastifyReply> {
   );
   const list =
     items.length === 0
-      ? emptyState('Nobody', state === 'open' ? 'Nobody is invited who has not come.' : 'Nobody let a link run out.')
+      ? emptyState('Nobody', state === 'open' ? 'Everybody who was invited has come.' : 'No link has expired.')
       : html`${table('Invited', ['Person', 'Mailed to', 'Invited', state === 'open' ? 'Link ends' : 'Link ended'], items.map(row))}${cursorPages(visit, path, answer, ['state'])}${mayAct && invitedBar(visit, state)}`;
   return showPage(
     visit,

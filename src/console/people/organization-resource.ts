@@ -49,7 +49,7 @@ export const organizations: ConsoleResource = {
 function viewLink(visit: Visit, json: Json): Html | undefined {
   if (json['enabled'] !== true || !mayView(visit)) return undefined;
   const at = consolePath(visit.request.tenant, `/organizations/${encodeURIComponent(text(json['id']))}/view`);
-  return html`<p><a class="button quiet" id="view-as" href="${at}">View as whoever manages it</a></p>`;
+  return html`<p><a class="button quiet" id="view-as" href="${at}">View as a manager</a></p>`;
 }
 
 /** The providers it names, as they are now. */

@@ -66,7 +66,7 @@ function row(visit: Visit, params: Params, recovery: Json): readonly (Html | str
 function recoverForm(visit: Visit, params: Params, reason: string): Html {
   const { canMail } = visit.request.tenant;
   return html`<form class="card" method="post" action="${consolePath(visit.request.tenant, below(params, '/recoveries'))}">${csrfField(frameOf(visit))}
-<p>Be sure who asks: whoever opens the link becomes this person. It works once, for 24 hours; using it revokes the old phones, and every address is told now. ${!canMail && 'This server cannot send mail: you get the link to copy.'}</p>
+<p>First make sure that you are talking to the right person: everybody who opens the link can act as this person. The link works once, for 24 hours. When it is used, the old phones are revoked. Every address of the person gets a mail now. ${!canMail && 'This server cannot send mail: you get the link to copy.'}</p>
 <div class="field"><label for="reason">Reason</label><input id="reason" name="reason" required maxlength="${recoveryReasonCharsMax}" value="${reason}" autocomplete="off" aria-describedby="reason-hint"><p class="hint" id="reason-hint">How you know it is them, for the audit: “Lost phone, shown passport at the desk”.</p></div>
 <div class="bar">${canMail && html`<button id="recover" name="by" value="mail">Recover by mail</button>`}<button id="recover-link" name="by" value="link"${canMail && html` class="quiet"`}>Make a link to copy</button></div></form>`;
 }

@@ -303,7 +303,7 @@ export async function endBrowser(visit: Visit, typed: Typed, params: Params): Pr
     api: `${pathOf(users, idOf(params))}/browser-sessions${session}`,
     done: 'The browser was signed out.',
     title: 'Sign this browser out?',
-    text: 'Applications it is signed in to are told. Those with offline access keep it.',
+    text: 'The applications that it is signed in to learn about it. Applications with offline access keep that.',
     label: 'Sign out',
   });
 }

@@ -104,7 +104,7 @@ export const users: ConsoleResource = {
     { name: 'Activate', done: 'is active', path: '/activate', applies: (json) => json['state'] === 'suspended' },
   ],
   tabs,
-  deletion: 'This cannot be undone. Sessions, devices, passkeys and memberships end at once; the name and emails are free again.',
+  deletion: 'You can’t undo this. Sessions, devices, passkeys and memberships end at once; the name and emails are free again.',
   toApi: ({ email_list: list, ...json }) => {
     if (!Array.isArray(list)) throw reject('management.malformed', 'form_without_emails'); // a `lines` field: our own form always has it
     return { ...json, emails: list.map((value: string, index) => ({ value, primary: index === 0 })) };

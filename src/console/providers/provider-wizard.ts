@@ -76,7 +76,7 @@ function fieldsOf({ name }: Preset): readonly FormField[] {
 export async function providerWizard(visit: Visit, typed?: Typed, refused?: Refused): Promise<FastifyReply> {
   const preset = presetOf(visit.query.get('preset'));
   const { tenant } = visit.request;
-  const byHand = html`<p class="muted"><a href="${consolePath(tenant, `${resource.path}/by-hand`)}${preset !== undefined && `?preset=${preset.name}`}">Every field</a>, for whoever knows what it takes.</p>`;
+  const byHand = html`<p class="muted"><a href="${consolePath(tenant, `${resource.path}/by-hand`)}${preset !== undefined && `?preset=${preset.name}`}">Every field</a>, if you know what you need.</p>`;
   if (preset === undefined) {
     const cards = (resource.presets ?? []).map(
       ({ name, label }) =>

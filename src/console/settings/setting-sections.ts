@@ -48,7 +48,7 @@ export const settingsPages: readonly SettingsPage[] = [
       about: 'An application renews its tokens until one of these ends; then the person signs in again.',
       beside: [['/settings/sign-in#sso', 'One sign-in for all applications', 'How long the browser itself is remembered.']] },
     { id: 'signing-in', name: 'Time for a sign-in', paths: ['login_lifetime_seconds', 'saml_session_lifetime_seconds', 'ciba_lifetime_seconds', 'ciba_interval_seconds'],
-      about: 'From the first page to the last. Longer helps whoever looks for a phone, and whoever else sits down at the screen.' },
+      about: 'From the first page to the last. A longer time helps people who look for their phone, but also somebody else who sits down at the screen.' },
   ] },
   { path: 'tokens', name: 'Tokens', about: 'What applications and APIs get, and for how long.', sections: [
     { id: 'tokens', name: 'Access and ID tokens', paths: ['access_token_lifetime_seconds', 'id_token_lifetime_seconds', 'access_token_alg', 'userinfo_with_resource'],
@@ -68,12 +68,12 @@ export const settingsPages: readonly SettingsPage[] = [
     { id: 'attestation', name: 'App attestation', paths: ['attestation.'], isSeldom: true,
       about: 'Whether a phone must prove that it is a phone and runs your app. Enforced, browsers are phones no more.' },
   ] },
-  { path: 'limits', name: 'Limits', about: 'How often somebody may try. What is over a limit is refused for a while, and nobody is locked out.', sections: [
-    { id: 'people', name: 'What protects people', paths: ['rate_limits.'], about: 'These may be raised, and not switched off.' },
-    { id: 'server', name: 'What protects the server', paths: server.map((name) => `rate_limits.${name}`), about: 'Empty: the limit is off.' },
+  { path: 'limits', name: 'Limits', about: 'How often somebody may try. Requests over a limit are refused for a while. Nobody is locked out.', sections: [
+    { id: 'people', name: 'What protects people', paths: ['rate_limits.'], about: 'You can change these, but not turn them off.' },
+    { id: 'server', name: 'What protects the server', paths: server.map((name) => `rate_limits.${name}`), about: 'Leave a limit empty to turn it off.' },
   ] },
   { path: 'mail', name: 'Mail', about: 'Codes and links that people get by mail.', sections: [
-    { id: 'codes', name: 'Codes', paths: ['pin.'], about: 'Longer codes and fewer attempts are harder to guess; more mails in an hour help whoever waits for a slow mailbox, and whoever wants to fill it.' },
+    { id: 'codes', name: 'Codes', paths: ['pin.'], about: 'Longer codes and fewer attempts are harder to guess. More mails in an hour help people with a slow mailbox, but also somebody who wants to fill it.' },
     { id: 'invitations', name: 'Invitations', paths: ['invitation_lifetime_seconds'],
       beside: [['/mail', 'Mails and mail server', 'What the mails say, the server they go by, and a test.']] },
   ] },
@@ -101,7 +101,7 @@ const told: Readonly<Record<string, Partial<FormField>>> = {
     kind: 'order',
     isNamedAbove: true,
     optionLabels: ways,
-    hint: 'The sign-in page offers them in this order. Whoever administers may always use passkey and phone.',
+    hint: 'The sign-in page offers them in this order. Administrators can always use a passkey or phone.',
   },
   extra_grants: {
     kind: 'ticks',

@@ -58,7 +58,7 @@ export const organizationRoleKind = defineKind({
     about: 'What members of an organisation may do there: a name your applications read, scopes of your APIs, and whether they manage it.',
     searchHint: 'A part of the name or description',
     title: 'name',
-    deletion: 'This cannot be undone. A role that a member holds stays.',
+    deletion: 'You can’t undo this. A role that a member holds stays.',
   },
 });
 

@@ -80,7 +80,7 @@ export const customAttributeKind = defineKind({
     about: 'What you know of people beyond names and addresses: a cost code, a shirt size. Forms, SCIM and applications have it at once.',
     searchHint: 'A part of the name or label',
     title: 'name',
-    deletion: 'What people have of it is deleted with it. This cannot be undone.',
+    deletion: 'What people have of it is deleted with it. You can’t undo this.',
   },
 });
 

@@ -83,7 +83,7 @@ export const roleKind = defineKind({
     about: 'What administrators may do: a set of capabilities.',
     searchHint: 'A part of the name or description',
     title: 'name',
-    deletion: 'This cannot be undone. A role that somebody holds stays.',
+    deletion: 'You can’t undo this. A role that somebody holds stays.',
   },
 });
 

@@ -184,7 +184,7 @@ export const serviceProviderKind = defineKind({
     about: 'An application people sign in to by SAML. Its metadata says all that is needed.',
     searchHint: 'A part of the name or entity ID',
     title: 'name',
-    deletion: 'This cannot be undone. Sign-ins under way are refused.',
+    deletion: 'You can’t undo this. Sign-ins under way are refused.',
   },
 });
 

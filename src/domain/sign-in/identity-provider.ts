@@ -157,7 +157,7 @@ export const identityProviderKind = defineKind({
     searchHint: 'A part of the name or alias',
     title: 'name',
     deletion:
-      'This cannot be undone. Everybody’s links to it go, and sessions it opened end. Groups its rules made stay with their members, and are managed here from then on.',
+      'You can’t undo this. Everybody’s links to it go, and sessions it opened end. Groups its rules made stay with their members, and are managed here from then on.',
   },
 });
 

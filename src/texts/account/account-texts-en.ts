@@ -64,7 +64,7 @@ export const en = {
   enrollHere: 'Set up this phone instead',
   worksOnceUntil: 'Works once, until',
   addNeedsApproval: 'If you have a device already, it will ask you to approve the new one.',
-  removeConsequence: 'It can no longer approve anything for you. This cannot be undone.',
+  removeConsequence: 'It can no longer approve anything for you. You can’t undo this.',
   passkeys: 'Passkeys',
   passkeysLead: 'A passkey signs you in with your fingerprint, face, screen lock or security key.',
   donePasskeyAdded: 'The passkey was added.',

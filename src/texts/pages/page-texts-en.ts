@@ -68,7 +68,7 @@ export const en = {
   agentAnswersHere: 'The answer goes to a program on this computer.',
   agentAnswersTo: (host: string) => `The answer goes to ${host}.`,
   agentAnswersElsewhere: (host: string) => `The answer goes to ${host}, which is somebody else.`,
-  agentUnchecked: 'Nobody here has checked it.',
+  agentUnchecked: 'Your administrator has not checked it.',
   allow: 'Allow',
   decline: 'Decline',
   deniedTitle: 'The request was declined',
