@@ -136,7 +136,7 @@ const tenants: ConsoleResource = {
   path: '/tenants',
   singular: 'Tenant',
   plural: 'Tenants',
-  about: 'A directory of its own: people, clients and keys that no other tenant sees.',
+  about: 'An identity provider of its own: people, applications and keys that no other tenant sees.',
   searchHint: 'A part of the name or slug',
   idField: 'id',
   titleOf: (json) => text(json['name']),
@@ -160,7 +160,7 @@ const tenants: ConsoleResource = {
   ],
   shownOnce: ['client_id', 'client_secret', 'setup_url'],
   toOnce: (json) => ({ ...json, ...((json['admin_client'] ?? {}) as Json) }), // the API's shape
-  deletion: 'Its people, clients, keys and history are deleted for good. You can’t undo this.',
+  deletion: 'Its people, applications, keys and history are deleted for good. You can’t undo this.',
   typeToDelete: (json) => text(json['slug']),
   canDelete: (json) => json['slug'] !== rootTenantSlug,
   ofDeployment: true,

@@ -66,7 +66,7 @@ export async function rotateKey(visit: Visit, typed: Typed): Promise<FastifyRepl
 function textOfRotation(use: string): string {
   return use === 'saml'
     ? 'The next certificate signs from now on. Service providers that took the old one by hand, or have not read the new one, must be given it.'
-    : 'The next key, published already, signs from now on. Clients that read the published keys notice nothing.';
+    : 'The next key, published already, signs from now on. Applications that read the published keys notice nothing.';
 }
 
 // The day the next SAML certificate may sign, while that is to come.

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { blocksOf } from '../support/documents.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -35,5 +36,60 @@ it('no document, help text or page has a phrase of the list', () => {
       text.includes(phrase) ? [`${file}: expected '${better}', found '${phrase}'`] : [],
     );
   });
+  assert.deepEqual(found, []);
+});
+
+/** Turns that a reader has to untangle, and how to say it instead: what people read who run Gatehouse or build on it. */
+const turns: readonly (readonly [RegExp, string])[] = [
+  [/\bwhoever\b/i, 'everybody who, a person who'],
+  [/\b(?:of|for) (?:yours|ours|theirs)\b/, 'your, our, their'],
+  [/\bare\s+those\s+of\s+the\s+\[/, 'come from the'],
+  [/(?:^|[.:;|] )(?:Not|Nobody|None) (?:there|here)\b/m, 'no person has, there is no'],
+  [/(?:^|\. )Of (?:a|the|all|those|customers)\b/m, 'begin with who does what'],
+  [/\bworth (?:knowing|reading)\b/, 'know these, read these'],
+  [/\bin step\b/, 'up to date'],
+  [/\banew\b/, 'again'],
+  [/\b(?:is|are) taken\b(?! (?:by|or|away))/, 'is accepted'],
+  [/\b(?:is|are) told\b/, 'learns, gets'],
+  [/\b(?:is|are) good (?:for|once|until)\b/, 'works for, works once'],
+  [/\bstands? (?:in|under|beside|there|behind)\b/, 'is in'],
+  [/\bwhat became of\b/i, 'the result of, what happened to'],
+  [/\bhands? out\b/, 'gives'],
+  [/\b[Tt]he same by\b/, 'Or use'],
+  [/\b(?:Off|On) is the default\b/, 'is off by default'],
+  [/\bemail PIN\b|\bPIN of (?:a|the) mail\b/, 'mailed code'],
+  [/\bcannot be (?:undone|taken back)\b/, 'you can’t undo'],
+  [/\bleaves? (?:it|that) away\b/, 'leaves out'],
+  [/\bis no (?:superuser|backup|secret|address|tenant)\b/, 'is not a'],
+  [/\bby (?:the )?word of\b|\bthe word of the\b/, 'through, if … says so'],
+];
+
+/** Lists that are not read from top to bottom: specifications, and what is made of code. */
+const lists =
+  /^docs\/(?:decisions|reference)\/|^docs\/(?:gaps.*|divergences|contract|api|device-protocol|performance|architecture|certification)\.md$/;
+const isRead = (file: string): boolean => !lists.test(file);
+
+it('no guide has a turn of the list', () => {
+  const files = globSync(['README.md', 'SECURITY.md', 'docs/**/*.md', 'sdk/*.md', 'sdk-kotlin/*.md'], { cwd: root }).filter(isRead);
+  assert.ok(files.length > 50, String(files.length));
+  const found = files.flatMap((file) => {
+    const prose = blocksOf(file).reduce((text, block) => text.replace(block.text, ''), readFileSync(join(root, file), 'utf8'));
+    return turns.flatMap(([turn, better]) =>
+      [...prose.matchAll(new RegExp(turn.source, `${turn.flags}g`))].map(([text]) => `${file}: ‘${text}’: ${better}`),
+    );
+  });
+  assert.deepEqual(found, []);
+});
+
+it('no text of the console has a turn that was mended there', () => {
+  const mended = [/\b[Ww]hoever\b/, /\bof yours\b/, /\bcannot be undone\b/, /\banew\b/];
+  const found = globSync('src/console/**/*.ts', { cwd: root }).flatMap((file) =>
+    readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      .filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line))
+      .flatMap((line) =>
+        mended.filter((turn) => turn.test(line.replace(/\/\/ .*$/, ''))).map((turn) => `${file}: ${turn.source}: ${line.trim()}`),
+      ),
+  );
   assert.deepEqual(found, []);
 });

@@ -120,7 +120,7 @@ for (const database of databases) {
       const text = await (await visitor.page('/scim')).text();
       assert.ok(text.includes(`${visitor.tenant.baseUrl}/scim/v2`));
       const made = await visitor.act('/scim', { name: 'Entra' });
-      assert.equal(noticeOf(made), 'The client was made, and it works.');
+      assert.equal(noticeOf(made), 'The application was made, and it works.');
       const id = /id="made-client-id">([^<]+)/.exec(made)?.[1] ?? '';
       const secret = /id="made-client-secret">([^<]+)/.exec(made)?.[1] ?? '';
       const client = await visitor.tenant.make('GET', `/clients/${id}`);

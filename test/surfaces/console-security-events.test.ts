@@ -67,7 +67,10 @@ for (const database of databases) {
       assert.doesNotMatch(paused, /\/pause"/);
       assert.equal((await tenant.make('GET', `/ssf-streams/${stream.stream_id}`))['status'], 'paused');
       assert.match(await visitor.act(`${path}/go-on`, {}), /<span class="badge good">enabled<\/span>/);
-      assert.match(await (await visitor.submit(`${path}/delete`, {})).text(), /Delete the stream of Shop\?.*What waits for it is lost/s);
+      assert.match(
+        await (await visitor.submit(`${path}/delete`, {})).text(),
+        /Delete the stream of Shop\?.*Events that wait for it are lost/s,
+      );
       assert.match(await visitor.act(`${path}/delete`, { sure: 'yes' }), /Shop has no stream any more\./);
       assert.equal((await visitor.submit(`${path}/pause`, {})).status, 404);
       assert.match(await show(), /No application receives security events/);

@@ -116,7 +116,7 @@ for (const database of databases) {
       await server.clock.advance(600_000);
       assert.ok(!(await textOf(await visitor.page(`/initial-access-tokens/${id}`), 200)).includes(token));
       assert.match(await textOf(await visitor.page('/initial-access-tokens'), 200), /0 of 3/);
-      assert.match(await textOf(await visitor.submit(`/initial-access-tokens/${id}/delete`, {}), 200), /Clients that did stay/);
+      assert.match(await textOf(await visitor.submit(`/initial-access-tokens/${id}/delete`, {}), 200), /Applications that registered stay/);
       assert.equal((await visitor.submit(`/initial-access-tokens/${id}/delete`, { sure: 'yes' })).status, 303);
       const refused = await visitor.submit('/initial-access-tokens', { count: '0', expires_in_seconds: '1', 'policy.hosts': '' });
       assert.match(await textOf(refused, 400), /count/);

@@ -40,7 +40,7 @@ const needs: readonly Need[] = [
   {
     id: 'any',
     isNeeded: (_settings, resource) => resource['clients'] !== 'any',
-    title: 'It is open to listed clients alone',
+    title: 'Only listed applications may use it',
     text: 'Agents that nobody registered get no tokens for it. “Which programs may ask for it” would have to be any.',
     at: (resource) => `${pathOf(resources, text(resource['id']))}#field-clients`,
   },

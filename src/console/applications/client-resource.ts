@@ -61,7 +61,7 @@ export const clients: ConsoleResource = {
   ],
   links: [
     ['/client-hosts', 'Agents by host'],
-    ['/initial-access-tokens', 'Clients that register themselves'],
+    ['/initial-access-tokens', 'Applications that register themselves'],
     ['/workload-issuers', 'Programs known by their platform'],
   ],
   facts: [
@@ -86,7 +86,7 @@ export const clients: ConsoleResource = {
       tab: '/credentials',
       ask: 'Make a new secret for',
       done: 'has a new secret',
-      confirm: 'The secret the client has now stops working at once. The new one is shown for ten minutes.',
+      confirm: 'The present secret stops working at once. The new one is shown for ten minutes.',
       applies: (json) => text(json['token_endpoint_auth_method']).startsWith('client_secret'),
     },
   ],
@@ -151,7 +151,7 @@ export const initialAccessTokens: ConsoleResource = {
   path: '/initial-access-tokens',
   singular: 'Initial access token',
   plural: 'Initial access tokens',
-  about: 'Lets so many clients register themselves, within its policy, once the settings of tokens say that they may.',
+  about: 'Lets this number of applications register themselves, within its policy, if the settings of tokens allow it.',
   searchHint: 'A part of a host',
   idField: 'id',
   titleOf: (json) => text(json['id']),
@@ -169,5 +169,5 @@ export const initialAccessTokens: ConsoleResource = {
   fields: formOf(initialAccessTokenFields),
   initial: defaultsOf(initialAccessTokenFields),
   shownOnce: ['token'],
-  deletion: 'Nobody registers with it any more. Clients that did stay.',
+  deletion: 'No application can register with it any more. Applications that registered stay.',
 };

@@ -36,7 +36,7 @@ export async function handoverPage(visit: Visit, params: Params): Promise<Fastif
     visit,
     resource.titleOf(answer.body),
     html`${tabBar(visit, resource, id, tab)}<p>Give these to the administrator of the application. None of it is secret.</p>
-<section class="panel"><h2>A page to send</h2>${state}<p>Whoever has this link sees what stands below, without signing in, for 7 days from now. The page turns green when the first person has signed in.</p>${copied('Link', 'link', handedOverLink(services, request.tenant, id))}</section>
+<section class="panel"><h2>A page to send</h2>${state}<p>Everybody who has this link sees the values below for 7 days, without signing in. The page turns green when the first person has signed in.</p>${copied('Link', 'link', handedOverLink(services, request.tenant, id))}</section>
 ${handoverParts(request.tenant.baseUrl, given)}`,
   );
 }

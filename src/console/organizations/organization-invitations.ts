@@ -46,7 +46,7 @@ async function inviteForm(visit: Visit, path: string, typed: Typed | undefined):
   const { tenant } = visit.request;
   const roles = itemsOf(await manage(visit, 'GET', '/organization-roles?limit=200'));
   return html`<form class="card" method="post" action="${consolePath(tenant, path)}">${csrfField(frameOf(visit))}
-<p class="muted">Whoever has an account signs in and joins; whoever has none gets one by the link. A newer invitation takes the place of one before.</p>
+<p class="muted">People with an account sign in and join. People without one get one through the link. A newer invitation replaces an older one.</p>
 <div class="field"><label for="email">Email</label><input type="email" id="email" name="email" required maxlength="${emailCharsMax}" autocomplete="off" value="${typed?.get('email') ?? ''}"></div>
 ${roles.length > 0 && roleChecks(roles, typed?.getAll('role') ?? [])}
 <div class="bar end">${tenant.canMail && html`<button id="invite" name="by" value="mail">Invite by mail</button>`}<button id="invite-link" name="by" value="link"${tenant.canMail && html` class="quiet"`}>Make a link to copy</button></div></form>`;

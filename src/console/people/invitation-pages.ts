@@ -69,7 +69,7 @@ function madePanel(visit: Visit): Html | undefined {
   return (
     secret &&
     html`<section class="panel" id="invitation" aria-label="Invitation"><h2>The link</h2>
-<p>It works once, until ${shownTime(itemOf(secret, 'until'))}, and is shown here for ten minutes. Whoever opens it adds a passkey or phone of this person: hand it to nobody else.</p>
+<p>It works once, until ${shownTime(itemOf(secret, 'until'))}, and is shown here for ten minutes. Everybody who opens it can add a passkey or phone for this person, so give it only to them.</p>
 <pre id="invitation-link">${itemOf(secret, 'link')}</pre></section>`
   );
 }

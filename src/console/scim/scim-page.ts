@@ -33,10 +33,10 @@ export async function scimPage(visit: Visit, shown: Shown = {}): Promise<Fastify
     html`<ol class="steps">
 <li><h2>Tell your directory where to provision</h2><p>Entra calls it the tenant URL, Okta the SCIM base URL.</p><pre id="scim-url">${tenant.baseUrl}${ownTokens.surface}</pre></li>
 <li><h2>Give it a token</h2><p><b>Okta, JumpCloud, Google, OneLogin</b> and whatever wants one bearer token: it opens SCIM and nothing else, until it ends or you revoke it.</p>${tokens}</li>
-<li><h2>Or a client that fetches its own</h2>${clientHelp(visit)}${credential === undefined ? makeForm(visit, csrf, path(''), typed) : madePanel(visit, credential)}
+<li><h2>Or an application that fetches its own</h2>${clientHelp(visit)}${credential === undefined ? makeForm(visit, csrf, path(''), typed) : madePanel(visit, credential)}
 ${steps !== undefined && resultList(steps)}${
   mayChange(visit, '/scim') &&
-  html`<details${(steps !== undefined || credential !== undefined) && html` open`}><summary>Try a client</summary><form class="card" method="post" action="${path('/test')}">${csrf}
+  html`<details${(steps !== undefined || credential !== undefined) && html` open`}><summary>Try an application</summary><form class="card" method="post" action="${path('/test')}">${csrf}
 <div class="field"><label for="client-id">Client id</label><input type="text" id="client-id" name="client_id" autocomplete="off" spellcheck="false" required value="${credential?.clientId ?? typed?.get('client_id') ?? ''}"></div>
 <div class="field"><label for="client-secret">Client secret</label><input type="password" id="client-secret" name="client_secret" autocomplete="off" required value="${credential?.secret ?? ''}"></div>
 <button id="try">Get a token and read one user</button></form></details>`
@@ -63,12 +63,12 @@ interface Shown {
 
 function makeForm(visit: Visit, csrf: Html, path: string, typed: Typed | undefined): Html | undefined {
   if (!mayChange(visit, '/scim')) return undefined;
-  return html`<form class="card" method="post" action="${path}">${csrf}<div class="field"><label for="name">Name of the client</label><input type="text" id="name" name="name" required maxlength="200" value="${typed?.get('name') ?? defaultName}"></div>
-<p class="hint">An application that signs in by its secret and may see and change the directory by SCIM. It is one like any other: rotate its secret or delete it under Applications.</p><div class="bar end"><button id="make">Make the client and try it</button></div></form>`;
+  return html`<form class="card" method="post" action="${path}">${csrf}<div class="field"><label for="name">Name of the application</label><input type="text" id="name" name="name" required maxlength="200" value="${typed?.get('name') ?? defaultName}"></div>
+<p class="hint">An application that signs in by its secret and may see and change the directory by SCIM. It is one like any other: rotate its secret or delete it under Applications.</p><div class="bar end"><button id="make">Make the application and try it</button></div></form>`;
 }
 
 function madePanel(visit: Visit, { clientId, secret }: Credential): Html {
-  return html`<div class="panel"><p>Copy it now: this page shows it for ten minutes.</p><dl><dt>Client id</dt><dd><code id="made-client-id">${clientId}</code></dd><dt>Client secret</dt><dd><code id="made-client-secret">${secret}</code></dd></dl><p><a href="${consolePath(visit.request.tenant, `/clients/${encodeURIComponent(clientId)}`)}">Open the client</a></p></div>`;
+  return html`<div class="panel"><p>Copy it now: this page shows it for ten minutes.</p><dl><dt>Client id</dt><dd><code id="made-client-id">${clientId}</code></dd><dt>Client secret</dt><dd><code id="made-client-secret">${secret}</code></dd></dl><p><a href="${consolePath(visit.request.tenant, `/clients/${encodeURIComponent(clientId)}`)}">Open the application</a></p></div>`;
 }
 
 function clientHelp(visit: Visit): Html {
@@ -93,7 +93,7 @@ export async function makeScimClient(visit: Visit, typed: Typed): Promise<Fastif
   const credential = { clientId: String(answer.body['client_id']), secret: String(answer.body['client_secret']) };
   const { kind, text } = noticeFor(await tryCredential(visit, credential), 'it works.');
   const items = Object.entries(credential);
-  return finish(visit, '/scim', `The client was made, ${kind === 'good' ? 'and' : 'but'} ${text}`, { kind: 'scim', items });
+  return finish(visit, '/scim', `The application was made, ${kind === 'good' ? 'and' : 'but'} ${text}`, { kind: 'scim', items });
 }
 
 /** The credential that was just made. */
