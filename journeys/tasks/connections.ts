@@ -291,7 +291,7 @@ export const connectionTasks: readonly Task[] = [
         await type('Client ID', 'gatehouse');
         await type('Client secret', 'secret-of-gatehouse');
         await press('Create, and try it');
-        await sees(/The address is not public\. Whoever runs this server may allow it \(GATEHOUSE_EGRESS_ALLOW\)/);
+        await sees(/The address is not public\. The operator of this server can allow it \(GATEHOUSE_EGRESS_ALLOW\)/);
         await type('Issuer', upstream.issuer.replace(/\d+$/, '1'));
         await type('Client secret', 'secret-of-gatehouse');
         await press('Save, and look again');

@@ -5,7 +5,7 @@ export const otherNames: Readonly<Record<string, string>> = {
   'quick-start': 'getting started, tutorial, hello world, first steps',
   'concepts#sessions': 'session lifetime, remember me, single logout, stay signed in, logout, sign out, log out, sso session',
   'concepts#capabilities': 'permissions, scopes',
-  'concepts#tenants-and-base_url': 'multi-tenant, multi tenant, multi-tenancy, realms',
+  'concepts#tenants-and-base_url': 'multi-tenant, multi-tenancy, realms',
   'concepts#approvals': 'email code, mailed code, email otp, acr, acr_values, step-up, step up authentication, amr',
   console: 'audit log, audit trail, admin panel, dashboard, admin ui',
   'console#people-from-a-spreadsheet': 'csv, import users, import people, bulk invite, bulk import, spreadsheet, excel, upload users',

@@ -193,7 +193,7 @@ for (const database of databases) {
     it('an issuer nobody can reach is changed where that is said, and says what else has to change', async () => {
       const id = await made({ issuer: 'https://10.1.2.3' });
       const at = `/identity-providers/${id}/try`;
-      assert.match(await show(at), /The address is not public\. Whoever runs this server may allow it \(GATEHOUSE_EGRESS_ALLOW\)/);
+      assert.match(await show(at), /The address is not public\. The operator of this server can allow it \(GATEHOUSE_EGRESS_ALLOW\)/);
       const move = async (issuer: string, status = 303): Promise<string> => {
         const response = await visitor.submit(`${at}/issuer`, { issuer, client_secret: 'secret-of-gatehouse-at-acme-0123456789' });
         assert.equal(response.status, status, response.status === 400 ? noticeOf(await response.clone().text()) : '');

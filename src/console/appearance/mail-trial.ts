@@ -86,7 +86,7 @@ function wayText(visit: Visit, own: TrialParts): Html {
   if (server !== null) return html`Mails of ${tenant.name} go by <b>${server.host}</b>, which is set under ${mail}.`;
   if (own.mail.transport === 'smtp') return html`Mails go by the server of the deployment. A server of your own is set under ${mail}.`;
   const mailbox = mailboxOf(own, visit.request);
-  return html`This server sends no mail: it keeps them for whoever develops with it${mailbox !== undefined && html`, <a id="mailbox" href="${mailbox}">in its mailbox</a>`}. For real ones, whoever runs the server sets <code>GATEHOUSE_SMTP_URL</code>, or you set a server under ${mail}.`;
+  return html`This server sends no mail. It keeps mails for development${mailbox !== undefined && html`, <a id="mailbox" href="${mailbox}">in its mailbox</a>`}. To send real mails, the operator sets <code>GATEHOUSE_SMTP_URL</code>, or you add a server under ${mail}.`;
 }
 
 const noAddress = (visit: Visit): Html =>

@@ -2,7 +2,7 @@
 import type { OutboundFailure } from '../../platform/net/outbound.ts';
 
 export const outboundWords: Readonly<Record<OutboundFailure, string>> = {
-  refused_address: 'The address is not public. Whoever runs this server may allow it (GATEHOUSE_EGRESS_ALLOW).',
+  refused_address: 'The address is not public. The operator of this server can allow it (GATEHOUSE_EGRESS_ALLOW).',
   refused_scheme: 'Only https is read.',
   unresolved: 'The name of the host is not known.',
   timeout: 'The host did not answer in time.',
