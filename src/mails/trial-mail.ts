@@ -12,7 +12,7 @@ interface TrialMailFacts {
   readonly language: string;
 }
 
-interface Wording {
+export interface Wording {
   readonly subject: (tenant: string) => string;
   readonly body: (tenant: string) => string;
   readonly lifetime: (minutes: number) => string;

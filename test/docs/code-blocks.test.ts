@@ -218,6 +218,7 @@ describe('documents', () => {
           'gatehouse/testing': [join(root, 'src', 'embedding', 'test-gatehouse.ts')],
           'gatehouse-device-sdk': [join(root, 'sdk', 'device.ts')],
           'gatehouse-device-sdk/node': [join(root, 'sdk', 'node.ts')],
+          'gatehouse-device-sdk/react-native': [join(root, 'sdk', 'react-native.ts')],
         },
       },
       include: ['**/*.ts'],
