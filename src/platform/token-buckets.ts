@@ -26,8 +26,9 @@ export function createTokenBuckets({ burst, refillMs, keysMax }: TokenBucketOpti
   return {
     take: (key, nowMs) => {
       const found = fullAt.get(key);
-      // A clock set back must not lock a key for longer than a whole bucket takes.
-      const before = found === undefined ? nowMs : Math.min(Math.max(found, nowMs), nowMs + burst * refillMs);
+      // Further away than a whole bucket takes it is of before the clock was set back, and says nothing: nobody is locked out by that.
+      const isKnown = found !== undefined && found <= nowMs + burst * refillMs;
+      const before = isKnown ? Math.max(found, nowMs) : nowMs;
       const after = before + refillMs;
       const waitMs = after - nowMs - burst * refillMs;
       set(key, waitMs > 0 ? before : after);
