@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { emailOf, type FlowJob } from './flow-job.ts';
 import { type GatehouseProcess, root, startGatehouse } from './process.ts';
 import { createParty, createUser } from './sign-in.ts';
+import { callsOfSignIn } from './sign-in-calls.ts';
 import { type Bench, interleave, ownCpuMs } from './table.ts';
 import { createTenant } from './tenant.ts';
 
@@ -46,6 +47,7 @@ export const codeFlow: Bench = async () => {
     const met = value <= signaturesMax;
     return [
       { id: 'P3', what: 'code flow with mailed PIN, in RSA-2048 signatures', value, unit: 'x', bar: `<= ${signaturesMax}`, met, more },
+      ...(await callsOfSignIn()),
     ];
   } finally {
     await gatehouse.stop();
