@@ -85,7 +85,7 @@ export const signInTasks: readonly Task[] = [
     walk: async (walker, typed) => {
       await findSignIn(walker, typed);
       await walker.sees(`“${typed}”`);
-      await walker.sees(/Nobody here has this name or email/);
+      await walker.sees(/No person has this name or email/);
       await walker.sees(/typing error/);
     },
   },
