@@ -8,7 +8,7 @@ import asyncHooks from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
 import { processorSeconds, processorTimesFile } from './test-results.mjs';
@@ -49,9 +49,12 @@ function nameOf(handle) {
     .join(' ');
 }
 
+/** Of the processes that test.mjs makes; a file that is run by itself has no folder of results. */
 function writeProcessorTime() {
   const [, entry] = process.argv;
-  appendFileSync(join(dirname(entry), '..', processorTimesFile), `${JSON.stringify({ entry, ...processorSeconds() })}\n`);
+  const folder = join(dirname(entry), '..');
+  if (basename(folder) !== '.test-results') return;
+  appendFileSync(join(folder, processorTimesFile), `${JSON.stringify({ entry, ...processorSeconds() })}\n`);
 }
 
 /**
