@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { createConsoleTenant } from '../support/console.ts';
-import { pinOf } from '../support/mailbox.ts';
+import { createConsoleTenant, signInInBrowser } from '../support/console.ts';
 import type { Managed } from '../support/management.ts';
 import { assertAccessible, desktopView, keepScreenshot, openWatched, phoneView } from '../support/page-check.ts';
 import { pngOf } from '../support/pictures.ts';
@@ -25,12 +24,7 @@ if (hasChromium)
     });
 
     const signIn = async (page: Page, tenant: Managed, email: string): Promise<void> => {
-      await page.goto(`${tenant.baseUrl}/console`);
-      await page.fill('#identifier', email);
-      await page.press('#identifier', 'Enter');
-      await page.fill('#pin', await pinOf(server, email));
-      await page.press('#pin', 'Enter');
-      await page.waitForURL('**/console');
+      await signInInBrowser(server, page, { tenant, email });
     };
 
     for (const [width, viewport] of Object.entries({ desktop: desktopView, phone: phoneView }))

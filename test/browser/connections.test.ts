@@ -8,8 +8,7 @@ import { pageBytesMax } from '../../journeys/page-bounds.ts';
 import { noteSignIns } from '../../src/storage/registry/last-sign-ins.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { reachesLoopback } from '../support/ciba.ts';
-import { createConsoleTenant } from '../support/console.ts';
-import { pinOf } from '../support/mailbox.ts';
+import { createConsoleTenant, signInInBrowser } from '../support/console.ts';
 import type { Managed } from '../support/management.ts';
 import {
   assertAccessible,
@@ -40,12 +39,7 @@ if (hasChromium)
       tenant = made.tenant;
       watched = await openWatched(browser, server.url, { bypassCSP: true });
       const { page } = watched;
-      await page.goto(`${tenant.baseUrl}/console`);
-      await page.fill('#identifier', made.email);
-      await page.press('#identifier', 'Enter');
-      await page.fill('#pin', await pinOf(server, made.email));
-      await page.press('#pin', 'Enter');
-      await page.waitForURL('**/console');
+      await signInInBrowser(server, page, made);
     });
     after(async () => {
       await browser?.close();

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { createConsoleTenant } from '../support/console.ts';
+import { createConsoleTenant, signInInBrowser } from '../support/console.ts';
 import { fillTenant } from '../support/console-pages.ts';
-import { arrivalCodeOf, pinOf } from '../support/mailbox.ts';
+import { arrivalCodeOf } from '../support/mailbox.ts';
 import type { Managed } from '../support/management.ts';
 import { assertAccessible, inViews, keepScreenshot, narrowView, openWatched } from '../support/page-check.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -27,13 +27,7 @@ if (hasChromium)
     const open = async (options: BrowserContextOptions = {}): Promise<{ page: Page; tenant: Managed; seen: readonly string[] }> => {
       const { tenant, email } = await createConsoleTenant(server);
       const { page, seen } = await openWatched(browser, new URL(server.url).origin, options);
-      await page.goto(`${tenant.baseUrl}/console`);
-      await page.fill('#identifier', email);
-      await page.press('#identifier', 'Enter');
-      await page.fill('#pin', await pinOf(server, email));
-      await page.press('#pin', 'Enter');
-      if (options.javaScriptEnabled === false) await page.click('#continue');
-      await page.waitForURL('**/console');
+      await signInInBrowser(server, page, { tenant, email }, { withButton: options.javaScriptEnabled === false });
       return { page, tenant, seen };
     };
 

@@ -5,9 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { pageBytesMax } from '../../journeys/page-bounds.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { createConsoleTenant } from '../support/console.ts';
+import { createConsoleTenant, signInInBrowser } from '../support/console.ts';
 import { type ConsoleIds, fillTenant, pagesOf } from '../support/console-pages.ts';
-import { pinOf } from '../support/mailbox.ts';
 import type { Managed } from '../support/management.ts';
 import { assertAccessible, assertFits, inViews, keepScreenshot, narrowView, openWatched, type WatchedPage } from '../support/page-check.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -28,12 +27,7 @@ if (hasChromium)
       await tenant.make('PATCH', `/organizations/${ids.organization}`, { domains: ['acme.example'] });
       watched = await openWatched(browser, server.url, { bypassCSP: true });
       const { page } = watched;
-      await page.goto(`${tenant.baseUrl}/console`);
-      await page.fill('#identifier', made.email);
-      await page.press('#identifier', 'Enter');
-      await page.fill('#pin', await pinOf(server, made.email));
-      await page.press('#pin', 'Enter');
-      await page.waitForURL('**/console');
+      await signInInBrowser(server, page, made);
     });
     after(async () => {
       await browser?.close();

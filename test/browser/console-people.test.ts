@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { createConsoleTenant } from '../support/console.ts';
-import { pinOf } from '../support/mailbox.ts';
+import { createConsoleTenant, signInInBrowser } from '../support/console.ts';
 import { createTestUser, type Managed } from '../support/management.ts';
 import { assertAccessible, inViews, keepScreenshot, openWatched } from '../support/page-check.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -27,12 +26,7 @@ if (hasChromium)
 
     const open = async (tenant: Managed, email: string): Promise<{ readonly page: Page; readonly seen: readonly string[] }> => {
       const { page, seen } = await openWatched(browser, server.url, { bypassCSP: true });
-      await page.goto(`${tenant.baseUrl}/console`);
-      await page.fill('#identifier', email);
-      await page.press('#identifier', 'Enter');
-      await page.fill('#pin', await pinOf(server, email));
-      await page.press('#pin', 'Enter');
-      await page.waitForURL('**/console');
+      await signInInBrowser(server, page, { tenant, email });
       return { page, seen };
     };
     const look = async (page: Page, name: string): Promise<void> => {

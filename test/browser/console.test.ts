@@ -6,9 +6,8 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { pageBytesMax } from '../../journeys/page-bounds.ts';
 import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { createConsoleTenant } from '../support/console.ts';
+import { createConsoleTenant, signInInBrowser } from '../support/console.ts';
 import { type ConsoleIds, fillTenant, pagesOf, plainPages } from '../support/console-pages.ts';
-import { pinOf } from '../support/mailbox.ts';
 import { createTestUser, type Managed } from '../support/management.ts';
 import {
   assertAccessible,
@@ -52,13 +51,7 @@ if (hasChromium)
     ): Promise<{ readonly page: Page; readonly tenant: Managed; readonly seen: readonly string[] }> => {
       const { tenant, email } = given ?? (await createConsoleTenant(server));
       const { page, seen } = await openWatched(browser, server.url, options);
-      await page.goto(`${tenant.baseUrl}/console`);
-      await page.fill('#identifier', email);
-      await page.press('#identifier', 'Enter');
-      await page.fill('#pin', await pinOf(server, email));
-      await page.press('#pin', 'Enter');
-      if (options.javaScriptEnabled === false) await page.click('#continue');
-      await page.waitForURL('**/console');
+      await signInInBrowser(server, page, { tenant, email }, { withButton: options.javaScriptEnabled === false });
       return { page, tenant, seen };
     };
 

@@ -5,8 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Download, Page } from 'playwright-core';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { createConsoleTenant } from '../support/console.ts';
-import { pinOf } from '../support/mailbox.ts';
+import { createConsoleTenant, signInInBrowser } from '../support/console.ts';
 import { createTestUser, type Managed } from '../support/management.ts';
 import { assertAccessible, inViews, keepScreenshot, openWatched } from '../support/page-check.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -34,13 +33,7 @@ if (hasChromium)
 
     const open = async (options: BrowserContextOptions = {}): Promise<{ readonly page: Page; readonly seen: readonly string[] }> => {
       const { page, seen } = await openWatched(browser, server.url, options);
-      await page.goto(`${tenant.baseUrl}/console/users`);
-      await page.fill('#identifier', email);
-      await page.press('#identifier', 'Enter');
-      await page.waitForSelector('#pin');
-      await page.fill('#pin', await pinOf(server, email));
-      await page.press('#pin', 'Enter');
-      await page.waitForURL('**/console/users');
+      await signInInBrowser(server, page, { tenant, email }, { path: '/users' });
       await server.clock.advance(61_000);
       await server.gatehouse.services.activity.flush();
       return { page, seen };

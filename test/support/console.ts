@@ -1,6 +1,8 @@
-// An administrator at the console, without a browser: a tenant with one, and the sign-in.
+// An administrator at the console: a tenant with one, and the sign-in, without a browser and in one.
 
+import type { Page } from 'playwright-core';
 import { openApp } from './first-party-app.ts';
+import { pinOf } from './mailbox.ts';
 import { createTestTenant, type Json, type Managed } from './management.ts';
 import type { TestServer } from './server.ts';
 
@@ -24,6 +26,23 @@ export async function createConsoleTenant(
 /** Signs a person in to the console of the tenant. */
 export const openConsole = (server: TestServer, tenant: Managed, email: string): ReturnType<typeof openApp> =>
   openApp(server, 'console', tenant, email);
+
+/** The same in a browser, to a page of the console; with `withButton` the form is sent by its button, as it is where no script runs. */
+export async function signInInBrowser(
+  server: TestServer,
+  page: Page,
+  { tenant, email }: { readonly tenant: Managed; readonly email: string },
+  { path = '', withButton = false }: { readonly path?: string; readonly withButton?: boolean } = {},
+): Promise<void> {
+  await page.goto(`${tenant.baseUrl}/console${path}`);
+  await page.fill('#identifier', email);
+  await page.press('#identifier', 'Enter');
+  await page.waitForSelector('#pin');
+  await page.fill('#pin', await pinOf(server, email));
+  await page.press('#pin', 'Enter');
+  if (withButton) await page.click('#continue');
+  await page.waitForURL(`**/console${path}`);
+}
 
 /** The fields of a section's form as a browser would send them; names of several boxes with a blank between. */
 export function fieldsOfForm(page: string, section: string): Readonly<Record<string, string>> {
