@@ -43,8 +43,11 @@ console.error(
 for (const [name, load] of Object.entries(benches)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   console.error(`measuring ${name} …`);
+  const beganMs = performance.now();
   const figures = await (await load())();
   printTable(figures); // at once: a run that is stopped has told what it measured
+  console.error(`  ${Math.round((performance.now() - beganMs) / 1000)} s`);
+  if (figures.length === 0) continue;
   const machine = { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, ...own };
   writeFileSync(join(results, `${name}.json`), `${JSON.stringify({ machine, figures }, null, 2)}\n`);
 }
