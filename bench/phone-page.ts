@@ -2,7 +2,7 @@
 // task of more than 50 ms follows, with Chromium's processor slowed four times. Design 12, section 8.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Browser, CDPSession, Page } from 'playwright-core';
-import { launchChromium } from '../test/support/chromium.ts';
+import { launchWholeChromium } from '../test/support/chromium.ts';
 import { startGatehouse } from './process.ts';
 import { atMost, type Bench, type Figure, interleave } from './table.ts';
 
@@ -29,7 +29,7 @@ const slow = { slowness: 4 };
 const narrow = { bytesPerSecond: 200_000, latencyMs: 0 };
 
 export const phonePage: Bench = async () => {
-  const [server, browser] = await Promise.all([startGatehouse(), launchChromium()]);
+  const [server, browser] = await Promise.all([startGatehouse(), launchWholeChromium()]);
   const open = (conditions: Conditions) => () => opening(browser, `${server.url}/phone`, conditions);
   try {
     const found = await interleave(rounds, {

@@ -4,7 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { launchChromium } from '../test/support/chromium.ts';
+import { launchWholeChromium } from '../test/support/chromium.ts';
 import { allTasks } from './all-tasks.ts';
 import { startAsAdministrator } from './first-administrator.ts';
 import { followExpressGuide, startFromClone } from './newcomer.ts';
@@ -26,7 +26,7 @@ const fileOf = (...words: readonly string[]): string =>
       .replaceAll(/[^a-z0-9]+/g, '-')
       .replaceAll(/^-|-$/g, '')}.png`,
   );
-const browser = await launchChromium();
+const browser = await launchWholeChromium();
 let failed = 0;
 const row = (task: string, ...cells: readonly string[]): void =>
   console.log([task.padEnd(70), ...cells.map((cell) => cell.padEnd(10))].join(' ').trimEnd());

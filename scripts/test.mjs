@@ -28,6 +28,8 @@ const measuringTests = [
 const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
 /** Files of a group share a process: loading the server and warming it up is up to half of what a file alone costs. */
 const groupFilesMax = isQuick ? 18 : 9;
+/** Of files that start programs or a browser; more would leave the longest processes to the end. */
+const slowFilesMax = 3;
 /** Results of the quick tests of this commit without components, which are not shown twice; undefined: everything is to be shown here. */
 const shownBefore = process.env['GATEHOUSE_TEST_SHOWN'];
 /** Beside the judges; one more than the cores of CI: with it both are busy all the time, and four make no run shorter. */
@@ -51,8 +53,8 @@ function plan() {
   const others = without(filesOf('test/**/*.test.ts'), quick, grouped, judges, measuring);
   // Long ones first: what begins last should be short.
   return {
-    beside: [...others.map((file) => processOf([file])), ...groupsOf(grouped), ...groupsOf(onPostgres, onPostgresAlone)],
-    judges: judges.map((file) => processOf([file])),
+    beside: [...groupsOf(others, slowFilesMax), ...groupsOf(grouped), ...groupsOf(onPostgres, groupFilesMax, onPostgresAlone)],
+    judges: groupsOf(judges, slowFilesMax),
     alone: measuring.map((file) => processOf([file])),
   };
 }
@@ -61,8 +63,8 @@ function plan() {
 const processOf = (files, first = '') => first + files.map((file) => `await import('../../${file}');\n`).join('');
 
 /** Deals the files out, so that each group gets some of each folder. */
-function groupsOf(files, first) {
-  const count = Math.ceil(files.length / groupFilesMax);
+function groupsOf(files, filesMax = groupFilesMax, first = undefined) {
+  const count = Math.ceil(files.length / filesMax);
   return Array.from({ length: count }, (_, group) =>
     processOf(
       files.filter((_file, index) => index % count === group),

@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core';
 import { languages } from '../../src/domain/language.ts';
 import { createPerson } from '../support/account.ts';
 import { authorizeUrl, loopbackUri, mcp, openTenant, redeem, register, tokenRequest } from '../support/agents.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { hasChromium, launchWholeChromium } from '../support/chromium.ts';
 import { pinOf } from '../support/mailbox.ts';
 import type { Managed } from '../support/management.ts';
 import { tokensOf } from '../support/oidc.ts';
@@ -22,7 +22,7 @@ if (hasChromium)
     before(async () => {
       server = await startTestServer('sqlite');
       managed = await openTenant(server, { pin: { resend_cooldown_seconds: 1 } });
-      browser = await launchChromium();
+      browser = await launchWholeChromium();
     });
     after(async () => {
       await browser?.close();
