@@ -1,6 +1,7 @@
 // The SDK on Node: state in files, keys in a store in software. For simulators, tests and machines that act as phones.
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KeyPurpose, KeyVault } from './key-vault.ts';
 import { createMutex, type StateStore } from './state.ts';
@@ -9,7 +10,7 @@ export type SoftwareAlgorithm = 'ES256' | 'EdDSA' | 'RS256';
 
 const lockedPauseMs = 50;
 
-/** A store in one JSON file, readable by its owner only and replaced in one step. A lock file keeps other processes out. */
+/** A store in one JSON file, readable by its owner only and replaced in one step; makes its folder. A lock file keeps other processes out. */
 export function fileStore<Value>(path: string): StateStore<Value> {
   const mutex = createMutex();
   return {
@@ -26,6 +27,7 @@ export function fileStore<Value>(path: string): StateStore<Value> {
     },
     exclusive: (work) =>
       mutex(async () => {
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         await takeLock(`${path}.lock`);
         try {
           return await work();

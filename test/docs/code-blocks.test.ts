@@ -198,8 +198,9 @@ describe('documents', () => {
   it('TypeScript blocks pass the strict type check, each document as one program', () => {
     const program = mkdtempSync(join(folder, 'types-'));
     symlinkSync(join(root, 'node_modules'), join(program, 'node_modules'));
-    const typescript = inLanguage('ts');
-    assert.ok(typescript.length >= 8);
+    // Those of the SDK are compiled against what is packed of it (test/packaging/sdk-package.test.ts).
+    const typescript = inLanguage('ts').filter(({ text }) => !text.includes("'gatehouse-device-sdk"));
+    assert.ok(typescript.length >= 8, String(typescript.length));
     typescript.forEach(({ document, text }, index) => {
       const name = /^\/\/ (\S+\.ts)\n/.exec(text)?.[1] ?? `block-${index}.ts`;
       const file = join(program, document.replace(/\W/g, '-'), name);
@@ -216,9 +217,6 @@ describe('documents', () => {
         paths: {
           gatehouse: [join(root, 'src', 'embedding', 'gatehouse.ts')],
           'gatehouse/testing': [join(root, 'src', 'embedding', 'test-gatehouse.ts')],
-          'gatehouse-device-sdk': [join(root, 'sdk', 'device.ts')],
-          'gatehouse-device-sdk/node': [join(root, 'sdk', 'node.ts')],
-          'gatehouse-device-sdk/react-native': [join(root, 'sdk', 'react-native.ts')],
         },
       },
       include: ['**/*.ts'],

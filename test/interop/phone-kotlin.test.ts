@@ -7,13 +7,16 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createDriver, type Driver } from '../../src/cli/conformance/driver-process.ts';
 import type { Verdict } from '../../src/cli/conformance/report.ts';
+import { revokeDevicesOfUser } from '../../src/storage/device/devices.ts';
 import { runGatehouse } from '../support/conformance.ts';
 import { databases } from '../support/databases.ts';
+import { until } from '../support/deliveries.ts';
 import { changeSettings, createEnrollmentToken, createUser, type TestUser, unlimited } from '../support/enrolled-phone.ts';
 import { createClient, rootTenant } from '../support/fixtures.ts';
 import { findJudge } from '../support/judge-binaries.ts';
 import { beginLogin } from '../support/login.ts';
 import { otherPin, pinOf } from '../support/mailbox.ts';
+import { type Sample, type SampleSignIn, startSample } from '../support/sample-sign-ins.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const kotlinPhone = findJudge('kotlin-phone');
@@ -35,6 +38,72 @@ if (kotlinPhone !== undefined) {
     const blocks = [...readme.matchAll(/^```kotlin\n([\s\S]*?)^```$/gm)].map(([, block]) => block);
     assert.ok(blocks.length > 0);
     assert.equal(readFileSync(`${kotlinPhone}.readme`, 'utf8'), blocks.join(''));
+  });
+
+  describe('Kotlin SDK: the functions of its README, run', () => {
+    let sample: Sample;
+    let unanswered: Promise<unknown>;
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-kotlin-readme-'));
+    const program = createDriver(`exec "${kotlinPhone}.run-readme"`, { GATEHOUSE_STATE: folder });
+    before(async () => {
+      unanswered = run('fourth', 'sign up', { baseUrl: 'http://127.0.0.1:1' }); // the SDK asks again for some seconds
+      sample = await startSample();
+    });
+    after(async () => {
+      program.kill();
+      await sample.close();
+      rmSync(folder, { recursive: true });
+    });
+    /** What a function shows or gives, or the sentence of `messageOf`. */
+    const run = async (phone: string, action: string, fields: Readonly<Record<string, string>> = {}): Promise<unknown> => {
+      const answer = await program.call(action, { phone, ...fields });
+      return answer.ok ? answer.value : answer.error;
+    };
+    const outcomeOf = async (signIn: SampleSignIn): Promise<unknown> => [await signIn.state(), await signIn.denyReason()];
+
+    it('redeem enrols, and waits for the first phone at a second one', async () => {
+      assert.equal(await run('first', 'redeem', { link: await sample.enrollmentLink() }), 'enrolled');
+      const second = run('second', 'redeem', { link: await sample.enrollmentLink() });
+      const printed = await program.call('printed');
+      const [, number] = /^Type (\d\d) on your other phone$/.exec(String(printed.ok && printed.value))!;
+      assert.equal(await run('first', 'decide', { number: number! }), 'device_add');
+      assert.equal(await second, 'enrolled');
+    });
+
+    it('decideNext approves with the number and denies what was closed', async () => {
+      const approved = await sample.signIn();
+      assert.equal(await run('first', 'decide', { number: approved.number }), 'oidc_login');
+      assert.deepEqual(await outcomeOf(approved), ['approved', null]);
+      const closed = await sample.signIn();
+      assert.equal(await run('first', 'decide'), 'oidc_login');
+      assert.deepEqual(await outcomeOf(closed), ['denied', 'mistake']);
+    });
+
+    it('claimScanned approves without a number what the person confirms, and denies the rest', async () => {
+      for (const confirm of ['true', 'false']) {
+        const scanned = await sample.signIn();
+        assert.equal(await run('first', 'claim', { link: await sample.codeOf(scanned), confirm }), 'oidc_login false');
+        assert.deepEqual(await outcomeOf(scanned), confirm === 'true' ? ['approved', null] : ['denied', 'mistake']);
+      }
+    });
+
+    it('setPushToken brings a push, and messageOf has a sentence for each error it names', async () => {
+      assert.equal(await run('first', 'push', { token: 'token-of-the-app' }), null);
+      const wrong = await sample.signIn();
+      await until(() => sample.vendors.captured.fcm.length === 1);
+      const denied = 'The number was wrong, so the request was denied.';
+      assert.equal(await run('first', 'decide', { number: otherPin(wrong.number) }), denied);
+      assert.equal(await wrong.state(), 'denied');
+      assert.equal(await run('first', 'decide again', { number: wrong.number }), 'This request has ended.');
+      const link = `${sample.tenant.baseUrl}/enroll#v=1&t=unknown`;
+      assert.equal(await run('third', 'redeem', { link }), 'This link was used or has expired. Ask for a new one.');
+      assert.equal(await unanswered, 'No connection. Try again.');
+      assert.match(String(await run('fifth', 'redeem', { link: 'none' })), /expected an enrolment link/);
+      await sample.server.gatehouse.services.database.write(sample.tenant.id, (queries) =>
+        revokeDevicesOfUser(queries, sample.tenant.id, sample.ada.id),
+      );
+      assert.equal(await run('first', 'decide'), 'This phone was removed. Enrol it again.');
+    });
   });
 
   it('Kotlin SDK: holds every rule of the conformance runner', async () => {

@@ -1,5 +1,5 @@
-// A store in one JSON file, readable by its owner only and replaced in one step. A lock on a file beside it keeps other processes out;
-// the system lets go of it when a process dies.
+// A store in one JSON file, readable by its owner only and replaced in one step, whose folder it makes. A lock on a file beside it keeps
+// other processes out; the system lets go of it when a process dies.
 package gatehouse.device
 
 import java.nio.ByteBuffer
@@ -40,6 +40,7 @@ class FileStore<Value : Any>(path: Path, private val serializer: KSerializer<Val
     }
 
     override fun <Result> exclusive(work: () -> Result): Result = threads.computeIfAbsent(file) { ReentrantLock() }.withLock {
+        if (!Files.isDirectory(file.parent)) Files.createDirectories(file.parent, ownersFolder)
         FileChannel.open(lock, setOf(WRITE, CREATE), ownerOnly).use { channel -> channel.lock().use { work() } }
     }
 }
@@ -48,3 +49,4 @@ class FileStore<Value : Any>(path: Path, private val serializer: KSerializer<Val
 private val threads = ConcurrentHashMap<Path, ReentrantLock>()
 
 private val ownerOnly = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
+private val ownersFolder = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"))

@@ -26,6 +26,15 @@ class FileStoreTest {
     }
 
     @Test
+    fun `makes the folder of its file, for its owner alone`() {
+        val parent = folder.resolve("phones/first")
+        val store = FileStore(parent.resolve("phone.json"), PhoneState.serializer())
+        store.exclusive { store.save(PhoneState()) }
+        assertEquals(PhoneState(), store.load())
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(parent)))
+    }
+
+    @Test
     fun `what a newer SDK wrote is read, and a file left half written does not matter`() {
         val file = folder.resolve("phone.json")
         Files.writeString(file, """{"accounts":[],"servers":{},"later":{"a":1}}""")
