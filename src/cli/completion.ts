@@ -18,7 +18,7 @@ export function completionCommand(program: Command, commands: Commands): void {
     .option('--json', 'print what can be completed, as JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  source <(gatehouse completion bash)\n  gatehouse completion fish > ~/.config/fish/completions/gatehouse.fish',
+      '\nExamples:\n  source <(gatehouse completion bash)\n  gatehouse completion zsh > "$fpath[1]/_gatehouse"\n  gatehouse completion fish > ~/.config/fish/completions/gatehouse.fish',
     )
     .action(async (shell: Shell, options: { readonly json?: boolean }) => {
       const entries = await listEntries(commands);
@@ -162,31 +162,55 @@ complete -F _gatehouse gatehouse
 `;
 }
 
+/** Sourced, or a file of `fpath`: that is read at the first completion, which it then answers. */
 function zshScript(entries: readonly Entry[]): string {
   return `#compdef gatehouse
 autoload -U +X bashcompinit && bashcompinit
-${bashScript(entries)}`;
+${bashScript(entries)}if [ "\${funcstack[1]}" = _gatehouse ]; then _bash_complete -F _gatehouse; fi
+`;
 }
 
-const fishTenants = `(gatehouse tenant list --json 2>/dev/null | string match -ar '"slug": *"[^"]*"' | string split -f 4 '"')`;
-
+/** What several commands have in common is one line, with the commands in its condition. */
 function fishScript(entries: readonly Entry[]): string {
   const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-  const lines = entries.flatMap(({ words, subcommands, choices: arguments_, flags }) => {
-    const [last] = words.slice(-1);
-    const here = last === undefined ? '__fish_use_subcommand' : words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
-    const children = subcommands.map((name) => {
-      const about = entries.find((entry) => entry.words.join(' ') === [...words, name].join(' '))?.about ?? '';
-      return `complete -c gatehouse -f -n ${quoted(here)} -a ${quoted(name)} -d ${quoted(about)}`;
-    });
-    const given = arguments_.map((one) => `complete -c gatehouse -f -n ${quoted(here)} -a ${quoted(one)}`);
+  const named = (words: readonly string[]): string => `"${words.join(' ')}"`;
+  const aboutOf = new Map(entries.map(({ words, about }) => [words.join(' '), about]));
+  const offers = entries.flatMap(({ words, subcommands, choices: arguments_, flags }) => {
+    const children = subcommands.map((name) => `-f -a ${quoted(name)} -d ${quoted(aboutOf.get([...words, name].join(' ')) ?? '')}`);
+    const given = arguments_.map((one) => `-f -a ${quoted(one)}`);
     const own = flags.map(({ flag, about, takesValue, isPath, choices }) => {
       const form = flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
-      const offered = flag === tenantFlag ? fishTenants : choices.join(' ');
+      const offered = flag === tenantFlag ? '(__gatehouse_tenants)' : choices.join(' ');
       const values = !takesValue || isPath ? '' : ` -f${offered === '' ? '' : ` -a ${quoted(offered)}`}`;
-      return `complete -c gatehouse -n ${quoted(here)} ${form}${takesValue ? ' -r' : ''}${values} -d ${quoted(about)}`;
+      return `${form}${takesValue ? ' -r' : ''}${values} -d ${quoted(about)}`;
     });
-    return [...children, ...given, ...own];
+    return [...children, ...given, ...own].map((offer) => ({ offer, at: named(words) }));
   });
-  return `# fish completion of gatehouse\n${lines.join('\n')}\n`;
+  const lines = [...Map.groupBy(offers, ({ offer }) => offer)].map(
+    ([offer, same]) => `complete -c gatehouse -n ${quoted(`__gatehouse_at ${same.map(({ at }) => at).join(' ')}`)} ${offer}`,
+  );
+  const known = entries.filter(({ words }) => words.length > 0).map(({ words }) => named(words));
+  return `# fish completion of gatehouse
+function __gatehouse_at
+  set -l command
+  for word in (commandline -opc)[2..]
+    set -l longer (string join -- ' ' $command $word)
+    if contains -- $longer ${known.join(' ')}
+      set command $longer
+    end
+  end
+  contains -- "$command" $argv
+end
+function __gatehouse_tenants
+  set -l words (commandline -opc)
+  set -l where
+  for index in (seq 2 (count $words))
+    if contains -- $words[$index] --data --database-url
+      set -a where $words[$index] $words[(math $index + 1)]
+    end
+  end
+  $words[1] tenant list --json $where 2>/dev/null | string match -ar '"slug": *"[^"]*"' | string split -f 4 '"'
+end
+${lines.join('\n')}
+`;
 }

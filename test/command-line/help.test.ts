@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { runCommand } from '../support/commands.ts';
 import { createDataFolder, type Ended } from '../support/gatehouse-process.ts';
+import { findJudge } from '../support/judge-binaries.ts';
 
 interface Entry {
   readonly words: readonly string[];
@@ -121,36 +122,65 @@ describe('command line: help and completion', () => {
       assert.equal(checked.status, 0, checked.stderr.toString());
     });
 
-  it('bash offers subcommands, flags of the right command, values where they are few, and files behind flags that take one', async () => {
-    const { stdout } = await command('completion', 'bash');
-    const offered = (...words: readonly string[]): readonly string[] => {
-      const line = ['gatehouse', ...words].map((word) => `'${word}'`).join(' ');
-      const script = `${stdout}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length}; _gatehouse; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      return spawnSync('bash', ['-c', script], { cwd: folder.path }).stdout.toString().trim().split('\n');
-    };
-    assert.deepEqual(offered('ten'), ['tenant']);
-    assert.deepEqual(offered('tenant', 'cre'), ['create']);
-    assert.deepEqual(offered('apply', '--pr').toSorted(), ['--progress', '--prune']);
-    assert.deepEqual(offered('user', 'list', '--prune'), ['']);
-    assert.deepEqual(offered('client', 'create', 'Portal', '--type', ''), ['confidential', 'public']);
-    assert.deepEqual(offered('client', 'create', 'Portal', '--grant-type', 'ref'), ['refresh_token']);
-    assert.deepEqual(offered('completion', 'f'), ['fish']);
-    assert.deepEqual(offered('apply', '--file', '/etc/hostn'), ['/etc/hostname']);
-    assert.deepEqual(offered('serve', '--log-level', 's'), ['silent']);
-    assert.deepEqual(offered('serve', '--push-fcm', '/etc/hostn'), ['/etc/hostname']);
-    assert.deepEqual(offered('serve', '--listen', '/etc/hostn'), ['']);
-    assert.deepEqual(offered('events', '--since', ''), ['30m', '1h', '7d']);
-    assert.deepEqual(offered('admin', 'invite', '--role', 's'), ['support']);
-  });
+  /** What a shell offers for a line typed so far, as bash and fish tell a program; fish where it is installed. */
+  const shells: readonly (readonly [
+    shell: 'bash' | 'fish',
+    offered: (completion: string, words: readonly string[]) => readonly string[],
+  ])[] = [
+    [
+      'bash',
+      (completion, words) => {
+        const line = words.map((word) => `'${word}'`).join(' ');
+        const script = `${completion}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _gatehouse; printf '%s\\n' "\${COMPREPLY[@]}"`;
+        return spawnSync('bash', ['-c', script], { cwd: folder.path }).stdout.toString().trim().split('\n');
+      },
+    ],
+    [
+      'fish',
+      (completion, words) => {
+        const script = `${completion}\ncomplete -C '${words.join(' ')}'`;
+        const { stdout } = spawnSync('fish', ['--no-config', '-c', script], {
+          cwd: folder.path,
+          env: { ...process.env, HOME: folder.path },
+        });
+        return stdout
+          .toString()
+          .trim()
+          .split('\n')
+          .map((line) => line.split('\t')[0]!);
+      },
+    ],
+  ];
+  for (const [shell, offeredBy] of shells) {
+    if (findJudge(shell) === undefined) continue;
 
-  it('bash offers the tenants of the database that the line names', async () => {
-    const { stdout } = await command('completion', 'bash');
-    const bin = join(import.meta.dirname, '..', '..', 'bin', 'gatehouse');
-    const data = join(folder.path, 'with-tenants');
-    const made = spawnSync(bin, ['tenant', 'create', 'acme', '--data', data, '--dev', '1']);
-    const script = `${stdout}\nCOMP_WORDS=('${bin}' user list --data '${data}' --tenant a); COMP_CWORD=6; _gatehouse; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    assert.equal(spawnSync('bash', ['-c', script]).stdout.toString(), 'acme\n', made.stderr.toString());
-  });
+    it(`${shell} offers subcommands, flags of the right command, values where they are few, and files behind flags that take one`, async () => {
+      const { stdout } = await command('completion', shell);
+      const offered = (...words: readonly string[]): readonly string[] => offeredBy(stdout, ['gatehouse', ...words]).toSorted();
+      assert.deepEqual(offered('ten'), ['tenant']);
+      assert.deepEqual(offered('tenant', 'cre'), ['create']);
+      assert.ok(!offered('tenant', 'list', '').includes('create'));
+      assert.deepEqual(offered('apply', '--pr'), ['--progress', '--prune']);
+      assert.deepEqual(offered('user', 'list', '--prune'), ['']);
+      assert.deepEqual(offered('client', 'create', 'Portal', '--type', ''), ['confidential', 'public']);
+      assert.deepEqual(offered('client', 'create', 'Portal', '--grant-type', 'ref'), ['refresh_token']);
+      assert.deepEqual(offered('completion', 'f'), ['fish']);
+      assert.deepEqual(offered('apply', '--file', '/etc/hostn'), ['/etc/hostname']);
+      assert.deepEqual(offered('serve', '--log-level', 's'), ['silent']);
+      assert.deepEqual(offered('serve', '--push-fcm', '/etc/hostn'), ['/etc/hostname']);
+      assert.deepEqual(offered('serve', '--listen', '/etc/hostn'), ['']);
+      assert.deepEqual(offered('events', '--since', ''), ['1h', '30m', '7d']);
+      assert.deepEqual(offered('admin', 'invite', '--role', 's'), ['support']);
+    });
+
+    it(`${shell} offers the tenants of the database that the line names`, async () => {
+      const { stdout } = await command('completion', shell);
+      const bin = join(import.meta.dirname, '..', '..', 'bin', 'gatehouse');
+      const data = join(folder.path, `with-tenants-of-${shell}`);
+      const made = spawnSync(bin, ['tenant', 'create', 'acme', '--data', data, '--dev', '1']);
+      assert.deepEqual(offeredBy(stdout, [bin, 'user', 'list', '--data', data, '--tenant', 'a']), ['acme'], made.stderr.toString());
+    });
+  }
 
   it('an unknown command and an unknown shell: exit 2', async () => {
     assert.equal((await command('fly')).code, 2);
