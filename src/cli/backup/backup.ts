@@ -16,7 +16,7 @@ export function backupCommand(program: Command): void {
   const command = program
     .command('backup <file>')
     .description('Write everything in the database to one file, mode 0600, consistent beside a running server')
-    .option('--include-master-key', 'put the master key in as well; whoever has the file then has every secret')
+    .option('--include-master-key', 'put the master key in as well; a person with the file then has every secret')
     .addHelpText(
       'after',
       '\nThe private keys in it are encrypted: to restore it you also need the master key (master.key in the data folder, or\nGATEHOUSE_MASTER_KEY), kept in another place. On PostgreSQL it needs pg_dump.\n\nExample:\n  gatehouse backup /backups/monday.tar',

@@ -24,7 +24,7 @@ export function doctorCommand(program: Command): void {
     .command('doctor')
     .description('Check a deployment and say what is wrong')
     .option('--mail-to <address>', 'send a mail there too')
-    .option('--sign-in', 'sign in at the running server too, in a tenant made for it that goes with it');
+    .option('--sign-in', 'sign in at the running server too, in a tenant that is made for it and deleted after it');
   addCommonOptions(command).action(async (options: Options) => {
     const to = options['mailTo'];
     if (to !== undefined && !/^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(String(to)))

@@ -60,7 +60,7 @@ export function clientCommand(program: Command): void {
   add('show <client-id>', 'Read a client').action(show);
   add(
     'change <client-id> <field=value...>',
-    'Change a client; a new auth method may show a new secret. Values that are no texts are JSON, an empty one takes it away',
+    'Change a client; a new auth method may show a new secret. Values other than texts are JSON, and an empty value clears the field',
   ).action(change);
   add('delete <client-id>', 'Delete a client with its grants and tokens').action(remove);
   add('rotate-secret <client-id>', 'Make a new secret, shown once; the old one fails at once').action(rotate);

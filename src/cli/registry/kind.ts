@@ -50,11 +50,11 @@ function addKindCommands(of: Registered, program: Command): Command {
   const key = kind.key === 'id' ? '01920000-0000-7000-8000-000000000001' : `my-${name}`;
   add('list', summaries.list.split(/[;,]/)[0]!, 'list --json').action((options: Options) => list(of, options));
   add('show <id>', summaries.read, `show ${key}`).action((id: string, options: Options) => show(of, id, options));
-  add('create <field=value...>', `${summaries.create}. Values that are no texts are JSON`, `create ${made.join(' ')}`).action(
+  add('create <field=value...>', `${summaries.create}. Values other than texts are JSON`, `create ${made.join(' ')}`).action(
     (given: readonly string[], options: Options) => create(of, given, options),
   );
   const changeable = Object.values(takenAt(kind.fields, 'change')).find(({ about }) => about.write !== 'create')?.name ?? 'name';
-  add('change <id> <field=value...>', `${summaries.change}. An empty value takes it away`, `change ${key} ${changeable}=…`).action(
+  add('change <id> <field=value...>', `${summaries.change}. An empty value clears the field`, `change ${key} ${changeable}=…`).action(
     (id: string, given: readonly string[], options: Options) => change(of, id, given, options),
   );
   if (kind.secret?.made !== undefined)

@@ -31,7 +31,7 @@ export function tenantCommand(program: Command): void {
       .option('--confirm <slug>', 'the slug again: without it nothing is deleted'),
   ).action(remove);
   addCommonOptions(
-    tenant.command('import-key').description('Print the key that bundles of tenants that move here are sealed to; it is no secret'),
+    tenant.command('import-key').description('Print the public key that encrypts the bundles of tenants that move here; you can share it'),
   ).action(printImportKey);
   addCommonOptions(
     tenant

@@ -52,7 +52,7 @@ export const crossAppFields = {
     default: [],
     label: 'Other companies’ servers it acts at',
     tab: 'Acts for',
-    help: 'Whoever signed in to it is vouched for there (identity assertion, ID-JAG), without being asked. It needs token exchange among its grants.',
+    help: 'It vouches there for a person who signed in to it (identity assertion, ID-JAG), without asking them. It needs token exchange among its grants.',
     check: rowsFault,
   }),
 } as const;

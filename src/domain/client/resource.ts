@@ -107,7 +107,7 @@ export const resourceKind = defineKind({
     list: 'List resources, oldest first; `search` is a part of a name or identifier',
     read: 'Read a resource',
     change: 'Change a resource; `scopes` replaces the list',
-    remove: 'Delete a resource; clients keep the audience in their list until it is taken off',
+    remove: 'Delete a resource; clients keep the audience in their list until you remove it there',
   },
   pages: {
     singular: 'API',

@@ -15,7 +15,7 @@ export const credentialsTab = 'Credentials';
 export const tokensTab = 'Tokens & claims';
 
 const tab = credentialsTab;
-const help = 'Of a certificate of a CA: exactly one of these.';
+const help = 'Exactly one of these, for a certificate of a CA.';
 
 /** RFC 4514: `type=value` parts with commas between. */
 const subjectSyntax = /^[A-Za-z0-9.-]+=.+$/s;

@@ -23,9 +23,9 @@ export const organizationRoleFields = {
     help: 'Lower-case letters, digits and hyphens; it never changes. Applications read it among the roles of tokens.' }),
   description: field('description', text(textCharsMax), { label: 'Description' }),
   scopes: field('scopes', list(scopeName, scopesPerListMax), { default: [], label: 'Scopes it gives', check: scopesFault,
-    help: 'One a line: scopes of your APIs. Whoever signs in has them in an organisation where they hold a role that names them, and nowhere else.' }),
+    help: 'One a line: scopes of your APIs. People have them in an organisation where they hold a role that names them, and nowhere else.' }),
   manage: field('manage', flag, { default: false, label: 'May manage the organisation',
-    help: 'Whoever holds it sees the members on the account page, invites, removes, gives every role of this list, and connects the organisation’s own sign-in.' }),
+    help: 'A member with it sees the members on the account page, invites, removes, gives every role of this list, and connects the organisation’s own sign-in.' }),
 } as const;
 
 /** What setting an organisation up hands out: its provider, its sign-in rule, its SCIM. */

@@ -74,7 +74,7 @@ export const mailEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: `${path}/test`,
     capability: 'mail:write',
-    summary: 'Send that mail to somebody who holds a role; whoever may write and invite people sends it to any address',
+    summary: 'Send that mail to somebody who holds a role; callers who may write and invite people can send it to any address',
     body: testBody,
     answer: undefined,
     status: 204,

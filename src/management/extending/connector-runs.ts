@@ -81,7 +81,7 @@ export const connectorRunEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/connectors/:id/sync',
     capability: 'connectors:write',
-    summary: 'Go through everybody; whoever is there as they should be is sent nothing',
+    summary: 'Go through everybody; an account that is right gets no request',
     answer: started,
     status: 200,
     handle: async (call) => {
@@ -98,7 +98,7 @@ export const connectorRunEndpoints: readonly Endpoint[] = [
     path: '/connectors/:id/plan',
     capability: 'connectors:read',
     summary:
-      'What a run would send: counts and the first 1,000 differences; needs what the connector hands out too, as users:read. Nothing is written and the target is not asked',
+      'What a run would send: counts and the first 1,000 differences; needs the capabilities for what the connector sends too, such as users:read. Nothing is written and the target is not asked',
     answer: planAnswer,
     status: 200,
     isLong: true,
@@ -112,7 +112,7 @@ export const connectorRunEndpoints: readonly Endpoint[] = [
     path: '/connectors/:id/provision',
     capability: 'connectors:write',
     summary:
-      'Ask the target for one person and put their account right, also while the connector is disabled; gives what was seen. Needs what the connector hands out too',
+      'Ask the target for one person and put their account right, also while the connector is disabled; gives what was seen. Needs the capabilities for what the connector sends too',
     body: closed({ user_id: Type.String({ minLength: 1, maxLength: textCharsMax }) }),
     answer: linkAnswer,
     status: 200,
@@ -183,7 +183,7 @@ export const connectorRunEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/connectors/:id/links',
     capability: 'connectors:read',
-    summary: 'List what people and groups are at the target, by `state`; needs what the connector hands out too',
+    summary: 'List what people and groups are at the target, by `state`; needs the capabilities for what the connector sends too',
     query: closed({ ...pageQuery.properties, state: Type.Optional(oneOf(linkStates)) }),
     answer: listAnswer(linkAnswer),
     status: 200,
@@ -201,7 +201,7 @@ export const connectorRunEndpoints: readonly Endpoint[] = [
     path: '/connectors/:id/links/:link_id/resolve',
     capability: 'connectors:write',
     summary:
-      'Settle a conflict: `{"action": "adopt", "remote_id": "…"}`, `{"action": "create"}` or `{"action": "ignore"}`; needs what the connector hands out too',
+      'Settle a conflict: `{"action": "adopt", "remote_id": "…"}`, `{"action": "create"}` or `{"action": "ignore"}`; needs the capabilities for what the connector sends too',
     body: closed({
       action: oneOf(['adopt', 'create', 'ignore']),
       remote_id: Type.Optional(Type.String({ minLength: 1, maxLength: textCharsMax })),

@@ -37,7 +37,7 @@ export const browserSessionEndpoints: readonly Endpoint[] = [
     method: 'DELETE',
     path: '/users/:id/browser-sessions',
     capability: 'users:write',
-    summary: 'Sign a user out of every browser; applications are told, offline access stays',
+    summary: 'Sign a user out of every browser; applications get a logout notice, offline access stays',
     answer: undefined,
     status: 204,
     handle: async (call) => void (await end(call, undefined)),

@@ -30,7 +30,7 @@ export const invitationEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/invitations',
     capability: 'invitations:read',
-    summary: 'List the invitations of all users, newest first; `display_name` is told to whoever holds `users:read`',
+    summary: 'List the invitations of all users, newest first; callers with `users:read` get `display_name` too',
     query: closed({ ...pageQuery.properties, state: Type.Optional(oneOf(states)) }),
     answer: listAnswer(Type.Object({ ...invitationAnswer.properties, display_name: Type.Optional(nullable(Type.String())) })),
     status: 200,

@@ -14,7 +14,7 @@ export const knownSecretEndpoints: readonly Endpoint[] = [
     path: '/users/:id/known-secrets',
     capability: 'clients:read',
     summary:
-      'List what the person knows and what works on when they are suspended: clients whose secret they made or keys they gave last, and initial access tokens and tokens for SCIM of theirs. Make another secret (`/clients/{id}/secret`), give other keys, delete the token',
+      'List what the person knows and what works on when they are suspended: clients whose secret they made or keys they gave last, and their initial access tokens and tokens for SCIM. Make another secret (`/clients/{id}/secret`), give other keys, delete the token',
     answer: listAnswer(
       Type.Object({
         kind: oneOf(['client', 'initial_access_token', 'scim_token']),

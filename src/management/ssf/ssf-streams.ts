@@ -62,7 +62,7 @@ export const ssfStreamEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/ssf-streams/:id/status',
     capability: 'clients:write',
-    summary: 'Enable, pause or disable a stream; its receiver is told. The caller needs the capabilities of the receiver',
+    summary: 'Enable, pause or disable a stream; its receiver gets an event. The caller needs the capabilities of the receiver',
     body: closed({ status: oneOf(streamStatuses), reason: Type.Optional(Type.String({ maxLength: streamReasonCharsMax })) }),
     answer,
     status: 200,

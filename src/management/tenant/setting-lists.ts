@@ -24,7 +24,7 @@ export const settingListEndpoints: readonly Endpoint[] = [
     capability: 'sign-in:write',
     orCapability: 'settings:write',
     summary:
-      'Take words out of lists of the settings, then add others at their ends, in one change; each list by whoever has the capability it names',
+      'Take words out of lists of the settings, then add others at their ends, in one change; each list needs the capability that it names',
     body: closed({ add: Type.Optional(change), remove: Type.Optional(change) }),
     answer: Type.Object({}, { description: 'Every setting, as `PATCH /settings` answers.' }),
     status: 200,

@@ -26,7 +26,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
     capability: 'settings:write',
     orCapability: 'sign-in:write',
     actsOn: async (queries, { tenant, body }) => (namesMailServer(body as Json) ? listKeylessAdministrators(queries, tenant.id) : []),
-    summary: 'Merge changes into the settings, each by whoever has the capability it names; a rate limit set to null is off',
+    summary: 'Merge changes into the settings; each needs the capability that it names; a rate limit set to null is off',
     body: changeOf(propertiesOf(settingFields)),
     answer: settingsAnswer,
     status: 200,
