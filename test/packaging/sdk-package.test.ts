@@ -32,7 +32,7 @@ const programs = blocksOf(document).filter(({ language }) => language === 'ts');
 const [installation, sampleLink] = blocksOf(document).filter(({ language }) => language === 'console');
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-sdk-package-'));
-const project = join(folder, 'project');
+const project = join(folder, 'my-app'); // as the README calls it
 const load = (file: string) => import(pathToFileURL(join(project, file)).href);
 
 /** The README's program that has this line, as its reader runs it: with what the reader puts in its place. */
@@ -58,13 +58,8 @@ describe('the package of the device SDK', () => {
     symlinkSync(join(root, 'node_modules'), join(source, 'node_modules'));
     mkdirSync(project);
     writeFileSync(join(project, 'package.json'), '{"type":"module"}');
-    const [pack, install] = installation!.text.trim().split('\n');
-    const env = { ...process.env, npm_config_pack_destination: project, npm_config_offline: 'true', npm_config_audit: 'false' };
-    for (const [line, cwd] of [
-      [pack!, source],
-      [install!, project],
-    ] as const)
-      execFileSync('sh', ['-ec', line], { cwd, env, stdio: 'pipe' });
+    const env = { ...process.env, npm_config_offline: 'true', npm_config_audit: 'false' };
+    execFileSync('sh', ['-ec', installation!.text], { cwd: source, env, stdio: 'pipe' });
     // What a TypeScript project on Node has, and nothing else.
     for (const name of ['@types/node', 'undici-types']) {
       mkdirSync(dirname(join(project, 'node_modules', name)), { recursive: true });
