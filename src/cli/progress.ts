@@ -15,7 +15,7 @@ const everyMs = 100;
 const barChars = 24;
 
 export function addProgressOption(command: Command): Command {
-  return command.option('--progress', 'show progress on standard error also when it is no terminal');
+  return command.option('--progress', 'show progress on standard error even if it is not a terminal');
 }
 
 export function createProgress(options: Options, stream: NodeJS.WriteStream = process.stderr): Progress {

@@ -62,6 +62,13 @@ const turns: readonly (readonly [RegExp, string])[] = [
   [/\bleaves? (?:it|that) away\b/, 'leaves out'],
   [/\bis no (?:superuser|backup|secret|address|tenant)\b/, 'is not a'],
   [/\bby (?:the )?word of\b|\bthe word of the\b/, 'through, if … says so'],
+  [/\bhangs? on\b/, 'depends on'],
+  [/\bthe very\b/, 'the same, this'],
+  [/\bgo(?:es)? by the\b/, 'uses'],
+  [/\blinks? by which\b/, 'a link with which'],
+  [/\bis no (?:member|administrator|terminal|text)\b/, 'is not a'],
+  [/\b(?:row|line|entry) a (?:type|tenant|row|day|core)\b/, 'one row for each type'],
+  [/\bwhere that can be done\b/, 'if …'],
 ];
 
 /** Records of what was decided when, the contract’s own words, and figures. */

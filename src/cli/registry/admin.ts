@@ -30,7 +30,7 @@ export function adminCommand(program: Command): void {
   const add = (name: string, description: string): Command =>
     addCommonOptions(addTenantOption(admin.command(name).description(description)));
   add('invite', 'Make a single-use link that makes an administrator')
-    .option('--email <email>', 'invite this person, by mail where that can be done: makes them an administrator')
+    .option('--email <email>', 'invite this person, by mail if the server can send mail: makes them an administrator')
     .option('--role <names>', `${roleHelp} (owner when absent, and for administrators those they hold)`)
     .action((options: Options) =>
       options['email'] === undefined ? link(options, undefined) : inviteByEmail(String(options['email']), options),

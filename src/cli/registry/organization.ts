@@ -43,7 +43,7 @@ export function organizationCommand(program: Command): void {
     );
   add(
     'invite <organization> <email>',
-    'Ask somebody into an organisation; the link is mailed where that can be done',
+    'Ask somebody into an organisation; the link is mailed if the server can send mail',
     'invite acme ada@example.com --role approver',
   )
     .option('--role <names...>', 'roles of whoever is no member yet')
@@ -59,7 +59,7 @@ export function organizationCommand(program: Command): void {
   ).action(withdraw);
   add(
     'setup-link <organization>',
-    'Make a link by which somebody without an account sets the organisation up; it is shown once',
+    'Make a link with which somebody without an account sets up the organisation; it is shown once',
     'setup-link acme',
   ).action(setupLink);
   add(

@@ -36,10 +36,10 @@ export function userCommand(program: Command): void {
   add('suspend <user>', 'Suspend a user by id, email or user name; sessions end, devices stop').action((who, options) =>
     move(who, options, 'suspended'),
   );
-  add('invite <user>', 'Make a single-use link by which a user adds a passkey or phone; it is mailed where that can be done')
+  add('invite <user>', 'Make a single-use link with which a user adds a passkey or phone; it is mailed if the server can send mail')
     .option('--no-mail', 'hand the link over yourself')
     .action((who: string, options: Options) => inviteUser(who, options));
-  add('recover <user>', 'Make a link for 24 hours by which a user who lost the phone adds a new one; using it revokes the old phones')
+  add('recover <user>', 'Make a link for 24 hours with which a user who lost the phone adds a new one; using it revokes the old phones')
     .requiredOption('--reason <text>', 'how you know it is them, for the audit')
     .option('--no-mail', 'hand the link over yourself')
     .action((who: string, options: Options) => recoverUser(who, options));

@@ -32,7 +32,7 @@ const serverFields: readonly FormField[] = [
   { path: 'port', label: 'Port', kind: 'number', required: true, bounds: { minimum: 1, maximum: 65_535 } },
   { path: 'security', label: 'Encryption', kind: 'select', options: Object.keys(mailSecurities), optionLabels: mailSecurities },
   { path: 'username', label: 'User name', kind: 'text', hint: 'Empty: nobody signs in there.' },
-  { path: 'password', label: 'Password', kind: 'password', hint: 'Kept encrypted and never shown. Empty: it stays as it is.' },
+  { path: 'password', label: 'Password', kind: 'password', hint: 'Kept encrypted and never shown. Leave it empty to keep it.' },
   { path: 'from', label: 'From', kind: 'text', required: true, hint: 'mail@acme.example, or Acme <mail@acme.example>.' },
 ];
 const suggested = { port: 587, security: 'starttls' } as const;

@@ -71,7 +71,7 @@ export const workloadIssuerKind = defineKind({
     list: 'List workload issuers, oldest first; `search` is a part of a name or issuer',
     read: 'Read a workload issuer',
     change: 'Change a workload issuer; the caller needs every capability of the clients that name it, before and after',
-    remove: 'Delete a workload issuer: clients that name it are known by it no more',
+    remove: 'Delete a workload issuer: its tokens no longer identify the clients that name it',
   },
   pages: {
     singular: 'Workload issuer',

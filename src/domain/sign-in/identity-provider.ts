@@ -79,7 +79,7 @@ export const identityProviderFields = {
   issuer: field('issuer', text(urlCharsMax), { label: 'Issuer', check: issuerFault,
     help: `An https address. Microsoft: with ${tenantPlaceholder} where the directory stands. GitHub: only for a server of your own.` }),
   clientId: field('client_id', text(nameCharsMax), { label: 'Client id' }),
-  clientSecret: field('client_secret', secret, { hidden: true, label: 'Client secret', help: 'Kept encrypted and never shown. Empty: it stays as it is.' }),
+  clientSecret: field('client_secret', secret, { hidden: true, label: 'Client secret', help: 'Kept encrypted and never shown. Leave it empty to keep it.' }),
   scopes: field('scopes', list(text(scopeNameCharsMax), scopesPerListMax), { default: [], label: 'Scopes',
     help: 'One a line; none: what the kind needs to know the person and their email.' }),
   tenants: field('tenants', list(text(profileCharsMax), providerTenantsMax), { default: [], label: 'Microsoft directories', check: tenantsFault,

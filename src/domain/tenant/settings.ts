@@ -205,7 +205,7 @@ const amountOf = <const N extends string>(name: N, fallback: number, label: stri
 const rateLimit = <const N extends string>(name: N, perSeconds: readonly [limit: number, seconds: number], label: string) =>
   field(name, rateLimitKind, { default: { limit: perSeconds[0], period_seconds: perSeconds[1] }, label });
 const serverLimit = <const N extends string>(name: N, fallback: RateLimitSetting | null, label: string) =>
-  field(name, serverLimitKind, { default: fallback, label, help: 'Empty: it is off.', ...general });
+  field(name, serverLimitKind, { default: fallback, label, help: 'Leave it empty to turn it off.', ...general });
 
 // What does not say that it is general takes `sign-in:write`, so that a new setting is guarded until somebody decides otherwise.
 // biome-ignore format: a field a line
@@ -256,7 +256,7 @@ export const settingFields = under('sign-in:write', {
       signing_digests: field('signing_digests', digests, { default: [], label: 'Digests of signing certificates', help: 'One a line.' }),
     },
     play_integrity: field('play_integrity', playIntegrity, { default: null, label: 'Keys of Play Integrity',
-      help: 'What is stored is not shown. Empty: it stays.' }),
+      help: 'The stored value is not shown. Leave it empty to keep it.' }),
   },
   app_links: {
     apple: field('apple', appleAppIds, { default: [], label: 'App ids', help: 'One a line, each a team ID, a dot and a bundle ID.' }),
@@ -265,9 +265,9 @@ export const settingFields = under('sign-in:write', {
   },
   push: {
     apns: field('apns', apnsAccount, { default: null, label: 'Apple',
-      help: 'What is stored is not shown. Empty: it stays.' }),
+      help: 'The stored value is not shown. Leave it empty to keep it.' }),
     fcm: field('fcm', fcmAccount, { default: null, label: 'Firebase',
-      help: 'Paste the service account file of the project, whole. What is stored is not shown. Empty: it stays.' }),
+      help: 'Paste the whole service account file of the project. The stored value is not shown. Leave it empty to keep it.' }),
   },
   extra_grants: field('extra_grants', some(choice(extraGrantNames)), { default: [], label: 'More ways to get tokens',
     help: `One a line: ${extraGrantNames.join(', ')}. Each client needs it in grant_types too.` }),
@@ -276,7 +276,7 @@ export const settingFields = under('sign-in:write', {
   client_hosts: {
     trusted: field('trusted', clientHosts, { default: [], label: 'Trusted', help: 'One a line, such as claude.ai or *.example.com.' }),
     blocked: field('blocked', clientHosts, { default: [], label: 'Blocked', help: 'One a line. They are not let in and get no answer.' }),
-    only_trusted: field('only_trusted', flag, { default: false, label: 'Trusted alone' }),
+    only_trusted: field('only_trusted', flag, { default: false, label: 'Only trusted hosts' }),
   },
   administrator_providers: field('administrator_providers', administratorProviders, { default: [], label: 'Providers administrators may come by',
     capability: 'administrators:write',

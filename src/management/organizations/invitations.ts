@@ -39,7 +39,7 @@ export const organizationInvitationEndpoints: readonly Endpoint[] = [
     path: '/organizations/:id/invitations',
     capability: 'organizations:write',
     summary:
-      'Invite somebody into an organisation: a person with an account joins signed in, a person without one gets one by the link. It is shown once and takes the place of earlier ones to the address. Without `mail` it is mailed where that can be done. Needs `users:write` and `invitations:write` too, and for a role with `manage` what that takes',
+      'Invite somebody into an organisation: a person with an account joins signed in, a person without one gets one by the link. It is shown once and takes the place of earlier ones to the address. Without `mail` it is mailed if the server can send mail. Needs `users:write` and `invitations:write` too, and for a role with `manage` what that takes',
     body,
     answer: Type.Object({ ...described, invitation_url: Type.String() }),
     status: 201,

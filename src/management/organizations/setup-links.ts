@@ -24,7 +24,7 @@ export const setupLinkEndpoints: readonly Endpoint[] = [
     path,
     capability: 'organizations:write',
     summary:
-      'Make a link by which somebody without an account sets the organisation up: its domains, its own provider, its sign-in rule and its tokens for SCIM. It is shown once, opens in one browser, and works for 7 days. Needs `sign-in:write`, `scim:read` and `scim:write` too',
+      'Make a link with which somebody without an account sets up the organisation: its domains, its own provider, its sign-in rule and its tokens for SCIM. It is shown once, opens in one browser, and works for 7 days. Needs `sign-in:write`, `scim:read` and `scim:write` too',
     body: Type.Union([closed({}), Type.Undefined()]),
     answer: Type.Object({ ...described, setup_url: Type.String() }),
     status: 201,

@@ -55,7 +55,7 @@ export const invitationEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/users/:id/invitations',
     capability: 'invitations:write',
-    summary: 'Invite a user; the link is shown once, earlier ones are revoked. Without `mail` it is mailed where that can be done',
+    summary: 'Invite a user; the link is shown once, earlier ones are revoked. Without `mail` it is mailed if the server can send mail',
     body: Type.Union([closed({ mail: Type.Optional(Type.Boolean()) }), Type.Undefined()]),
     answer: Type.Object({ id: Type.String(), invitation_url: Type.String(), mailed_to: nullable(Type.String()), expires_at: dateTime }),
     status: 201,

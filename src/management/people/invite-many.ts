@@ -51,7 +51,7 @@ export const inviteMany = endpoint({
   path: '/invitations',
   capability: 'invitations:write',
   summary:
-    'Invite many people: who is not here is made, put into groups and given roles; each is answered in its place. Without `invite` by mail where that can be done, else by links; `none` makes them alone. Needs `users:read` and `users:write` too, for groups `groups:write`, for roles what giving them takes',
+    'Invite many people: who is not here is made, put into groups and given roles; each is answered in its place. Without `invite` by mail if the server can send mail, else by links; `none` makes them alone. Needs `users:read` and `users:write` too, for groups `groups:write`, for roles what giving them takes',
   body,
   isLong: true,
   answer: Type.Object({ items: Type.Array(outcome) }),

@@ -28,7 +28,7 @@ export const recoveryEndpoints: readonly Endpoint[] = [
     path: '/users/:id/recoveries',
     capability: 'users:recover',
     summary:
-      'Let a user in again who lost the phone: a link for 24 hours, whose use revokes the old phones. Mailed where that can be done, else or with `mail: false` shown once; every address gets a notice',
+      'Let a user in again who lost the phone: a link for 24 hours, whose use revokes the old phones. Mailed if the server can send mail, else or with `mail: false` shown once; every address gets a notice',
     body: closed({
       reason: Type.String({ minLength: 1, maxLength: recoveryReasonCharsMax, pattern: '\\S' }),
       mail: Type.Optional(Type.Boolean()),
