@@ -220,7 +220,7 @@ for (const database of databases) {
       assert.equal(response.headers.get('content-type'), 'image/svg+xml');
       assert.equal(response.headers.get('content-security-policy'), "default-src 'none'; style-src 'unsafe-inline'; sandbox");
       assert.equal(await response.text(), readFileSync(join(root, 'docs/images/architecture.svg'), 'utf8'));
-      assert.match(await (await get('/architecture')).text(), /<img src="\/docs\/images\/architecture\.svg" alt="Who speaks/);
+      assert.match(await (await get('/architecture')).text(), /<img src="\/docs\/images\/architecture\.svg" alt="Who uses/);
     });
 
     it('unknown pages and pictures are management.not_found, as a page for people', async () => {
