@@ -82,6 +82,7 @@ const examples: Readonly<Record<string, Example>> = {
     body: { entity_id: 'https://wiki.example.com/saml', acs: [{ url: 'https://wiki.example.com/saml/acs' }], name: 'Wiki' },
   },
   'POST /service-providers/import': { file: { name: 'metadata.xml', type: 'application/samlmetadata+xml' } },
+  'POST /service-providers/import/address': { body: { metadata_url: 'https://wiki.example.com/saml/metadata', dry_run: true } },
   'PATCH /service-providers/{id}': { body: { name: 'Company wiki' } },
   'POST /resources/{id}/assignments': { body: { user_id: examplePersonId } },
   'POST /service-providers/{id}/assignments': { body: { user_id: examplePersonId } },

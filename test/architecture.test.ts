@@ -16,6 +16,7 @@ const parametersMax = 5;
  * files on top of them (schema.ts, purge.ts) compose every room. server/ and the root files compose everything. */
 const limits = 'contract/limits.ts';
 const organizationLimits = 'contract/organization-limits.ts';
+const samlMetadataLimits = 'contract/saml-metadata-limits.ts';
 /** The types of audit records, which every folder that writes some names. */
 const events = 'contract/events.ts';
 const beneathSurfaces = [
@@ -69,7 +70,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   mails: ['contract', 'domain', 'platform', 'texts'],
   tokens: ['domain', 'storage', 'crypto', 'platform', limits, events],
   audit: ['contract', 'domain', 'platform', 'storage'],
-  federation: ['domain', 'platform', 'crypto', limits],
+  federation: ['domain', 'platform', 'crypto', limits, samlMetadataLimits],
   deliveries: ['domain', 'platform', 'storage', limits],
   webhooks: ['domain', 'storage', 'crypto', 'platform', 'tokens', 'audit', 'mails', 'approvals', 'deliveries', limits],
   ssf: ['domain', 'storage', 'crypto', 'platform', 'tokens', 'deliveries', limits, events],
@@ -108,6 +109,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'ssf',
     limits,
     organizationLimits,
+    samlMetadataLimits,
     events,
   ],
   management: ['administration', 'config.ts', ...beneathSurfaces],

@@ -210,7 +210,8 @@ export async function changeThing<T extends Fields>(
   return faulty(firstTaken(kind, done.field));
 }
 
-function changeFault<T extends Fields>(
+/** What is wrong with a thing as it would be after a change. */
+export function changeFault<T extends Fields>(
   { kind, effects }: Registered<T>,
   { store, acting: { tenant } }: Writing,
   before: Thing<T>,

@@ -1,6 +1,7 @@
 // The metadata of a service provider, both ways: what we give it, with the keys that sign for it and their rotation, and what is read
 // from its own address, with the addresses that wait for approval. Every change is a call on the Management API.
 import type { FastifyReply } from 'fastify';
+import { unreadWords } from '../administration/saml/unread-words.ts';
 import type { Typed } from '../first-party/app-form.ts';
 import type { Notice } from '../first-party/app-page.ts';
 import { type Html, html } from '../platform/html.ts';
@@ -10,7 +11,6 @@ import { badge, postButton, shownTime } from './console-page.ts';
 import { consoleResource } from './console-resources.ts';
 import { finish, frameOf, itemsOf, manage, refusalText, showMissing, showPage, type Visit } from './console-visit.ts';
 import { consolePath } from './frame/navigation.ts';
-import { outboundWords } from './frame/outbound-words.ts';
 import { pathOf, tabBar } from './resource-pages.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -79,22 +79,12 @@ function ownKeys(visit: Visit, own: string, keys: readonly Json[]): Html {
 <div class="bar end">${button({}, 'rotate', 'Rotate…', 'rotate-own')}${button({ signing_key: 'tenant' }, 'key', 'Back to the key of the tenant…', 'tenant-key')}</div>`;
 }
 
-/** What a person can do about the failures an address has most often. */
-const failureTexts: Readonly<Record<string, string>> = {
-  ...outboundWords,
-  metadata_expired: 'The metadata has expired.',
-  entity_not_in_metadata: 'The document does not describe this entity ID.',
-  signature_missing: 'The document is not signed, and a signature is asked for.',
-  signature_mismatch: 'The document is signed by another key.',
-  digest_mismatch: 'The document was changed after it was signed.',
-};
-
 function theirsPanel(visit: Visit, own: string, state: Json): Html {
   const url = state['metadata_url'];
   if (typeof url !== 'string')
     return html`<section class="panel"><h2>Theirs</h2><p class="muted">Its metadata is not read again. With its address, under <a href="${consolePath(visit.request.tenant, own)}#field-metadata_url">Details</a>, keys and addresses are taken over as they change.</p></section>`;
   const failure = text(state['failure']);
-  const told = failureTexts[failure] ?? (failure.startsWith('status_') ? `The host answered ${failure.slice(7)}.` : failure);
+  const told = unreadWords(failure) ?? failure;
   const how =
     failure !== ''
       ? html`${badge('failed', 'bad')} ${told} What was taken before stays.`

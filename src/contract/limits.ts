@@ -285,18 +285,6 @@ export const samlXmlLimits = {
 } as const;
 /** Answers of other identity providers: attributes declare namespaces of their own, one by one. */
 export const samlResponseXmlLimits = { ...samlXmlLimits, bytesMax: 128 * 1024, elementsMax: 2000, namespaceDeclarationsMax: 2000 } as const;
-/** Metadata given by an administrator is wider: it carries contacts, logos and texts. */
-export const samlMetadataXmlLimits = { ...samlXmlLimits, bytesMax: 128 * 1024, elementsMax: 5000, namespaceDeclarationsMax: 1000 } as const;
-/** Metadata that is fetched may be a federation's. */
-export const samlFetchedMetadataXmlLimits = {
-  ...samlMetadataXmlLimits,
-  bytesMax: 1024 * 1024,
-  elementsMax: 50_000,
-  namespaceDeclarationsMax: 20_000,
-} as const;
-export const samlMetadataEntitiesMax = 1000;
-export const samlRefreshMsMin = 60 * 60_000;
-export const samlRefreshMsMax = 7 * 24 * 60 * 60_000;
 export const samlMessageIdCharsMax = 256;
 export const samlEntityIdCharsMax = 1024; // SAML core 8.3.6
 export const samlNameIdCharsMax = 256; // SAML core 8.3.7

@@ -13,6 +13,7 @@ import type { Capability } from '../domain/people/capabilities.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { HookCalls } from '../hooks/hooks.ts';
 import type { Parts } from '../http/services.ts';
+import type { RateLimiter } from '../platform/rate-limit.ts';
 import type { LongWorkTurns } from '../platform/turns/long-work.ts';
 import type { Pace } from '../platform/turns/pace.ts';
 import type { Queries } from '../storage/engine/database.ts';
@@ -28,7 +29,7 @@ export type ManagementDeps = Administration &
   KeySupply &
   ConnectorCalls &
   LongWorkTurns &
-  Parts<'activity' | 'config' | 'mail' | 'metrics' | 'refusals'>;
+  Parts<'activity' | 'config' | 'mail' | 'metrics' | 'refusals'> & { readonly rateLimiter: RateLimiter };
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 export type Json = Readonly<Record<string, unknown>>;

@@ -221,7 +221,7 @@ export function shown<T extends Fields>(kind: Kind<T>, done: KindDone<T>, json: 
   return { ...json(done.thing), ...(made ? { [secretNameOf(kind)]: done.secret } : {}) };
 }
 
-const refusalOf = ({ noun }: Pick<Kind, 'noun'>, refused: KindRefused): Error =>
+export const refusalOf = ({ noun }: Pick<Kind, 'noun'>, refused: KindRefused): Error =>
   refused.reason === 'unknown' ? unknownThing({ noun }) : faultRefusal(refused.fault);
 
 export function faultRefusal({ field, text, is }: KindFault): Error {

@@ -28,7 +28,6 @@ import {
   samlAttributeNameCharsMax,
   samlEntityIdCharsMax,
   samlKeyPemCharsMax,
-  samlMetadataXmlLimits,
   samlRelayStateBytesMax,
   samlRelayStatesPerProviderMax,
   samlSigningKeysPerProviderMax,
@@ -42,6 +41,7 @@ import {
   workloadLifetimeSecondsMax,
   workloadsPerClientMax,
 } from '../../src/contract/limits.ts';
+import { samlMetadataXmlLimits } from '../../src/contract/saml-metadata-limits.ts';
 import { databases } from '../support/databases.ts';
 import { callJson, createTestTenant, type Managed } from '../support/management.ts';
 import { pushAccounts } from '../support/push-vendors.ts';

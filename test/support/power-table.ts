@@ -164,6 +164,7 @@ export const judged: Readonly<Record<string, Judged>> = {
 
   'POST /service-providers': providers('address'),
   'POST /service-providers/import': providers('address', { bytes: 'metadata' }),
+  'POST /service-providers/import/address': providers('address', { bodies: () => [{ metadata_url: `${attacker}/metadata` }, { metadata_url: 'https://10.0.0.1/metadata', dry_run: true }], undone: 'what it registers is read from an address, which is not there' }),
   'PATCH /service-providers/{id}': providers('address'),
   'DELETE /service-providers/{id}': providers('nothing'),
   'POST /service-providers/{id}/assignments': providers('switch', { bodies: ({ people }) => [{ user_id: people.plain.id }] }),

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { consoleUploadBytesMax, samlMetadataXmlLimits } from '../../src/contract/limits.ts';
+import { consoleUploadBytesMax } from '../../src/contract/limits.ts';
+import { samlMetadataXmlLimits } from '../../src/contract/saml-metadata-limits.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';

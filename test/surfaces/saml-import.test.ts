@@ -200,7 +200,7 @@ for (const database of databases) {
       const both = entities(idp + descriptor(role(service()), one) + descriptor(role(service()), two));
       await assertRefusal(await send(both), 'management.invalid_request', {
         kind: 'metadata',
-        text: `Say which one with ?entity_id=. The metadata has: ${one}, ${two}.`,
+        text: `Say which one with entity_id. The metadata has: ${one}, ${two}.`,
       });
       const chosen = await send(both, undefined, `?entity_id=${encodeURIComponent(two)}`);
       assert.equal((await jsonOf(chosen, 201))['entity_id'], two);

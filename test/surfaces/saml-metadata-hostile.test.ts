@@ -2,7 +2,7 @@
 // anything, and signatures moved about. Each is a failure that leaves the last copy. Names that change their mind: unit/outbound.test.ts.
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { samlFetchedMetadataXmlLimits, samlMetadataEntitiesMax } from '../../src/contract/limits.ts';
+import { samlFetchedMetadataXmlLimits, samlMetadataEntitiesMax } from '../../src/contract/saml-metadata-limits.ts';
 import { databases } from '../support/databases.ts';
 import {
   acs,

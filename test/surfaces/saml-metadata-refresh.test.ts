@@ -2,7 +2,7 @@
 // and what leaves the last copy. Hostile addresses and documents: saml-metadata-hostile.test.ts.
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { samlRefreshMsMax, samlRefreshMsMin } from '../../src/contract/limits.ts';
+import { samlRefreshMsMax, samlRefreshMsMin } from '../../src/contract/saml-metadata-limits.ts';
 import { databases } from '../support/databases.ts';
 import { clientCredentialsToken, createTestTenant, type Json, jsonOf, managedWith } from '../support/management.ts';
 import {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
-import { samlMetadataXmlLimits, samlXmlLimits } from '../../src/contract/limits.ts';
+import { samlXmlLimits } from '../../src/contract/limits.ts';
+import { samlMetadataXmlLimits } from '../../src/contract/saml-metadata-limits.ts';
 import { readXml } from '../../src/crypto/xml/reader.ts';
 import { verifyEnvelopedSignature } from '../../src/crypto/xml/signature.ts';
 import { allElements, textOf } from '../../src/crypto/xml/tree.ts';

@@ -1,12 +1,7 @@
 // Reads a service provider's metadata (SAML metadata 2.4): what its registration can use, and what is left out and why.
 // Decides nothing about a stored registration (sp-import.ts does), judges no signature and fetches nothing.
-import {
-  samlAcsIndexMax,
-  samlAcsPerProviderMax,
-  samlMetadataEntitiesMax,
-  samlMetadataXmlLimits,
-  samlSigningKeysPerProviderMax,
-} from '../../contract/limits.ts';
+import { samlAcsIndexMax, samlAcsPerProviderMax, samlSigningKeysPerProviderMax } from '../../contract/limits.ts';
+import { samlMetadataEntitiesMax, samlMetadataXmlLimits } from '../../contract/saml-metadata-limits.ts';
 import {
   ancestry,
   entitiesIn,
@@ -140,9 +135,8 @@ function chooseEntity(root: XmlElement, asked: string | undefined): { readonly o
   const has = named.length === 0 ? 'no SAML 2.0 service provider' : `${named.join(', ')}${more}`;
   if (asked !== undefined)
     return refused('metadata', 'entity_not_in_metadata', `The metadata does not name that entity once. It has: ${has}.`);
-  const text =
-    named.length === 0 ? 'The metadata names no SAML 2.0 service provider.' : `Say which one with ?entity_id=. The metadata has: ${has}.`;
-  return refused('metadata', 'not_one_service_provider', text);
+  if (named.length === 0) return refused('metadata', 'no_service_provider', 'The metadata names no SAML 2.0 service provider.');
+  return refused('metadata', 'several_service_providers', `Say which one with entity_id. The metadata has: ${has}.`);
 }
 
 /** Of xs:durations, the shortest in milliseconds; a year has 365 days and a month 30. */

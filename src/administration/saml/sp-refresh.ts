@@ -1,17 +1,12 @@
 // A service provider's metadata read from its address (design 15, "Refresh by URL"): import rules apply, the signature must hold where
 // one is asked for, an address of a host not seen before waits for approval, and a failure leaves the last copy alone. Called by the
 // job below and by the management API.
-import { samlFetchedMetadataXmlLimits, samlRefreshMsMax, samlRefreshMsMin } from '../../contract/limits.ts';
-import { verifyMetadataSignature } from '../../crypto/xml/signature.ts';
-import type { XmlElement } from '../../crypto/xml/tree.ts';
+import { samlRefreshMsMax, samlRefreshMsMin } from '../../contract/saml-metadata-limits.ts';
 import type { Json } from '../../domain/field.ts';
 import type { ServiceProviderId, TenantId } from '../../domain/ids.ts';
 import { givenFault, type KindFault } from '../../domain/kind.ts';
-import { readRsaPublicKey } from '../../domain/rsa-public-key.ts';
 import { type AssertionConsumerService, changedMembers, providerFault, type ServiceProvider } from '../../domain/saml/service-provider.ts';
-import type { Outbound } from '../../platform/net/outbound.ts';
 import { paceOfLongWork } from '../../platform/turns/long-work.ts';
-import type { Pace } from '../../platform/turns/pace.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import {
   claimRefresh,
@@ -26,17 +21,15 @@ import { type Administration, type By, recordAct } from '../administration.ts';
 import { wantedOf } from '../kind-values.ts';
 import { registered } from '../registered.ts';
 import { planImport, type SpImport } from './sp-import.ts';
-import { parseSpMetadata, type SpMetadata } from './sp-metadata.ts';
+import { type Fetched, type ReadingDeps, readMetadata, type Unread } from './sp-reading.ts';
 
-const { kind, rows } = registered.service_provider;
+/** For what is done with them beside what is done with every kind. */
+export const serviceProviders = registered.service_provider;
+const { kind, rows } = serviceProviders;
 
-export interface RefreshDeps extends Pick<Administration, 'database' | 'cache' | 'clock'> {
-  readonly outbound: Outbound;
-}
+export interface RefreshDeps extends Pick<Administration, 'database' | 'cache'>, ReadingDeps {}
 
-const timeoutMs = 10_000;
 const afterFailureMs = 60 * 60_000;
-const etagCharsMax = 1024;
 const remarksKeptMax = 50;
 const remarkCharsMax = 300;
 
@@ -50,63 +43,21 @@ export async function refreshMetadata(
   const claimed = await deps.database.write(tenant, (queries) => claimRefresh(queries, tenant, id, order.when));
   const provider = claimed && (await deps.database.read(tenant, (queries) => findServiceProvider(queries, tenant, id)));
   if (claimed === undefined || provider === undefined || !isSourceOf(claimed, provider)) return;
-  const reading = await fetchMetadata(deps, tenant, provider, claimed.etag);
+  const reading = await readMetadata(deps, tenant, {
+    url: provider.metadataUrl!, // there is a claim
+    entityId: provider.entityId,
+    signerOf: async () => provider.metadataCertificate,
+    etag: claimed.etag,
+    inTurn: (parse) => parse(paceOfLongWork()),
+  });
   if (reading.kind === 'unchanged')
     return deps.database.write(tenant, (queries) => recordRefresh(queries, claimed, { waitMs: claimed.every_ms, failure: null }));
   if (reading.kind === 'failed') return deps.database.write(tenant, (queries) => fail(deps, queries, claimed, reading, order.by));
   return deps.cache.write(tenant, (queries) => take(deps, queries, claimed, reading, order.by));
 }
 
-interface Failed {
-  readonly kind: 'failed';
-  readonly reason: string;
-  readonly text?: string;
-}
-interface Fetched {
-  readonly kind: 'fetched';
-  readonly metadata: SpMetadata;
-  readonly etag: string | null;
-}
-
-async function fetchMetadata(
-  deps: RefreshDeps,
-  tenant: TenantId,
-  provider: ServiceProvider,
-  etag: string | null,
-): Promise<Failed | Fetched | { readonly kind: 'unchanged' }> {
-  const result = await deps.outbound.fetch({
-    url: provider.metadataUrl!, // there is a claim
-    share: tenant,
-    method: 'GET',
-    headers: {
-      accept: 'application/samlmetadata+xml, application/xml;q=0.9, text/xml;q=0.9',
-      ...(etag === null ? {} : { 'if-none-match': etag }),
-    },
-    timeoutMs,
-    responseBytesMax: samlFetchedMetadataXmlLimits.bytesMax,
-  });
-  if (!result.ok) return { kind: 'failed', reason: result.reason };
-  if (result.status === 304 && etag !== null) return { kind: 'unchanged' };
-  if (result.status !== 200) return { kind: 'failed', reason: `status_${result.status}` };
-  const limits = samlFetchedMetadataXmlLimits;
-  const about = { nowMs: deps.clock.nowMs(), entityId: provider.entityId, limits, pace: paceOfLongWork() };
-  const read = await parseSpMetadata(Buffer.from(result.body), about);
-  if (!read.ok) return { kind: 'failed', reason: read.reason, text: read.text };
-  const fault = await signatureFault(provider, read.root, about.pace);
-  if (fault !== undefined) return { kind: 'failed', reason: fault };
-  const given = result.headers['etag'] ?? '';
-  return { kind: 'fetched', metadata: read.metadata, etag: /^[\x21-\x7e]+$/.test(given) && given.length <= etagCharsMax ? given : null };
-}
-
-async function signatureFault({ metadataCertificate }: ServiceProvider, root: XmlElement, pace: Pace): Promise<string | undefined> {
-  if (metadataCertificate === undefined) return undefined;
-  const key = readRsaPublicKey(metadataCertificate);
-  if (!key.ok) return key.reason;
-  const verification = await verifyMetadataSignature(root, [key.key], pace);
-  return verification.ok ? undefined : verification.reason;
-}
-
-async function take(deps: RefreshDeps, queries: Queries, claimed: MetadataRefresh, { metadata, etag }: Fetched, by: By): Promise<void> {
+async function take(deps: RefreshDeps, queries: Queries, claimed: MetadataRefresh, fetched: Fetched, by: By): Promise<void> {
+  const { metadata } = fetched;
   const { tenant_id: tenant, service_provider_id: id } = claimed;
   const before = await rows.hold(queries, tenant, id);
   if (before === undefined || !isSourceOf(claimed, before)) return;
@@ -120,10 +71,8 @@ async function take(deps: RefreshDeps, queries: Queries, claimed: MetadataRefres
     await rows.update(queries, tenant, id, after);
     await recordAct(queries, deps, tenant, by, { type: 'service_provider.refreshed', target: `service_provider:${id}`, data: { changed } });
   }
-  const record = { etag, acs: JSON.stringify(metadata.acs), report: JSON.stringify(shortened(report)) };
-  const everyMs = Math.min(Math.max(metadata.cacheDurationMs ?? dailyMs, samlRefreshMsMin), samlRefreshMsMax);
-  await recordRefresh(queries, claimed, { waitMs: everyMs, everyMs, failure: null, ...record });
-  const waiting = hostsOf(waitingAcs(after, { ...claimed, acs: record.acs }));
+  await recordTaken(queries, claimed, fetched, report);
+  const waiting = hostsOf(waitingAcs(after, { ...claimed, acs: JSON.stringify(metadata.acs) }));
   const told = hostsOf(waitingAcs(before, claimed));
   if (waiting.every((host) => told.includes(host))) return;
   await recordAct(queries, deps, tenant, by, {
@@ -131,6 +80,18 @@ async function take(deps: RefreshDeps, queries: Queries, claimed: MetadataRefres
     target: `service_provider:${id}`,
     data: { hosts: waiting },
   });
+}
+
+/** Writes down that what was read is what is registered. */
+export function recordTaken(
+  queries: Queries,
+  refresh: MetadataRefresh,
+  { metadata, etag }: Fetched,
+  report: SpImport['report'],
+): Promise<void> {
+  const everyMs = Math.min(Math.max(metadata.cacheDurationMs ?? dailyMs, samlRefreshMsMin), samlRefreshMsMax);
+  const learnt = { etag, acs: JSON.stringify(metadata.acs), report: JSON.stringify(shortened(report)) };
+  return recordRefresh(queries, refresh, { waitMs: everyMs, everyMs, failure: null, ...learnt });
 }
 
 /** A registration with what we change of it ourselves, or what is wrong with that. */
@@ -142,7 +103,7 @@ function changedBy(before: ServiceProvider, fields: Json): { readonly after: Ser
 }
 
 /** The last copy stays. An event says so, once for a reason that lasts. */
-async function fail(deps: RefreshDeps, queries: Queries, claimed: MetadataRefresh, { reason, text }: Failed, by: By): Promise<void> {
+async function fail(deps: RefreshDeps, queries: Queries, claimed: MetadataRefresh, { reason, text }: Unread, by: By): Promise<void> {
   const { tenant_id: tenant, service_provider_id: id } = claimed;
   await recordRefresh(queries, claimed, { waitMs: afterFailureMs, failure: reason });
   if (claimed.failure === reason) return;

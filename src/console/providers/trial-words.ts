@@ -1,6 +1,6 @@
 // Why another provider does not answer, or why trying it came to nothing: what that means, and what to look at. The name of the check stays
 // in the tooltip.
-import { outboundWords } from '../frame/outbound-words.ts';
+import { outboundWords } from '../../platform/net/outbound-words.ts';
 
 const otherIssuer = 'its metadata is not that of this issuer';
 

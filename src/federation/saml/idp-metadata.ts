@@ -1,7 +1,8 @@
 // The metadata of a SAML identity provider people sign in with (SAML metadata 2.4.3), as an administrator pasted it: who it is, where
 // it is asked, the keys it signs with. No address of it is ever called by us, and its own signature is not judged: who pasted it vouches.
 import type { KeyObject } from 'node:crypto';
-import { samlEntityIdCharsMax, samlMetadataXmlLimits } from '../../contract/limits.ts';
+import { samlEntityIdCharsMax } from '../../contract/limits.ts';
+import { samlMetadataXmlLimits } from '../../contract/saml-metadata-limits.ts';
 import {
   ancestry,
   entitiesIn,

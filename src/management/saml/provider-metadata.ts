@@ -18,6 +18,7 @@ import {
   notFound,
 } from '../endpoint.ts';
 import { closed, dateTime, nullable } from '../schemas.ts';
+import { countReading } from './provider-address.ts';
 
 const path = '/service-providers/:id/metadata-refresh';
 const read = 'service-providers:read';
@@ -72,10 +73,12 @@ export const providerMetadataEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-async function refresh({ services, tenant, params, actor, requestId }: Call<undefined, undefined>): Promise<Json> {
+async function refresh(call: Call<undefined, undefined>): Promise<Json> {
+  const { services, tenant, params, actor, requestId } = call;
   const id = params['id']!;
   const { metadata_url: url } = await stateOf(services, tenant.id, id);
   if (url === null) throw conflict('metadata_url', 'It has no metadata_url to read from. Set one first.');
+  await countReading(call);
   await refreshMetadata(services, tenant.id, id as ServiceProviderId, { when: 'now', by: { actor, requestId } }); // it was found
   return stateOf(services, tenant.id, id);
 }

@@ -17,7 +17,7 @@ const { kind } = of;
 export const besideServiceProvider = { signsIn: 'service_provider' } as const;
 
 const importQuery = closed({ entity_id: Type.Optional(Type.String({ description: 'which one of an EntitiesDescriptor' })) });
-const importAnswer = Type.Object({
+export const importAnswer = Type.Object({
   ...answerOf(of, besideServiceProvider).properties,
   import: Type.Object({
     applied: Type.Array(Type.String(), { description: 'fields that were set' }),

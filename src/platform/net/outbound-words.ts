@@ -1,5 +1,5 @@
 // Why a call of ours got no answer, in words and with what to change.
-import type { OutboundFailure } from '../../platform/net/outbound.ts';
+import type { OutboundFailure } from './outbound.ts';
 
 export const outboundWords: Readonly<Record<OutboundFailure, string>> = {
   refused_address: 'The address is not public. The operator of this server can allow it (GATEHOUSE_EGRESS_ALLOW).',
