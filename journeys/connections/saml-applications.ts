@@ -25,12 +25,9 @@ export interface HandedOverPage {
   readonly certificate: string;
 }
 
-/** One that is told everything by metadata; `metadata` is its own. */
-export async function startByMetadata(ourEntityId: string): Promise<SamlApplication & { readonly metadata: string }> {
-  if (!hasSimpleSamlPhp()) {
-    const application = await startByHand();
-    return { ...application, metadata: metadataOf(application) };
-  }
+/** One that is told everything by metadata; its own is published at an address. */
+export async function startByMetadata(ourEntityId: string): Promise<SamlApplication & { readonly metadataUrl: string }> {
+  if (!hasSimpleSamlPhp()) return startByHand();
   const nothingYet = '<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"/>';
   const sites = await startSimpleSamlPhp(rsaKeys('journeys-saml-application'), { entityId: ourEntityId, metadata: nothingYet });
   const { metadataUrl, startUrl, trust } = sites.signed;
@@ -38,7 +35,7 @@ export async function startByMetadata(ourEntityId: string): Promise<SamlApplicat
   const [, entityId = ''] = /entityID="([^"]+)"/.exec(metadata) ?? [];
   const [, acsUrl = ''] = /AssertionConsumerService [^>]*Location="([^"]+)"/.exec(metadata) ?? [];
   return {
-    metadata,
+    metadataUrl,
     entityId,
     acsUrl,
     connect: async (_administrator, page) => trust(await (await fetch(page.metadataUrl)).text()),
@@ -48,7 +45,7 @@ export async function startByMetadata(ourEntityId: string): Promise<SamlApplicat
 }
 
 /** One whose page asks for each. */
-export async function startByHand(): Promise<SamlApplication> {
+export async function startByHand(): Promise<SamlApplication & { readonly metadataUrl: string }> {
   let saml: SAML | undefined;
   const site = await startWebSite({
     '/settings': ({ form }) => {
@@ -66,6 +63,10 @@ export async function startByHand(): Promise<SamlApplication> {
     },
     '/login': async ({ response }) => {
       response.writeHead(302, { location: (await saml?.getAuthorizeUrlAsync('', undefined, {})) ?? '/settings' }).end();
+      return undefined;
+    },
+    '/metadata': ({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/samlmetadata+xml' }).end(metadataOf({ entityId, acsUrl }));
       return undefined;
     },
     '/acs': async ({ form }) => {
@@ -87,11 +88,12 @@ export async function startByHand(): Promise<SamlApplication> {
       await sees('Saved');
     },
     startUrl: `${site.origin}/login`,
+    metadataUrl: `${site.origin}/metadata`,
     close: site.close,
   };
 }
 
-/** What the second one would publish, if it did. */
+/** What the second one publishes, though nobody is told where. */
 const metadataOf = ({ entityId, acsUrl }: Pick<SamlApplication, 'entityId' | 'acsUrl'>): string =>
   `<?xml version="1.0"?>
 <EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${entityId}"><SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><AssertionConsumerService index="0" isDefault="true" Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="${acsUrl}"/></SPSSODescriptor></EntityDescriptor>`;

@@ -184,6 +184,25 @@ async function signInToApplication(
   await person.sees(email);
 }
 
+/** An application with metadata: brought in the way it is given, then handed over. */
+async function importAndHandOver(
+  walker: Walker,
+  administrator: Administrator,
+  email: string,
+  give: (application: Awaited<ReturnType<typeof startByMetadata>>) => Promise<void>,
+): Promise<void> {
+  const application = await startByMetadata(`${administrator.baseUrl}/v1/idp/saml/metadata`);
+  try {
+    await walker.press('SAML applications');
+    await walker.press('Import metadata');
+    await give(application);
+    await walker.sees(/was imported/);
+    await handOver(walker, administrator, application, email);
+  } finally {
+    await application.close();
+  }
+}
+
 const makePerson = async ({ call }: Administrator, email: string): Promise<void> =>
   void (await call('POST', '/users', { user_name: email, emails: [{ value: email, primary: true }] }));
 
@@ -211,19 +230,32 @@ export const connectionTasks: readonly Task[] = [
       await makePerson(administrator, email);
       return email;
     },
-    walk: async (walker, email, administrator) => {
-      const application = await startByMetadata(`${administrator.baseUrl}/v1/idp/saml/metadata`);
-      try {
-        await walker.press('SAML applications');
-        await walker.press('Import metadata');
-        await walker.type('Or its text', application.metadata);
+    walk: (walker, email, administrator) =>
+      importAndHandOver(walker, administrator, email, async ({ metadataUrl }) => {
+        await walker.type('Or its text', await (await fetch(metadataUrl)).text());
         await walker.press('Import');
-        await walker.sees(/was imported/);
-        await handOver(walker, administrator, application, email);
-      } finally {
-        await application.close();
-      }
+      }),
+  },
+  {
+    name: 'A SAML application by the address of its metadata; a person signs in',
+    clicksMax: 6,
+    prepare: async (administrator, way) => {
+      const email = `addressed-${markOf(way)}@people.example`;
+      await makePerson(administrator, email);
+      return email;
     },
+    walk: (walker, email, administrator) =>
+      importAndHandOver(walker, administrator, email, async ({ metadataUrl, entityId, acsUrl }) => {
+        const { press, type, sees } = walker;
+        await type('Its address', new URL('/no-such-page', metadataUrl).href);
+        await press('Import');
+        await sees(/^The host answered \d{3}/);
+        await type('Its address', metadataUrl);
+        await press('Import');
+        await sees('Nothing is saved yet. This is what the application says of itself.');
+        for (const said of [entityId, acsUrl]) await sees(said);
+        await press('Add it');
+      }),
   },
   {
     name: 'Hand a SAML application over by hand; a person signs in to it',

@@ -76,6 +76,7 @@ function idpMetadataLink({ id }: Json): Html {
 const serviceProviders: ConsoleResource = {
   ...pagesOfKind(kinds.service_provider),
   links: [['/service-providers/import', 'Import metadata']],
+  guided: ['/service-providers/import', 'Import its metadata', 'by address, file or text, and fill nothing in.'],
   madeAt: '/handover',
   tabs: [
     ['/handover', 'Give them these'],

@@ -37,7 +37,7 @@ import { clearNotes } from './frame/flash.ts';
 import { consolePath, isOperatorTenant } from './frame/navigation.ts';
 import type { Form, Page, Params, ShowPage, TakeForm } from './frame/page-routes.ts';
 import { type ConsoleResource, formTab } from './frame/resource.ts';
-import { importMetadata, importPage } from './import-page.ts';
+import { importMetadata, importPage, importShown } from './import-page.ts';
 import { keysPage, rotateKey } from './keys-page.ts';
 import { addRule, mappingsPage, removeRule } from './mappings/mapping-pages.ts';
 import { enter, leave as leaveTenant, openHandedOver, operatorSession, showEnded, tenantChoices } from './operators/operator-visit.ts';
@@ -90,7 +90,6 @@ export function consoleRoutes(app: FastifyInstance, services: Services, trying: 
     route('/mappings/remove', { POST: form(removeRule) });
     routeScim(route, page, form);
     route('/users/spreadsheet', { GET: page((visit) => spreadsheetPage(visit)), POST: upload(readSpreadsheet) });
-    route('/service-providers/import', { GET: page((visit) => importPage(visit)), POST: upload(importMetadata) });
     route('/administrators', { GET: page(administratorsPage), POST: form(addAdministrator) });
     route('/administrators/new', { GET: page((visit) => newAdministratorPage(visit)) });
     routeAppearance(route, { page, form, upload }, services);
@@ -103,7 +102,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services, trying: 
     routeOrganizations(route, { page, form }, services, viewing);
     routeClients(route, page, form);
     routeApis(route, page, form);
-    routeProviders(route, page, form);
+    routeProviders(route, page, form, upload);
     routeIdentityProviders(route, { page, form }, services, trying);
     for (const path of Object.keys(activities))
       route(`${path}/:id/activity`, { GET: page((visit, params) => activityPage(visit, path, params['id'] ?? '')) });
@@ -149,7 +148,9 @@ function routeActivity(route: Route, page: Page, form: Form): void {
   route('/security-events/:id/:act', { POST: form(actOnStream) });
 }
 
-function routeProviders(route: Route, page: Page, form: Form): void {
+function routeProviders(route: Route, page: Page, form: Form, upload: (take: TakeUpload) => Handler): void {
+  route('/service-providers/import', { GET: page((visit) => importPage(visit)), POST: upload(importMetadata) });
+  route('/service-providers/import/address', { POST: form(importShown) });
   route('/service-providers/:id/handover', { GET: page(handoverPage) });
   route('/service-providers/:id/handover/certificate', { GET: page(sendCertificate) });
   const path = '/service-providers/:id/metadata';

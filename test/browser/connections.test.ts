@@ -2,6 +2,8 @@
 // whoever runs them, tokens of directories. Each is clean by axe in both widths and schemes, no wider than the narrowest screen, short, and
 // under 60 kB, also where something was refused or has come about.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { pageBytesMax } from '../../journeys/page-bounds.ts';
@@ -10,6 +12,7 @@ import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { reachesLoopback } from '../support/ciba.ts';
 import { createConsoleTenant, signInInBrowser } from '../support/console.ts';
 import type { Managed } from '../support/management.ts';
+import { acs, entity, key, role } from '../support/metadata-host.ts';
 import {
   assertAccessible,
   assertFits,
@@ -21,6 +24,7 @@ import {
   openWatched,
   type WatchedPage,
 } from '../support/page-check.ts';
+import { certificatePem, rsaKeys } from '../support/rsa-keys.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { startUpstream, type TestUpstream } from '../support/upstream.ts';
 
@@ -139,6 +143,55 @@ if (hasChromium)
       await look('handed over unknown', other);
       assert.deepEqual([...watched.seen.filter((one) => !one.startsWith(upstream.origin)), ...seen], []);
       await other.context().close();
+    });
+
+    it('a SAML application by its address: refused, shown, changed meanwhile, saved, updated', async () => {
+      const { page } = watched;
+      const pem = await certificatePem(rsaKeys());
+      const entityId = `https://payroll.example/saml/${'long'.repeat(30)}`;
+      const published = (url: string): string =>
+        entity(
+          entityId,
+          role(key(pem, '') + acs(url) + acs(`https://payroll.example/${'artifact'.repeat(20)}`, 'index="9"').replace('POST', 'Artifact')),
+        );
+      let body = '<!doctype html><title>Sign in</title>';
+      const host = createServer((_request, response) => void response.end(body));
+      await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
+      const { port } = host.address() as AddressInfo; // listening on TCP
+      const give = async (address: string): Promise<void> => {
+        await go('/service-providers/import');
+        await page.fill('#field-metadata_url', address);
+        await page.click('#import');
+      };
+      try {
+        await go('/service-providers/import');
+        await look('import of metadata');
+        await give('https://10.1.2.3/metadata');
+        await page.waitForSelector('#field-metadata_url-wrong');
+        await look('import from an address that is not public');
+        await give(`https://${'long'.repeat(15)}.invalid/${'long'.repeat(100)}`);
+        await page.waitForSelector('#field-metadata_url-wrong');
+        await look('import from a long address');
+        await give(`http://127.0.0.1:${port}/metadata`);
+        await page.waitForSelector('#field-metadata_url-wrong:has-text("There is no SAML metadata at this address")');
+        body = published('https://payroll.example/acs');
+        await page.click('#import');
+        await page.waitForSelector('#preview');
+        await look('import shown');
+        body = published('https://payroll.example/other');
+        await page.click('#save');
+        await page.waitForSelector('#notice:has-text("changed since you looked")');
+        await look('import changed meanwhile');
+        await page.click('#save');
+        await page.waitForSelector('#notice:has-text("was imported")');
+        body = published('https://payroll.example/third');
+        await give(`http://127.0.0.1:${port}/metadata`);
+        await page.waitForSelector('#known');
+        await look('import of one that is here');
+      } finally {
+        host.closeAllConnections();
+        host.close();
+      }
     });
 
     it('a token of a directory: made, listed, asked about, gone', async () => {

@@ -82,7 +82,7 @@ for (const database of databases) {
       for (const [metadata, file, notice] of [
         ['<no-metadata/>', undefined, /Expected an EntityDescriptor or EntitiesDescriptor/],
         ['', '<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>', /Expected well-formed SAML metadata/],
-        ['', undefined, /Choose a file, or paste the metadata/],
+        ['', undefined, /Give the address, choose a file, or paste the metadata/],
       ] as const) {
         const response = await post(formOf(metadata, file));
         const text = await response.text();
