@@ -7,7 +7,7 @@ import { randomId } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { deleteProvenDomain, dropUnnamedDomains } from '../storage/registry/proven-domains.ts';
 import { recordAct } from './administration.ts';
-import type { Writing } from './kinds.ts';
+import type { Writing } from './kind-effects.ts';
 
 /** What is wrong with metadata that is new; it must be good at `nowMs`. */
 export function metadataFault(

@@ -6,42 +6,16 @@ import { type Fields, type Json, missingField, type ValuesOf } from '../domain/f
 import type { TenantId } from '../domain/ids.ts';
 import { type Context, fullFault, givenFault, type Kind, type KindFault, type Thing } from '../domain/kind.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
-import type { Capability } from '../domain/people/capabilities.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { ValueTaken } from '../storage/engine/unique-violation.ts';
 import { type KindRows, rowsOf } from '../storage/registry/kind-rows.ts';
 import { lockTenantSettings } from '../storage/registry/tenants.ts';
-import { type Administration, type By, recordAct } from './administration.ts';
+import { recordAct } from './administration.ts';
+import type { Acting, Effects, KindStore, Verdict, Writing } from './kind-effects.ts';
 import { changedSecret, makeSecret, movedSecret, secretOf, type Wanted, wantedOf } from './kind-values.ts';
-import { firstTaken, spelledTaken, takenOf, unlessTaken } from './taken.ts';
-
-type KindStore = Pick<Administration, 'cache' | 'clock' | 'database' | 'encryption'>;
-
-/** What a kind does besides, in the transaction of what is done to it. */
-export interface Effects<T extends Fields = Fields, Id extends string = string> {
-  /** Before the transaction that makes one. */
-  prepare?(store: Pick<KindStore, 'database'>, tenant: TenantId): Promise<void>;
-  /** What is waited for before a thing that is there: whoever writes both takes them in this order. */
-  first?(queries: Queries, tenant: TenantId, id: string): Promise<void>;
-  /** What is wrong with values beyond the rules of the kind; what is new must be good at that time. */
-  reading?(values: ValuesOf<T>, before: Thing<T> | undefined, nowMs: number): KindFault | undefined;
-  /** What is wrong with values beside what else is stored, for whoever writes no document. */
-  fault?(queries: Queries, tenant: TenantId, values: ValuesOf<T>, before: Thing<T, Id> | undefined): Promise<KindFault | undefined>;
-  /** Instead of the count of all there are: why there is no room for one more. Whoever makes one waits for others who do. */
-  room?(queries: Queries, acting: Writing['acting'], values: ValuesOf<T>): Promise<KindFault | undefined>;
-  /** What it hands out by what names it: held before and after, as what the kind itself says. */
-  needs?(queries: Queries, tenant: TenantId, values: ValuesOf<T>): Promise<readonly Capability[]>;
-  /** Values of our own that follow from a change. */
-  settle?(values: ValuesOf<T>, before: Thing<T, Id>): ValuesOf<T>;
-  /** What a new one has beside its row, before its audit record, which it may be the first to be told of. */
-  added?(queries: Queries, writing: Writing, thing: Thing<T, Id>): Promise<void>;
-  /** What follows from a change, after its audit record. */
-  changed?(queries: Queries, writing: Writing, before: Thing<T, Id>, after: Thing<T, Id>): Promise<void>;
-  /** Instead of the deletion of its row; a fault keeps it. */
-  remove?(queries: Queries, tenant: TenantId, thing: Thing<T, Id>, writing: Writing): Promise<KindFault | boolean>;
-}
+import { firstTaken, spelledTaken, takenOf, unlessTaken, WriteRefused } from './taken.ts';
 
 /** A kind with its rows and its effects. */
 export interface Registered<T extends Fields = Fields, Id extends string = string> {
@@ -55,13 +29,6 @@ export const register = <const T extends Fields>(kind: Kind<T>, effects: Effects
   rows: rowsOf(kind),
   effects,
 });
-
-export interface Acting {
-  readonly tenant: Tenant;
-  readonly by: By;
-  /** The customer it is made for, where it is one's own from the beginning. */
-  readonly organization?: string | undefined;
-}
 
 export type KindRefused =
   | { readonly ok: false; readonly reason: 'unknown' }
@@ -109,7 +76,7 @@ export async function createThing<T extends Fields>(
   requirePower(kind, acting, read.values);
   requireForChange(kind, acting, undefined, read.values);
   await registered.effects.prepare?.(store, acting.tenant.id);
-  const done = await unlessTaken(kind.unique[0]?.[0] ?? '', () =>
+  return unlessRefused(kind, () =>
     store.cache.write(acting.tenant.id, async (queries): Promise<KindDone<T>> => {
       const fault =
         (await fullnessOf(registered, queries, { store, acting }, read.values)) ??
@@ -120,7 +87,23 @@ export async function createThing<T extends Fields>(
       return added.ok ? added : faulty(added.fault);
     }),
   );
-  return done.ok ? done.value : faulty(firstTaken(kind, done.field));
+}
+
+/** Runs a transaction that writes a thing; a fault for what is taken, and for what is undone because of others. */
+async function unlessRefused<T extends Fields>(kind: Kind<T>, transaction: () => Promise<KindDone<T>>): Promise<KindDone<T>> {
+  try {
+    const done = await unlessTaken(kind.unique[0]?.[0] ?? '', transaction);
+    return done.ok ? done.value : faulty(firstTaken(kind, done.field));
+  } catch (error) {
+    if (error instanceof WriteRefused) return faulty(error.fault);
+    throw error;
+  }
+}
+
+/** @throws WriteRefused, so that nothing of it stays */
+async function requireGood<Written>(verdict: Verdict<Written> | undefined, after: Written | undefined): Promise<void> {
+  const fault = await verdict?.(after);
+  if (fault !== undefined) throw new WriteRefused(fault);
 }
 
 /** Who makes one more, where there may be so many, waits for others who do, and is told when there are. */
@@ -138,16 +121,14 @@ async function fullnessOf<T extends Fields>(
   return (await rows.count(queries, tenant, count)) >= count ? fullFault(kind.atMost) : undefined;
 }
 
-export interface Writing {
-  readonly store: Pick<KindStore, 'clock' | 'database' | 'encryption'>;
-  readonly acting: Pick<Acting, 'tenant' | 'by' | 'organization'>;
-}
-
 const placeOf = ({ store, acting }: Writing) => ({ dialect: store.database.dialect, tenant: acting.tenant.id });
 
 const sealingOf = ({ store, acting }: Writing) => ({ encryption: store.encryption, tenant: acting.tenant.id });
 
-/** Stores a thing whose values were read, with its audit record; a fault where a value is taken. One that has no secret gets its own. */
+/**
+ * Stores a thing whose values were read, with its audit record; a fault where a value is taken. One that has no secret gets its own.
+ * @throws WriteRefused
+ */
 export async function addThing<T extends Fields>(
   { kind, rows, effects }: Registered<T>,
   queries: Queries,
@@ -159,11 +140,13 @@ export async function addThing<T extends Fields>(
   const spelled = await spelledTaken({ kind, rows }, queries, placeOf(writing), values, undefined);
   if (spelled !== undefined) return { ok: false, fault: spelled };
   const secret = clear ?? makeSecret(kind);
+  const verdict = await effects.guard?.(queries, tenant.id, undefined);
   const thing = await rows.insert(queries, tenant.id, key, { ...values, ...secretOf(kind, sealingOf(writing), key, secret) });
   if (thing === undefined)
     return { ok: false, fault: (await takenOf({ kind, rows }, queries, tenant.id, values, undefined)) ?? firstTaken(kind) };
   await effects.added?.(queries, writing, thing);
   await recordThing(queries, writing, kind, 'created', { id: thing.id, data: kind.told.created(thing) });
+  await requireGood(verdict, thing);
   return { ok: true, thing, secret };
 }
 
@@ -179,7 +162,7 @@ export async function changeThing<T extends Fields>(
   const early = typeof asked === 'function' ? undefined : givenFault(kind, asked);
   if (early !== undefined) return faulty(early);
   const { tenant } = acting;
-  const done = await unlessTaken(kind.unique[0]?.[0] ?? '', () =>
+  return unlessRefused(kind, () =>
     store.cache.write(tenant.id, async (queries): Promise<KindDone<T>> => {
       const before = await holdNamed(registered, queries, tenant.id, id);
       if (before === undefined) return isAlways(kind, tenant, id) ? faulty(kind.always!.fault) : fail('unknown');
@@ -206,8 +189,6 @@ export async function changeThing<T extends Fields>(
       return thing === undefined ? fail('unknown') : { ok: true, thing };
     }),
   );
-  if (done.ok) return done.value;
-  return faulty(firstTaken(kind, done.field));
 }
 
 /** What is wrong with a thing as it would be after a change. */
@@ -235,7 +216,7 @@ interface Replacing<T extends Fields> {
   readonly edited?: Kind<T>['told']['edited'];
 }
 
-/** Writes what is new of a thing that is there, with its audit record. */
+/** Writes what is new of a thing that is there, with its audit record. @throws ValueTaken, WriteRefused */
 export async function replaceThing<T extends Fields>(
   { kind, rows, effects }: Registered<T>,
   queries: Queries,
@@ -245,6 +226,7 @@ export async function replaceThing<T extends Fields>(
   const spelled = await spelledTaken({ kind, rows }, queries, placeOf(writing), wanted.values, before);
   if (spelled !== undefined) throw new ValueTaken(spelled.field);
   const { tenant } = writing.acting;
+  const verdict = await effects.guard?.(queries, tenant.id, before);
   const settled = effects.settle?.(wanted.values, before) ?? wanted.values;
   const values = { ...settled, ...changedSecret(kind, sealingOf(writing), before, wanted.clear) };
   const change = Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== (before as Json)[key]));
@@ -253,6 +235,7 @@ export async function replaceThing<T extends Fields>(
   const { act, data } = edited?.(before, thing) ?? { act: 'updated' as const, data: { fields, ...kind.told.changed?.(thing) } };
   await recordThing(queries, writing, kind, act, { id: thing.id, data });
   await effects.changed?.(queries, writing, before, thing);
+  await requireGood(verdict, thing);
   return thing;
 }
 
@@ -292,21 +275,23 @@ export async function removeThing<T extends Fields>(
   id: string,
 ): Promise<KindDone<T>> {
   const { kind } = registered;
-  return store.cache.write(acting.tenant.id, async (queries): Promise<KindDone<T>> => {
-    const before = await holdNamed(registered, queries, acting.tenant.id, id);
-    if (before === undefined) return isAlways(kind, acting.tenant, id) ? faulty(kind.always!.fault) : fail('unknown');
-    if (kind.power.isFreelyDeleted !== true) {
-      requirePower(kind, acting, before);
-      await requireReach(registered, queries, acting, [before]);
-    }
-    requireForChange(kind, acting, before, undefined);
-    const done = await dropThing(registered, queries, { store, acting }, before);
-    if (done === false) return fail('unknown');
-    return done === true ? { ok: true, thing: before } : faulty(done);
-  });
+  return unlessRefused(kind, () =>
+    store.cache.write(acting.tenant.id, async (queries): Promise<KindDone<T>> => {
+      const before = await holdNamed(registered, queries, acting.tenant.id, id);
+      if (before === undefined) return isAlways(kind, acting.tenant, id) ? faulty(kind.always!.fault) : fail('unknown');
+      if (kind.power.isFreelyDeleted !== true) {
+        requirePower(kind, acting, before);
+        await requireReach(registered, queries, acting, [before]);
+      }
+      requireForChange(kind, acting, before, undefined);
+      const done = await dropThing(registered, queries, { store, acting }, before);
+      if (done === false) return fail('unknown');
+      return done === true ? { ok: true, thing: before } : faulty(done);
+    }),
+  );
 }
 
-/** Takes away the row of a thing, with its audit record; a fault says why it stays, false that it was gone. */
+/** Takes away the row of a thing, with its audit record; a fault says why it stays, false that it was gone. @throws WriteRefused */
 export async function dropThing<T extends Fields>(
   { kind, rows, effects }: Registered<T>,
   queries: Queries,
@@ -314,9 +299,12 @@ export async function dropThing<T extends Fields>(
   thing: Thing<T>,
 ): Promise<KindFault | boolean> {
   const tenant = writing.acting.tenant.id;
+  const verdict = await effects.guard?.(queries, tenant, thing);
   const done =
     effects.remove === undefined ? await rows.remove(queries, tenant, thing.id) : await effects.remove(queries, tenant, thing, writing);
-  if (done === true) await recordThing(queries, writing, kind, 'deleted', { id: thing.id, data: kind.told.deleted?.(thing) });
+  if (done !== true) return done;
+  await recordThing(queries, writing, kind, 'deleted', { id: thing.id, data: kind.told.deleted?.(thing) });
+  await requireGood(verdict, undefined);
   return done;
 }
 
@@ -336,15 +324,28 @@ async function holdNamed<T extends Fields>(
   tenant: TenantId,
   id: string,
 ): Promise<Thing<T> | undefined> {
-  const { kind, rows, effects } = registered;
+  const { kind } = registered;
   const known = kind.alias === undefined ? id : (await findNamed(registered, queries, tenant, id))?.id;
-  if (known === undefined) return undefined;
-  await effects.first?.(queries, tenant, known);
-  return rows.hold(queries, tenant, known);
+  return known === undefined ? undefined : holdThing(registered, queries, tenant, known);
+}
+
+/** The thing of an id, whoever would change it, or what must not change beside it, waiting until the transaction ends. */
+export async function holdThing<T extends Fields>(
+  { rows, effects }: Registered<T>,
+  queries: Queries,
+  tenant: TenantId,
+  id: string,
+): Promise<Thing<T> | undefined> {
+  await effects.first?.(queries, tenant, id);
+  return rows.hold(queries, tenant, id);
 }
 
 /** Whoever has a hand in a thing holds what it hands out. @throws the caller's own refusal, before anything is written */
-function requirePower<T extends Fields>({ power }: Kind<T>, { by, tenant }: Acting, values: ValuesOf<T>): void {
+export function requirePower<T extends Fields>(
+  { power }: Kind<T>,
+  { by, tenant }: Pick<Acting, 'by' | 'tenant'>,
+  values: ValuesOf<T>,
+): void {
   if (power.needs !== undefined) by.require?.(power.needs(values, tenant));
 }
 

@@ -2,10 +2,9 @@
 // from a change: whose its providers are, and that proofs of domains it no longer names are forgotten.
 
 import { organizationProvidersMax } from '../contract/organization-limits.ts';
-import type { Fields, Json } from '../domain/field.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fullFault, type Kind, type KindFault } from '../domain/kind.ts';
-import { type Organization, onlyWayFault } from '../domain/organizations/organization.ts';
+import type { Organization } from '../domain/organizations/organization.ts';
 import { powerOfManagers } from '../domain/organizations/organization-role.ts';
 import type { Capability } from '../domain/people/capabilities.ts';
 import type { Queries } from '../storage/engine/database.ts';
@@ -17,7 +16,6 @@ import { findUnknownRole } from '../storage/people/organization-members.ts';
 import { countTenantProviders, findUnknownAlias } from '../storage/registry/identity-providers.ts';
 import {
   countOwnedProviders,
-  findOnlyWayInto,
   findProviderOwner,
   listProviderOwners,
   setOrganizationProviders,
@@ -26,7 +24,8 @@ import { findOrganization } from '../storage/registry/organizations.ts';
 import { dropUnnamedDomains } from '../storage/registry/proven-domains.ts';
 import { lockTenantSettings } from '../storage/registry/tenants.ts';
 import { missingImage } from './appearance/images.ts';
-import { type Registered, replaceThing, type Writing } from './kinds.ts';
+import type { Writing } from './kind-effects.ts';
+import { newIn } from './organizations/own-providers.ts';
 
 type Named = Pick<Organization, 'branding' | 'defaultRoles' | 'identityProviders'>;
 
@@ -104,37 +103,6 @@ export const capabilitiesByProvider = async (
   tenant: TenantId,
   { alias }: { readonly alias: string },
 ): Promise<readonly Capability[]> => capabilitiesOfNewcomers(queries, tenant, await findProviderOwner(queries, tenant, alias));
-
-const newIn = (values: readonly string[], before: readonly string[] = []): readonly string[] =>
-  values.filter((one) => !before.includes(one));
-
-/** The only way into an organisation stays; whoever calls holds its row, so that two providers are not turned off at once. */
-export async function wayFault(
-  queries: Queries,
-  tenant: TenantId,
-  { alias }: { readonly alias: string },
-  field: 'alias' | 'enabled',
-): Promise<KindFault | undefined> {
-  const name = await findOnlyWayInto(queries, tenant, alias);
-  return name === undefined ? undefined : onlyWayFault(name, field);
-}
-
-/** A provider that no organisation names any more would be everybody's: it is off until an administrator says whose it is. */
-export async function turnOffDropped<T extends Fields>(
-  queries: Queries,
-  writing: Writing,
-  providers: Registered<T>,
-  { before: were, after: are = [] }: { readonly before: readonly string[]; readonly after?: readonly string[] },
-): Promise<void> {
-  const { id: tenant } = writing.acting.tenant;
-  for (const alias of newIn(were, are)) {
-    const named = await providers.rows.findBy(queries, tenant, 'alias', alias);
-    const before = named && (await providers.rows.hold(queries, tenant, named.id));
-    if (before === undefined || (before as Json)['enabled'] !== true) continue;
-    const wanted = { values: { ...before, enabled: false }, clear: undefined };
-    await replaceThing(providers, queries, writing, { before, wanted, fields: ['enabled'] });
-  }
-}
 
 export async function addedOrganization(queries: Queries, { acting }: Writing, { id, identityProviders }: Organization): Promise<void> {
   if (identityProviders.length > 0) await setOrganizationProviders(queries, acting.tenant.id, id, identityProviders);

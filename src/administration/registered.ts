@@ -15,13 +15,15 @@ import { beginWebhook } from '../storage/registry/extending/webhooks.ts';
 import { rowsOf } from '../storage/registry/kind-rows.ts';
 import { forgetSignIns } from '../storage/registry/last-sign-ins.ts';
 import { planRefresh } from '../storage/registry/metadata-refreshes.ts';
-import { giveProvider, holdOwnerOfProvider } from '../storage/registry/organization-providers.ts';
+import { giveProvider, holdOwnerOfProvider, listOwnAliases } from '../storage/registry/organization-providers.ts';
 import { deleteOrganizationRole } from '../storage/registry/organization-roles.ts';
 import { deleteRole } from '../storage/registry/roles.ts';
 import { deleteScimTokensOf } from '../storage/registry/scim-tokens.ts';
 import { deleteServiceProvider, isBoundTo } from '../storage/registry/service-providers.ts';
 import { judgeDomains, metadataFault, renewProofs } from './identity-providers.ts';
-import { type Effects, type Registered, register } from './kinds.ts';
+import type { Effects } from './kind-effects.ts';
+import { type Registered, register } from './kinds.ts';
+import { guardOrganization, guardProvider, newIn, removeLeft, turnOffDropped } from './organizations/own-providers.ts';
 import {
   addedOrganization,
   boundProviderFault,
@@ -31,8 +33,6 @@ import {
   holdBound,
   namedFault,
   roomForProvider,
-  turnOffDropped,
-  wayFault,
 } from './organizations.ts';
 
 type Kinds = typeof kinds;
@@ -47,7 +47,6 @@ type IdOf<Noun> = Noun extends keyof Ids ? Ids[Noun] : string;
 
 const resources = rowsOf(kinds.resource);
 const organizations = rowsOf(kinds.organization);
-const providers = rowsOf<Kinds['identity_provider']['fields'], IdentityProviderId>(kinds.identity_provider);
 
 const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'], IdOf<Noun>> } = {
   role: {
@@ -110,27 +109,26 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
   organization: {
     fault: namedFault,
     needs: capabilitiesByDefault,
+    guard: guardOrganization,
     added: addedOrganization,
     changed: async (queries, writing, before, after) => {
       await changedOrganization(queries, writing, before, after);
-      const aliases = { before: before.identityProviders, after: after.identityProviders };
-      await turnOffDropped(queries, writing, registered.identity_provider, aliases);
+      await turnOffDropped(queries, writing, registered.identity_provider, newIn(before.identityProviders, after.identityProviders));
     },
-    remove: async (queries, tenant, { id, name, identityProviders }, writing) => {
+    remove: async (queries, tenant, { id, name }, writing) => {
       if (await isBoundTo(queries, tenant, id)) return boundFault(name);
-      await turnOffDropped(queries, writing, registered.identity_provider, { before: identityProviders });
+      const aliases = await listOwnAliases(queries, tenant, id);
       await deleteScimTokensOf(queries, { tenant, organization: id });
       await forgetSignIns(queries, tenant, 'organization', id);
-      return organizations.remove(queries, tenant, id);
+      if (!(await organizations.remove(queries, tenant, id))) return false;
+      await removeLeft(queries, writing, registered.identity_provider, aliases);
+      return true;
     },
   },
   identity_provider: {
     first: holdOwnerOfProvider,
     reading: metadataFault,
-    fault: async (queries, tenant, { enabled }, before) =>
-      before?.enabled === true && !enabled ? wayFault(queries, tenant, before, 'enabled') : undefined,
-    remove: async (queries, tenant, provider) =>
-      (provider.enabled ? await wayFault(queries, tenant, provider, 'alias') : undefined) ?? providers.remove(queries, tenant, provider.id),
+    guard: guardProvider,
     room: (queries, acting, values) => roomForProvider(queries, acting, values, kinds.identity_provider.atMost!),
     needs: capabilitiesByProvider,
     settle: renewProofs,

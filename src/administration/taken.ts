@@ -8,6 +8,16 @@ import { isUniqueViolation, ValueTaken } from '../storage/engine/unique-violatio
 import type { KindRows } from '../storage/registry/kind-rows.ts';
 import { lockTenantSettings } from '../storage/registry/tenants.ts';
 
+/** What was written takes from others what they need, as its fault says: thrown inside a transaction, told outside. */
+export class WriteRefused extends Error {
+  readonly fault: KindFault;
+  constructor(fault: KindFault) {
+    super(fault.text);
+    this.name = 'WriteRefused';
+    this.fault = fault;
+  }
+}
+
 type Rows<T extends Fields> = { readonly kind: Kind<T>; readonly rows: KindRows<T> };
 
 /** Runs a transaction; gives `taken` with the field for ValueTaken, and with `constrained` for a unique violation of an update. */

@@ -1,7 +1,7 @@
 // The endpoints of a kind of registered thing (design 17): list with search, read, create, change, delete.
 import Type, { type TObject, type TProperties } from 'typebox';
+import type { Acting } from '../administration/kind-effects.ts';
 import {
-  type Acting,
   changeThing,
   createThing,
   findNamed,

@@ -128,7 +128,8 @@ export async function setRule(setup: Setup, rule: 'any' | 'own_providers'): Prom
   await loadSetUp(setup);
   if (rule === 'own_providers' && (await findOwnProvider(setup))?.enabled !== true) return fail('off');
   const changed = await changeOrganization(setup, () => ({ sign_in: rule }));
-  return changed.ok ? { ok: true } : fail('unknown');
+  if (changed.ok) return { ok: true };
+  return fail(changed.field === 'sign_in' ? 'off' : 'unknown');
 }
 
 /** A token for the organisation's SCIM, shown once. */

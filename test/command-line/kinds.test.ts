@@ -65,4 +65,18 @@ for (const name of databases)
       assert.match(stderr, /connector\.auth\.token: expected .* found "a secret"/);
       assert.doesNotMatch(stderr, /known to us/);
     });
+
+    it('the only way into an organisation stays', async () => {
+      const fields = { alias: 'only', kind: 'oidc', name: 'Only', issuer: 'https://only.example', client_id: 'x' };
+      const { id } = await running.json<Json>('identity-provider', 'create', ...wordsOf(fields));
+      const alone = wordsOf({ sign_in: 'own_providers', identity_providers: ['only'] });
+      const acme = await running.json<Json>('organization', 'create', 'name=only-way', ...alone);
+      const refused = /by its own providers alone/;
+      await running.fails(1, refused, 'identity-provider', 'change', String(id), 'enabled=false');
+      await running.fails(1, refused, 'identity-provider', 'delete', String(id));
+      await running.fails(1, refused, 'organization', 'change', String(acme['id']), 'identity_providers=[]');
+      await running.fails(1, refused, 'organization', 'create', 'name=no-way', 'sign_in=own_providers');
+      await running.json('organization', 'delete', String(acme['id']));
+      await running.fails(1, /found none named/, 'identity-provider', 'show', String(id));
+    });
   });

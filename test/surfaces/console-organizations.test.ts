@@ -137,6 +137,19 @@ for (const database of databases)
         [['acme-entra'], [`acme-${made}.example`], 'own_providers', 'otp', { plan: 'gold' }],
       );
       assert.match(await show('/organizations?search=acme'), /acme-entra/);
+      // The only way in stays, whichever page would close it.
+      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', '/identity-providers?search=acme-entra');
+      const provider = `/identity-providers/${String(items[0]?.['id'])}`;
+      for (const [path, fields] of [
+        [`${at}/provider`, { identity_providers: '' }],
+        [provider, { name: 'Acme Entra', issuer: 'https://login.acme.example', client_id: 'shop' }],
+        [`${provider}/delete`, { sure: 'yes' }],
+      ] as const)
+        assert.match(await textOf(await owner.submit(path, fields), 400), /by its own providers alone/, path);
+      assert.equal((await owner.submit(`${at}/sign-in`, { sign_in: 'any', acr_min: '' })).status, 303);
+      assert.equal((await owner.submit(`${at}/provider`, { identity_providers: '' })).status, 303);
+      const refused = await textOf(await owner.submit(`${at}/sign-in`, { sign_in: 'own_providers', acr_min: '' }), 400);
+      assert.match(refused, /by its own providers alone, and none of them is on/);
     });
 
     it('activity has its events, and how people signed in for it, which the list tells the last of', async () => {

@@ -36,7 +36,9 @@ for (const database of databases)
     });
     beforeEach(async () => {
       made += 1;
-      acme = await managed.make('POST', '/organizations', { name: `acme-${made}` });
+      const own = { alias: `acme-${made}`, kind: 'oidc', name: 'Acme', issuer: 'https://login.acme.example', client_id: 'x' };
+      await managed.make('POST', '/identity-providers', own);
+      acme = await managed.make('POST', '/organizations', { name: `acme-${made}`, identity_providers: [own.alias] });
       tenant = (await server.gatehouse.services.tenants.bySlug(managed.slug))!;
       ada = await createUser(server.gatehouse.services, tenant);
     });

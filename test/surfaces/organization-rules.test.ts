@@ -190,7 +190,7 @@ for (const database of databases)
       assert.deepEqual([cleared['acr_min'], cleared['join'], cleared['branding']], [null, [], {}]);
     });
 
-    it('a provider that an organisation drops, or leaves behind, is off until an administrator says that it is everybody’s', async () => {
+    it('a provider that an organisation drops is off until an administrator says that it is everybody’s; those of one that goes go with it', async () => {
       const stateOf = async (alias: string): Promise<unknown> => {
         const { items } = await tenant.make<{ items: readonly Json[] }>('GET', `/identity-providers?search=${alias}`);
         return items.find((one) => one['alias'] === alias)?.['enabled'];
@@ -203,10 +203,12 @@ for (const database of databases)
       assert.deepEqual((events.items[0]!['data'] as Json)['fields'], ['enabled']);
       const other = await make({ identity_providers: [left] });
       assert.equal((await tenant.call('DELETE', `/organizations/${String(other['id'])}`)).status, 204);
-      assert.equal(await stateOf(left), false);
-      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', `/identity-providers?search=${left}`);
+      assert.equal(await stateOf(left), undefined);
+      const gone = await tenant.make<{ items: readonly Json[] }>('GET', '/events?type=identity_provider.deleted&limit=1');
+      assert.match(String(gone.items[0]?.['target']), /^identity_provider:/);
+      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', `/identity-providers?search=${dropped}`);
       await tenant.make('PATCH', `/identity-providers/${String(items[0]?.['id'])}`, { enabled: true });
-      assert.equal(await stateOf(left), true);
+      assert.equal(await stateOf(dropped), true);
     });
 
     it('a picture that a brand shows stays, and one that stood before is not asked for again', async () => {
@@ -304,8 +306,12 @@ for (const database of databases)
         await machineWith(tenant, ['organizations:read', 'organizations:write']),
         await machineWith(tenant, ['organizations:read', 'organizations:write', 'sign-in:write']),
       ];
-      const alias = await provider();
-      const rules: readonly Json[] = [{ sign_in: 'own_providers' }, { acr_min: 'otp' }, { identity_providers: [alias] }];
+      const aliases = [await provider(), await provider()];
+      const rules: readonly Json[] = [
+        { identity_providers: [aliases[0]], sign_in: 'own_providers' },
+        { acr_min: 'otp' },
+        { identity_providers: [aliases[1]] },
+      ];
       for (const rule of rules) {
         assert.equal((await writer.call('POST', '/organizations', { name: slug(), ...rule })).status, 403, JSON.stringify(rule));
         const one = await make(rule);
@@ -315,6 +321,7 @@ for (const database of databases)
         assert.equal((await writer.call('DELETE', `/organizations/${String(one['id'])}`)).status, isProvider ? 403 : 204);
         if (isProvider) assert.equal((await both.call('DELETE', `/organizations/${String(one['id'])}`)).status, 204);
       }
+      const alias = await provider();
       // What administrators come in by is of those who have all of it.
       await tenant.make('PATCH', '/settings', { administrator_providers: [alias] });
       assert.equal((await both.call('POST', '/organizations', { name: slug(), identity_providers: [alias] })).status, 403);

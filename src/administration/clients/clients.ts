@@ -28,7 +28,7 @@ import { deleteClient, findClient, holdClient, insertClient, updateClient } from
 import { encryptClientSecret } from '../../tokens/client-secret.ts';
 import { randomClientId } from '../../tokens/tenant-creation.ts';
 import { type Administration, type By, recordAct } from '../administration.ts';
-import type { Acting } from '../kinds.ts';
+import type { Acting } from '../kind-effects.ts';
 import { requireSigningKeys } from '../signing-keys.ts';
 
 type Secrets = Pick<Client, 'secretHash' | 'secretEncrypted'>;

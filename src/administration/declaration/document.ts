@@ -130,6 +130,8 @@ export interface Session {
   readonly attributes: Map<string, CustomAttribute>;
   /** Users the document makes: by id, and those without one by folded names. */
   readonly newUsers: Map<string, string>;
+  /** Ids of what the document says, in the sections it has. */
+  readonly said: Map<Section, Set<string>>;
   /** Secrets made on the way, to be shown once. */
   readonly secrets: { readonly clientId: string; readonly secret: string }[];
 }
@@ -153,6 +155,7 @@ export interface Kind {
   /** Work outside the transaction that these steps need, such as making keys. */
   readonly prepare?: (session: Session, items: readonly Desired[]) => Promise<void>;
   readonly create: (queries: Queries, session: Session, items: readonly Creation[]) => Promise<void>;
+  /** @throws WriteRefused for what takes from others what they need: it is tried again when the rest is written */
   readonly update: (queries: Queries, session: Session, items: readonly Update[]) => Promise<void>;
   /** The field a refused creation names, when the database finds two of them equal. */
   readonly uniqueField: string;

@@ -7,8 +7,9 @@ import { uuidV7 } from '../../platform/random.ts';
 import { ValueTaken } from '../../storage/engine/unique-violation.ts';
 import { openSecret } from '../../tokens/kind-secret.ts';
 import { movedSecret, type Wanted, wantedOf } from '../kind-values.ts';
-import { addThing, dropThing, type Registered, readNew, replaceThing } from '../kinds.ts';
+import { addThing, dropThing, holdThing, type Registered, readNew, replaceThing } from '../kinds.ts';
 import { closed, creationOf } from '../schema-pieces.ts';
+import { WriteRefused } from '../taken.ts';
 import {
   canonical,
   compact,
@@ -84,21 +85,37 @@ export function sectionOf<T extends Fields, Id extends string>(
 
 const hasId = ({ key, alias }: Pick<Kind, 'key' | 'alias'>): boolean => key === 'id' && alias === undefined;
 
-const writingOf = ({ administration, tenant, by }: Session) => ({ store: administration, acting: { tenant, by } });
+const writingOf = ({ administration, tenant, by, said }: Session) => ({
+  store: administration,
+  acting: { tenant, by },
+  keeps: (section: string, id: string) => said.get(section as Section)?.has(id) === true,
+});
+
+/** What is refused because of others, where it stands. @throws DeclarationFault */
+async function writtenAt<Value>(declared: Declared, written: Promise<Value>): Promise<Value> {
+  try {
+    return await written;
+  } catch (error) {
+    if (!(error instanceof WriteRefused)) throw error;
+    const { path, expected, found } = placeOf(error.fault, undefined);
+    throw faultAt(declared, path, expected, found);
+  }
+}
 
 /** What a section does to the rows of its kind. */
 function writesOf<T extends Fields>(registered: Registered<T>): Pick<SectionKind, 'create' | 'update' | 'remove'> {
-  const { kind, rows } = registered;
+  const { kind } = registered;
   return {
     create: async (queries, session, items) => {
       for (const { id, desired } of items) {
-        const added = await addThing(registered, queries, writingOf(session), { id, ...wholeOf(kind, desired) });
+        const made = addThing(registered, queries, writingOf(session), { id, ...wholeOf(kind, desired) });
+        const added = await writtenAt(desired.declared, made);
         if (!added.ok) throw new ValueTaken(added.fault.field);
       }
     },
     update: async (queries, session, items) => {
       for (const { stored, desired, changed } of items) {
-        const before = await rows.hold(queries, session.tenant.id, stored.id);
+        const before = await holdThing(registered, queries, session.tenant.id, stored.id);
         if (before === undefined) continue;
         const wanted = wholeOf(kind, desired, before);
         const moved = movedSecret(kind, before, wanted);
@@ -111,8 +128,9 @@ function writesOf<T extends Fields>(registered: Registered<T>): Pick<SectionKind
       }
     },
     remove: async (queries, session, { id }) => {
-      const thing = await rows.hold(queries, session.tenant.id, id);
-      const done = thing !== undefined && (await dropThing(registered, queries, writingOf(session), thing));
+      const thing = await holdThing(registered, queries, session.tenant.id, id);
+      const whole: Declared = { section: kind.plural as Section, path: kind.plural, value: {}, lineOf: () => undefined };
+      const done = thing !== undefined && (await writtenAt(whole, dropThing(registered, queries, writingOf(session), thing)));
       if (typeof done === 'object') throw new DeclarationFault({ ...placeOf(done, undefined), path: kind.plural });
     },
   };

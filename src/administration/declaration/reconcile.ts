@@ -7,6 +7,7 @@ import { paceOfLongWork } from '../../platform/turns/long-work.ts';
 import { analyzeAsTablesGrow } from '../../storage/engine/planner-statistics.ts';
 import { isUniqueViolation, ValueTaken } from '../../storage/engine/unique-violation.ts';
 import type { Administration, By } from '../administration.ts';
+import { WriteRefused } from '../taken.ts';
 import {
   type Creation,
   type Declared,
@@ -75,6 +76,7 @@ export async function openSession(administration: Administration, tenant: Tenant
     known: new Map(),
     attributes: new Map(),
     newUsers: new Map(),
+    said: new Map(),
     secrets: [],
   };
   for (const kind of kinds) {
@@ -137,20 +139,32 @@ export async function reconcile(
     if (batch.length === batchItems) await flush();
   }
   await flush();
-  if (options.prune) await run.prune();
-  return run.result();
+  await run.retry();
+  const deleted = options.prune ? await prune(session, options) : 0;
+  await run.retry();
+  return { ...run.result(), deleted };
 }
 
 function createRun(session: Session, options: ReconcileOptions) {
   const { write, onChange, onItem } = options;
-  const counts = { created: 0, updated: 0, deleted: 0, unchanged: 0 };
+  const counts = { created: 0, updated: 0, unchanged: 0 };
   const conflicts: Conflict[] = [];
-  const seen = new Map<Section, Set<string>>();
+  const { said: seen } = session;
+  const refused = new Map<Update, { readonly kind: Kind; readonly text: string }>();
   const declaredIds = new Map<Section, Map<string, string>>();
   const { database } = session.administration;
   const analyze = analyzeAsTablesGrow(database);
 
   const conflict = ({ declared: { path }, title }: Desired, text: string): void => void conflicts.push({ path, title, text });
+  const writeAll = async (kind: Kind, creations: readonly Creation[], updates: readonly Update[]): Promise<void> => {
+    const out = { taken: conflict, refused: (update: Update, text: string) => void refused.set(update, { kind, text }) };
+    const done = write ? await writeSteps(kind, session, creations, updates, out) : { creations, updates };
+    for (const { id, desired } of done.creations) onChange?.({ action: 'create', noun: kind.noun, id, title: desired.title });
+    for (const update of done.updates) onChange?.(changeOf(kind, update));
+    counts.created += done.creations.length;
+    if (write) await analyze(counts.created);
+    counts.updated += done.updates.length;
+  };
   const runBatch = async (kind: Kind, items: readonly Desired[]): Promise<void> => {
     const matches = await database.read(session.tenant.id, (queries) => kind.find(queries, session, items));
     const creations: Creation[] = [];
@@ -172,12 +186,7 @@ function createRun(session: Session, options: ReconcileOptions) {
     }
     const wanted = [...creations, ...updates].map(({ desired }) => desired);
     if (write) await kind.prepare?.(session, wanted);
-    const done = write ? await writeSteps(kind, session, creations, updates, conflict) : { creations, updates };
-    for (const { id, desired } of done.creations) onChange?.({ action: 'create', noun: kind.noun, id, title: desired.title });
-    for (const update of done.updates) onChange?.(changeOf(kind, update));
-    counts.created += done.creations.length;
-    if (write) await analyze(counts.created);
-    counts.updated += done.updates.length;
+    await writeAll(kind, creations, updates);
   };
 
   return {
@@ -193,22 +202,34 @@ function createRun(session: Session, options: ReconcileOptions) {
         throw faultAt(declared, [kind.section === 'clients' ? 'client_id' : 'id'], `an id that is not that of ${first}`, id);
       ids.set(id, declared.path);
     },
-    /** Deletes what is stored and not in the document, in the sections the document has, last section first. */
-    prune: async (): Promise<void> => {
-      for (const kind of [...kinds].reverse()) {
-        const kept = seen.get(kind.section);
-        if (kept === undefined || kind.single === true) continue;
-        for await (const page of pagesOf(kind, session)) {
-          const declared = page.filter(({ isUndeclared }) => isUndeclared !== true);
-          const gone = declared.filter(({ id, fields }) => !kept.has(id) && !(kind.section === 'clients' && isOwn(id, fields)));
-          if (write && gone.length > 0) await removeAll(kind, session, gone);
-          for (const { id, title } of gone) onChange?.({ action: 'delete', noun: kind.noun, id, title });
-          counts.deleted += gone.length;
-        }
-      }
+    /** What was refused because of what stood beside it, which may be otherwise by now. */
+    retry: async (): Promise<void> => {
+      const again = [...refused];
+      refused.clear();
+      for (const [update, { kind }] of again) await writeAll(kind, [], [update]);
     },
-    result: (): Reconciled => ({ ...counts, conflicts, secrets: session.secrets }),
+    result: (): Omit<Reconciled, 'deleted'> => {
+      for (const [{ desired }, { text }] of refused) conflict(desired, text);
+      return { ...counts, conflicts, secrets: session.secrets };
+    },
   };
+}
+
+/** Deletes what is stored and not in the document, in the sections the document has, last section first; gives how many. */
+async function prune(session: Session, { write, onChange }: ReconcileOptions): Promise<number> {
+  let deleted = 0;
+  for (const kind of [...kinds].reverse()) {
+    const kept = session.said.get(kind.section);
+    if (kept === undefined || kind.single === true) continue;
+    for await (const page of pagesOf(kind, session)) {
+      const declared = page.filter(({ isUndeclared }) => isUndeclared !== true);
+      const gone = declared.filter(({ id, fields }) => !kept.has(id) && !(kind.section === 'clients' && isOwn(id, fields)));
+      if (write && gone.length > 0) await removeAll(kind, session, gone);
+      for (const { id, title } of gone) onChange?.({ action: 'delete', noun: kind.noun, id, title });
+      deleted += gone.length;
+    }
+  }
+  return deleted;
 }
 
 type Step =
@@ -241,15 +262,21 @@ function changeOf(kind: Kind, { stored, desired, changed }: Update): Change {
   };
 }
 
+/** What becomes of steps that stay out: what they say is taken for good, or what they take from others may not be needed later. */
+interface Out {
+  readonly taken: (desired: Desired, text: string) => void;
+  readonly refused: (update: Update, text: string) => void;
+}
+
 type Steps = { readonly creations: readonly Creation[]; readonly updates: readonly Update[] };
 
-/** Writes the steps in one transaction; when a name is taken, one by one, so that only the one that has it stays out. */
+/** Writes the steps in one transaction; when a name is taken, or one is refused, one by one, so that only that one stays out. */
 async function writeSteps(
   kind: Kind,
   session: Session,
   creations: readonly Creation[],
   updates: readonly Update[],
-  conflict: (desired: Desired, text: string) => void,
+  out: Out,
 ): Promise<Steps> {
   if (creations.length + updates.length === 0) return { creations, updates };
   const secretsBefore = session.secrets.length;
@@ -257,17 +284,19 @@ async function writeSteps(
     await writeTogether(kind, session, creations, updates);
     return { creations, updates };
   } catch (error) {
-    if (!isTaken(error)) throw error;
+    if (!isTaken(error) && !(error instanceof WriteRefused)) throw error;
     session.secrets.length = secretsBefore; // those made in what was rolled back
     const [only] = [...creations, ...updates];
     if (creations.length + updates.length === 1) {
-      conflict(only!.desired, `${error instanceof ValueTaken ? error.field : kind.uniqueField} is in use`);
+      if (error instanceof WriteRefused)
+        out.refused(updates[0]!, error.fault.text); // a creation is a fault where it stands
+      else out.taken(only!.desired, `${error instanceof ValueTaken ? error.field : kind.uniqueField} is in use`);
       return { creations: [], updates: [] };
     }
   }
   const done: { creations: Creation[]; updates: Update[] } = { creations: [], updates: [] };
-  for (const creation of creations) done.creations.push(...(await writeSteps(kind, session, [creation], [], conflict)).creations);
-  for (const update of updates) done.updates.push(...(await writeSteps(kind, session, [], [update], conflict)).updates);
+  for (const creation of creations) done.creations.push(...(await writeSteps(kind, session, [creation], [], out)).creations);
+  for (const update of updates) done.updates.push(...(await writeSteps(kind, session, [], [update], out)).updates);
   return done;
 }
 

@@ -1,7 +1,7 @@
 // `gatehouse <kind> list|show|create|change|delete` of every kind of registered thing (design 17), from its table of fields.
 import type { Command } from 'commander';
+import type { Acting } from '../../administration/kind-effects.ts';
 import {
-  type Acting,
   changeThing,
   createThing,
   findNamed,

@@ -97,7 +97,7 @@ export const organizationKind = defineKind({
     list: 'List organisations, oldest first; `search` is a part of a name or of what it is shown as',
     read: 'Read an organisation',
     change: 'Change an organisation',
-    remove: 'Delete an organisation with its memberships; its members keep their accounts',
+    remove: 'Delete an organisation with its memberships and its providers; its members keep their accounts',
   },
   pages: {
     singular: 'Organisation',
@@ -105,7 +105,7 @@ export const organizationKind = defineKind({
     about: 'A customer of yours: people who sign in for it, each with their roles there.',
     searchHint: 'A part of the name',
     title: 'name',
-    deletion: 'You can’t undo this. Memberships end with it, tokens for it are not renewed, and its members keep their accounts.',
+    deletion: 'You can’t undo this. Memberships and its providers go with it, tokens for it are not renewed, and its members keep their accounts.',
   },
 });
 
@@ -126,8 +126,18 @@ export const onlyWayFault = (name: string, field: 'alias' | 'enabled'): KindFaul
   field,
   text: `People sign in for the organisation ${name} by its own providers alone, and no other one of them is on: let them sign in any way first.`,
   is: 'taken',
-  inDocument: { path: [], expected: `a provider of ${name} that is on, or sign_in any`, found: 'none' },
+  inDocument: noWayInDocument(name),
 });
+
+/** Why an organisation does not say so of its people while none of its providers is on. */
+export const noWayFault = (name: string, field: 'identity_providers' | 'sign_in'): KindFault => ({
+  field,
+  text: 'People would sign in by its own providers alone, and none of them is on: name one that is on, or let them sign in any way.',
+  is: 'taken',
+  inDocument: noWayInDocument(name),
+});
+
+const noWayInDocument = (name: string) => ({ path: [], expected: `a provider of ${name} that is on, or sign_in any`, found: 'none' });
 
 type Values = ValuesOf<typeof organizationFields>;
 

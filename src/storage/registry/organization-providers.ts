@@ -6,6 +6,7 @@ import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { ConfigCache } from '../engine/config/config-cache.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
+import { dialectOf } from '../engine/rows/id-list.ts';
 import { ValueTaken } from '../engine/unique-violation.ts';
 import { listProvidersOfAliases, listTenantProviders } from './identity-providers.ts';
 
@@ -50,17 +51,7 @@ export async function countOwnedProviders(queries: Queries, tenant: TenantId, li
 /** The enabled providers that are an organisation's own, from memory where nothing changed. */
 export async function listOwnProviders(cache: ConfigCache, tenant: TenantId, organization: string): Promise<readonly IdentityProvider[]> {
   const own = await cache.get(tenant, `providers-of-organization:${organization}`, async (queries) => {
-    const named = await queries
-      .selectFrom('organization_providers')
-      .select('alias')
-      .where('tenant_id', '=', tenant)
-      .where('organization_id', '=', organization)
-      .execute();
-    return listProvidersOfAliases(
-      queries,
-      tenant,
-      named.map(({ alias }) => alias),
-    );
+    return listProvidersOfAliases(queries, tenant, await listOwnAliases(queries, tenant, organization));
   });
   return own.filter((one) => one.enabled);
 }
@@ -96,30 +87,47 @@ export async function holdOwnerOfProvider(queries: Queries, tenant: TenantId, pr
     .execute();
 }
 
-/** The name of the organisation whose people sign in by its own providers alone, where no other one of them is on; its row is held. */
-export async function findOnlyWayInto(queries: Queries, tenant: TenantId, alias: string): Promise<string | undefined> {
+/** The name of an organisation whose people sign in by its own providers alone while none of them is on; its row is held. */
+export async function findShutOrganization(queries: Queries, tenant: TenantId, organization: string): Promise<string | undefined> {
   const row = await queries
-    .selectFrom('organization_providers as m')
-    .innerJoin('organizations as o', (join) => join.onRef('o.tenant_id', '=', 'm.tenant_id').onRef('o.id', '=', 'm.organization_id'))
+    .selectFrom('organizations as o')
     .select('o.name')
-    .where('m.tenant_id', '=', tenant)
-    .where('m.alias', '=', alias)
+    .where('o.tenant_id', '=', tenant)
+    .where('o.id', '=', organization)
     .where('o.sign_in', '=', 'own_providers')
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
-          selectFrom('organization_providers as n')
-            .innerJoin('identity_providers as p', (join) => join.onRef('p.tenant_id', '=', 'n.tenant_id').onRef('p.alias', '=', 'n.alias'))
-            .select('n.alias')
-            .where('n.tenant_id', '=', tenant)
-            .whereRef('n.organization_id', '=', 'm.organization_id')
-            .where('n.alias', '<>', alias)
+          selectFrom('organization_providers as m')
+            .innerJoin('identity_providers as p', (join) => join.onRef('p.tenant_id', '=', 'm.tenant_id').onRef('p.alias', '=', 'm.alias'))
+            .select('m.alias')
+            .where('m.tenant_id', '=', tenant)
+            .where('m.organization_id', '=', organization)
             .where('p.enabled', '=', 1),
         ),
       ),
     )
     .executeTakeFirst();
   return row?.name;
+}
+
+/** Whoever changes one of these providers goes after this transaction, or went before it: it may not be known yet whose they are. */
+export async function holdProvidersNamed(queries: Queries, tenant: TenantId, aliases: readonly string[]): Promise<void> {
+  if (aliases.length === 0 || dialectOf(queries) !== 'postgres') return; // on SQLite one writes at a time
+  const named = queries.selectFrom('identity_providers').select('alias').where('tenant_id', '=', tenant).where('alias', 'in', aliases);
+  await named.orderBy('alias').forShare().execute();
+}
+
+/** The aliases that are an organisation's own, whether providers have them or not. */
+export async function listOwnAliases(queries: Queries, tenant: TenantId, organization: string): Promise<readonly string[]> {
+  const rows = await queries
+    .selectFrom('organization_providers')
+    .select('alias')
+    .where('tenant_id', '=', tenant)
+    .where('organization_id', '=', organization)
+    .orderBy('alias')
+    .execute();
+  return rows.map(({ alias }) => alias);
 }
 
 /** Makes a provider an organisation's own as it is made itself, so that it is never everybody's. */
