@@ -8,7 +8,7 @@ import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';
 import { arrivalCodeOf, mailsTo } from '../support/mailbox.ts';
-import type { Managed } from '../support/management.ts';
+import type { Json, Managed } from '../support/management.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const at = '/mail/arrival';
@@ -50,8 +50,17 @@ for (const database of databases)
       for (const path of [at, `${at}?code=${code}`, `${at}/code`, `${at}/code?code=${code}`]) await visitor.page(path);
       await fetch(`${tenant.baseUrl}/console${at}/code`, { method: 'POST', body: new URLSearchParams({ code }) });
       assert.equal(await hasArrived(visitor), false);
+      assert.equal(await type(visitor, 'AAAAA-AAAAA'), 400);
       assert.equal(await type(visitor, code.toLowerCase().replace('-', ' ')), 303);
       assert.equal(await hasArrived(visitor), true);
+      // On record: who sent it and had it, and what became of it. Neither the address nor the code is.
+      const { items } = await tenant.make<{ items: readonly Json[] }>('GET', '/events?type=mail.tested');
+      const { items: users } = await tenant.make<{ items: readonly Json[] }>('GET', `/users?search=${email}`);
+      const person = `user:${String(users[0]?.['id'])}`;
+      assert.deepEqual(
+        items.map(({ actor, target, data }) => [actor, target, data]),
+        ['arrived', 'queued'].map((outcome) => [person, person, { kind: 'trial', outcome }]),
+      );
     });
 
     it('wrong, another person’s, used, replaced and late codes are one refusal', async () => {

@@ -2,10 +2,13 @@
 // and are the one case in which a provider's word links.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { IdentityProviderId } from '../../src/domain/ids.ts';
+import { rememberedDomainsMax } from '../../src/storage/registry/proven-domains.ts';
 import type { RequestOptions } from '../support/authenticator.ts';
 import { openBrowser } from '../support/browser.ts';
 import { databases } from '../support/databases.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
+import { eventually } from '../support/eventually.ts';
 import { openExternalWorld } from '../support/external.ts';
 import { openApp } from '../support/first-party-app.ts';
 import { createUser } from '../support/fixtures.ts';
@@ -125,6 +128,38 @@ for (const database of databases) {
         'a@xn--bcher-kva.example',
       ])
         assert.equal((await identify(identifier)).answer['redirect_to'], undefined, identifier);
+    });
+
+    it(`${rememberedDomainsMax} domains are remembered together, of more each is looked up: the answers are the same`, async () => {
+      const has = async (count: number): Promise<void> => {
+        await services.cache.write(tenant.id, async (queries) => {
+          const others = Array.from({ length: rememberedDomainsMax }, (_, at) => ({ domain: `d${at}.many.example`, proven_at: 1 }));
+          const known = queries.deleteFrom('provider_domains').where('tenant_id', '=', tenant.id);
+          const domains = others.map(({ domain }) => domain);
+          await known.where('domain', 'in', domains).execute();
+          const rows = others.slice(0, count - 1);
+          const own = { tenant_id: tenant.id, provider_id: provider.id as IdentityProviderId };
+          if (rows.length > 0)
+            await queries
+              .insertInto('provider_domains')
+              .values(rows.map((row) => ({ ...own, ...row })))
+              .execute();
+        });
+      };
+      for (const count of [rememberedDomainsMax, rememberedDomainsMax + 1, 1]) {
+        await has(count);
+        for (const [identifier, isSent] of [
+          ['nobody@corp.example', true],
+          ['nobody@unknown.example', false],
+          ['nobody@d0.many.example', false], // proven, and no longer named
+        ] as const)
+          assert.equal(typeof (await identify(identifier)).answer['redirect_to'], isSent ? 'string' : 'undefined', identifier);
+        const remembered = await eventually(async () => {
+          await identify('nobody@unknown.example');
+          return services.cache.peek<ReadonlyMap<string, string> | undefined>(tenant.id, 'provider-domains');
+        });
+        assert.equal(remembered.value?.size, count > rememberedDomainsMax ? undefined : count);
+      }
     });
 
     it('a browser is sent there at once, and finds the way there again on the page it left', async () => {

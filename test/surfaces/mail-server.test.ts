@@ -144,6 +144,21 @@ for (const database of databases) {
       await at.make('PUT', path, { ...serverAt(own), port });
       assert.equal((await test())['reason'], 'network');
       await assertRefusal(await at.call('POST', `${path}/test`, { to: 'nobody' }), 'management.invalid_request', { kind: 'to', text: /./ });
+      // Each is on record with what became of it, and with the person whose address it is; no address is.
+      const { id } = await at.make('POST', '/users', { user_name: 'ada', emails: [{ value: 'ada@people.example', primary: true }] });
+      await test('ada@people.example');
+      const { items } = await at.make<{ items: readonly Json[] }>('GET', '/events?type=mail.tested');
+      assert.deepEqual(
+        items.map(({ target, data }) => [target, data]),
+        [
+          [`user:${String(id)}`, { kind: 'mail_server', outcome: 'failed', reason: 'network' }],
+          [null, { kind: 'mail_server', outcome: 'failed', reason: 'network' }],
+          [null, { kind: 'mail_server', outcome: 'failed', reason: plain['reason'] }],
+          [null, { kind: 'mail_server', outcome: 'failed', reason: 'refused' }],
+          [null, { kind: 'mail_server', outcome: 'taken' }],
+        ],
+      );
+      assert.ok(items.every(({ actor }) => actor === `client:${at.adminClientId}`) && !JSON.stringify(items).includes('people.example'));
     });
 
     it('management.invalid_request: fields and their limits', async () => {

@@ -230,6 +230,11 @@ for (const database of databases) {
       assert.equal((await mailsTo(server, to))[0]?.subject, '482913 opens Portal');
       for (const bad of ['nobody', 'a@b, c@d', 'a@b\r\nBcc: c@d', ''])
         await assertRefusal(await at.call('POST', `${path}/test`, { to: bad }), 'management.invalid_request', { kind: 'to', text: /./ });
+      const { items } = await at.make<{ items: readonly Json[] }>('GET', '/events?type=mail.tested');
+      assert.deepEqual(
+        items.map(({ target, data }) => [target, data]),
+        [[null, { kind: path.split('/').at(-2), outcome: 'queued' }]],
+      );
     });
   });
 }

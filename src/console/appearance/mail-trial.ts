@@ -1,6 +1,7 @@
 // Whether mails arrive: a code goes to the administrator's own address, and is typed in here. That a server took a mail says nothing of what
 // became of it; a link would be opened by programs that look at mails. The code opens nothing. It counts for the way mails go now.
 import type { FastifyReply } from 'fastify';
+import { recordAct } from '../../administration/administration.ts';
 import { queueMessage } from '../../approvals/mailed/mail-delivery.ts';
 import { takeTestMail } from '../../approvals/mailed/test-mails.ts';
 import { reject } from '../../contract/contract-error.ts';
@@ -16,6 +17,7 @@ import type { Parts } from '../../http/services.ts';
 import { builtInMessage } from '../../mails/compose.ts';
 import { mails } from '../../mails/registry.ts';
 import { type Html, html } from '../../platform/html.ts';
+import type { Queries } from '../../storage/engine/database.ts';
 import { listMainEmails } from '../../storage/people/user-lists.ts';
 import { findUser } from '../../storage/people/users.ts';
 import {
@@ -138,6 +140,7 @@ export async function sendTrial(visit: Visit, own: TrialParts): Promise<FastifyR
     const letter = mails.trial.make({ code, tenantName: tenant.name, minutes: mailTrialMinutes, language }, to);
     await beginMailTrial(queries, tenant.id, trial, hashSecret(meantCode(code)));
     await queueMessage(queries, { ...services, mail: own.mail }, tenant, builtInMessage(letter, tenant));
+    await recordTrial(visit, queries, trial, 'queued');
     return budget;
   });
   if (taken === 'taken') return finish(visit, trialPath, `A mail is on its way to ${to}. Type its code in.`);
@@ -152,10 +155,25 @@ export async function takeCode(visit: Visit, own: TrialParts, typed: Typed): Pro
   const { services, request } = visit;
   const { id } = request.tenant;
   const codeHash = hashSecret(meantCode(typed.get('code') ?? ''));
-  const isIt = await services.database.write(id, (queries) => redeemMailTrial(queries, id, trialOf(visit, own), codeHash));
+  const trial = trialOf(visit, own);
+  const isIt = await services.database.write(id, async (queries) => {
+    const isRedeemed = await redeemMailTrial(queries, id, trial, codeHash);
+    if (isRedeemed) await recordTrial(visit, queries, trial, 'arrived');
+    return isRedeemed;
+  });
   if (!isIt) return trialPage(visit, own, { text: 'That is not the code of the last mail, or its time is over.', status: 400 });
   return finish(visit, trialPath, 'Mails arrive.');
 }
+
+/** Writes what became of one, which goes to whoever sends it. */
+const recordTrial = ({ services, request }: Visit, queries: Queries, { userId }: MailTrial, outcome: 'arrived' | 'queued'): Promise<void> =>
+  recordAct(
+    queries,
+    services,
+    request.tenant.id,
+    { actor: `user:${userId}`, requestId: request.id },
+    { type: 'mail.tested', target: `user:${userId}`, data: { kind: 'trial', outcome } },
+  );
 
 const lacking = (expected: 'mail:read' | 'mail:write'): Error =>
   reject('management.forbidden', { reason: 'missing_capability', expected }, { text: `This takes ${expected}.` });

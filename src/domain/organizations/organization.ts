@@ -105,7 +105,8 @@ export const organizationKind = defineKind({
     about: 'A customer of yours: people who sign in for it, each with their roles there.',
     searchHint: 'A part of the name',
     title: 'name',
-    deletion: 'You can’t undo this. Memberships and its providers go with it, tokens for it are not renewed, and its members keep their accounts.',
+    deletion:
+      'You can’t undo this. Memberships and its providers go with it, tokens for it are not renewed, and its members keep their accounts.',
   },
 });
 

@@ -12,7 +12,7 @@ import { sampleLetter } from '../../mails/samples.ts';
 import { listKeylessAdministrators } from '../../storage/people/own-keys.ts';
 import { type Call, conflict, type Endpoint, endpoint, invalidField, type Json, notFound } from '../endpoint.ts';
 import { testBody } from './mails.ts';
-import { admitTestMail } from './test-mails.ts';
+import { admitTestMail, auditTestMail } from './test-mails.ts';
 
 const { password: _password, ...shown } = mailServerShape.properties;
 const answer = Type.Object({
@@ -89,9 +89,11 @@ async function tryServer(call: Call<undefined, { readonly to: string }>): Promis
   const { services, tenant, body } = call;
   const { server } = tenant.settings.smtp;
   if (server === null) throw conflict('server', 'The tenant has no mail server of its own.');
-  await admitTestMail(call, body.to);
+  const person = await admitTestMail(call, body.to);
   const message = await composeMessage(sampleLetter('pin', 'en', tenant, body.to), tenant, undefined);
   const signal = AbortSignal.timeout(deliveryKinds.mail.attemptMs);
   const outcome = await sendByServer(services, tenant.id, server, { id: randomUUID(), message, signal });
+  const told = outcome.ok ? { outcome: 'taken' } : { outcome: 'failed', reason: outcome.reason };
+  await services.database.write(tenant.id, (queries) => auditTestMail(call, queries, person, { kind: 'mail_server', ...told }));
   return { taken: outcome.ok, reason: outcome.ok ? null : outcome.reason, answer: outcome.answer };
 }

@@ -14,7 +14,7 @@ import type { Message } from '../../platform/mail/mail.ts';
 import { listCustomizations } from '../../storage/registry/customizations.ts';
 import { type Call, type Endpoint, endpoint, type Json, notFound } from '../endpoint.ts';
 import { customizationEndpoints } from './customization.ts';
-import { admitTestMail } from './test-mails.ts';
+import { admitTestMail, auditTestMail } from './test-mails.ts';
 import { languageOf } from './texts.ts';
 
 const path = '/mails/:kind/:language';
@@ -129,7 +129,10 @@ async function sampleOf(
 
 async function sendTest(call: Call<undefined, { readonly to: string }>): Promise<void> {
   const { services, tenant, body } = call;
-  await admitTestMail(call, body.to);
+  const person = await admitTestMail(call, body.to);
   const made = await sampleOf(call, body.to);
-  await services.database.write(tenant.id, (queries) => queueMessage(queries, services, tenant, made));
+  await services.database.write(tenant.id, async (queries) => {
+    await queueMessage(queries, services, tenant, made);
+    await auditTestMail(call, queries, person, { kind: partsOf(keyOf(call.params).name).kind, outcome: 'queued' });
+  });
 }

@@ -23,8 +23,9 @@ export const besideProvider: Besides<typeof identityProviderFields, IdentityProv
     ),
     domain_proofs: domainProofs,
   },
-  load: async (queries, tenant) => {
-    const proven = await listProvenDomains(queries, tenant.id, 'identity_provider');
+  load: async (queries, tenant, providers) => {
+    const named = providers.filter(({ domains }) => domains.length > 0).map(({ id }) => id);
+    const proven = await listProvenDomains(queries, tenant.id, 'identity_provider', named);
     return {
       json: (provider) => {
         const callback = `${tenant.baseUrl}/login/callback/${provider.alias}`;

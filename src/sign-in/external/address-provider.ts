@@ -8,7 +8,7 @@ import type { Parts } from '../../http/services.ts';
 import { findProviderById } from '../../storage/registry/identity-providers.ts';
 import { listOwnProviders } from '../../storage/registry/organization-providers.ts';
 import { findSignInOrganization } from '../../storage/registry/organizations.ts';
-import { findDomainOwner, listCachedDomains } from '../../storage/registry/proven-domains.ts';
+import { findDomainOwner, findProviderOfDomain } from '../../storage/registry/proven-domains.ts';
 
 interface AddressProvider {
   readonly provider: IdentityProvider;
@@ -37,10 +37,10 @@ export async function findProviderOfAddress(
   const [provider] = owner === undefined ? [] : await ofOrganization(owner);
   if (owner !== undefined && provider !== undefined)
     return { provider, isOnly: owner.signIn === 'own_providers' && (asked === undefined || asked.id === owner.id) };
-  const proof = domain && (await listCachedDomains(services.cache, tenant.id)).find((one) => one.domain === domain);
-  if (!proof) return undefined;
-  const known = await findProviderById(services.cache, tenant, proof.ownerId);
-  return known?.enabled === true && known.domains.includes(proof.domain) ? { provider: known, isOnly: true } : undefined;
+  const proven = domain && (await findProviderOfDomain(services.cache, tenant.id, domain));
+  if (!domain || !proven) return undefined;
+  const known = await findProviderById(services.cache, tenant, proven);
+  return known?.enabled === true && known.domains.includes(domain) ? { provider: known, isOnly: true } : undefined;
 }
 
 async function ownerOf({ database }: Parts<'database'>, { id: tenant }: Tenant, domain: string): Promise<Organization | undefined> {

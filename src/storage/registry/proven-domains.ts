@@ -42,23 +42,35 @@ export interface ProvenDomain {
 type Loose = Kysely<Record<string, Record<string, string | number>>>;
 const loose = (queries: Queries): Loose => queries as unknown as Loose;
 
-/** Every proven domain of these owners; of all of a kind without them. */
+/** Every proven domain of these owners. */
 export async function listProvenDomains(
   queries: Queries,
   tenant: TenantId,
   kind: DomainOwnerKind,
-  owners?: readonly string[],
+  owners: readonly string[],
 ): Promise<readonly ProvenDomain[]> {
   const { table, owner } = tables[kind];
+  if (owners.length === 0) return [];
   const all = loose(queries).selectFrom(table).selectAll().where('tenant_id', '=', tenant).orderBy('domain');
-  if (owners?.length === 0) return [];
-  const rows = await (owners === undefined ? all : all.where(owner, 'in', owners)).execute();
+  const rows = await all.where(owner, 'in', owners).execute();
   return rows.map((row) => ({ domain: String(row['domain']), ownerId: String(row[owner]), provenAtMs: Number(row['proven_at']) }));
 }
 
-/** Those of providers, from memory where nothing changed. */
-export const listCachedDomains = ({ get }: ConfigCache, tenant: TenantId): Promise<readonly ProvenDomain[]> =>
-  get(tenant, 'provider-domains', (queries) => listProvenDomains(queries, tenant, 'identity_provider'));
+/** So many domains of providers are remembered together; where there are more, each is asked for by its key. */
+export const rememberedDomainsMax = 1000;
+
+/** The provider whose domain it is proven to be, from memory where nothing changed and they are few. */
+export async function findProviderOfDomain({ get, read }: ConfigCache, tenant: TenantId, domain: string): Promise<string | undefined> {
+  const few = await get(tenant, 'provider-domains', (queries) => readFewDomains(queries, tenant));
+  return few === undefined ? read(tenant, (queries) => findDomainOwner(queries, tenant, 'identity_provider', domain)) : few.get(domain);
+}
+
+/** Undefined: there are more. */
+async function readFewDomains(queries: Queries, tenant: TenantId): Promise<ReadonlyMap<string, string> | undefined> {
+  const some = queries.selectFrom('provider_domains').select(['domain', 'provider_id']).where('tenant_id', '=', tenant);
+  const rows = await some.limit(rememberedDomainsMax + 1).execute();
+  return rows.length > rememberedDomainsMax ? undefined : new Map(rows.map((row) => [row.domain, row.provider_id]));
+}
 
 /** Whose domain it is proven to be among those of a kind. */
 export async function findDomainOwner(
