@@ -151,7 +151,7 @@ async function openToOthers(
 /** Makes the root tenant follow a document; gives what to tell. A second try finds what another node made at the same time. */
 async function seed(services: Services, file: string): Promise<readonly string[]> {
   const { applyDocument, linesOfFile } = await import('../administration/declaration/apply.ts');
-  const once = () => applyDocument(services, rootTenantSlug, linesOfFile(file));
+  const once = () => applyDocument(services, rootTenantSlug, () => linesOfFile(file));
   const { secrets } = await once().catch(once);
   return secrets.map(({ clientId, secret }) => `Secret of client ${clientId} (once)  ${secret}`);
 }

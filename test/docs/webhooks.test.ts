@@ -71,7 +71,7 @@ describe('the how-to of webhooks', () => {
     const lines = async function* (): AsyncGenerator<string> {
       yield* textOf('yaml').split('\n');
     };
-    const applied = await applyDocument(server.gatehouse.services, rootTenantSlug, lines());
+    const applied = await applyDocument(server.gatehouse.services, rootTenantSlug, lines);
     assert.equal(applied.created, 1);
     const { items } = await managed.make<{ readonly items: readonly Json[] }>('GET', '/webhooks?search=hooks.example');
     assert.deepEqual(

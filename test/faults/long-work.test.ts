@@ -113,7 +113,7 @@ for (const database of databases)
           yield `  - {user_name: "listed${item}@x.example", emails: [{value: "listed${item}@x.example", primary: true}]}`;
         }
       }
-      await applyDocument(world.server.gatehouse.services, slug, lines());
+      await applyDocument(world.server.gatehouse.services, slug, lines);
       await asked;
       assert.ok(events.indexOf('neighbour') < people, events.join(' '));
     });

@@ -158,7 +158,7 @@ for (const database of databases) {
           await identify('nobody@unknown.example');
           return services.cache.peek<ReadonlyMap<string, string> | undefined>(tenant.id, 'provider-domains');
         });
-        assert.equal(remembered.value?.size, count > rememberedDomainsMax ? undefined : count);
+        assert.equal(remembered!.value?.size, count > rememberedDomainsMax ? undefined : count);
       }
     });
 

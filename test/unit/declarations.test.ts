@@ -5,7 +5,7 @@ import { readDeclarations } from '../../src/administration/declaration/reader.ts
 import { checkDocument } from '../../src/administration/declaration/reconcile.ts';
 import { declaredItemCharsMax } from '../../src/contract/limits.ts';
 
-const check = (text: string): Promise<void> => checkDocument(readDeclarations(text.split('\n')));
+const check = (text: string): Promise<unknown> => checkDocument(readDeclarations(text.split('\n')));
 
 const wrong: readonly (readonly [text: string, message: RegExp])[] = [
   [

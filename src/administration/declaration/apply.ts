@@ -6,7 +6,7 @@ import { loadTenant } from '../../storage/registry/tenant-directory.ts';
 import { findTenantBySlug } from '../../storage/registry/tenants.ts';
 import type { Administration, By } from '../administration.ts';
 import { readDeclarations } from './reader.ts';
-import { openSession, type Reconciled, reconcile } from './reconcile.ts';
+import { checkDocument, openSession, type Reconciled, reconcile } from './reconcile.ts';
 
 const by: By = { actor: 'system' };
 
@@ -14,13 +14,14 @@ const by: By = { actor: 'system' };
 export async function applyDocument(
   administration: Administration,
   slug: string,
-  lines: AsyncIterable<string> | Iterable<string>,
+  lines: Iterable<string> | (() => AsyncIterable<string>),
 ): Promise<Reconciled> {
   const { database } = administration;
   const row = await database.systemRead((queries) => findTenantBySlug(queries, slug));
   if (row === undefined) throw new Error(`expected a tenant ${slug}, found none`);
-  const session = await openSession(administration, await loadTenant(database, row, administration), by);
-  const result = await reconcile(session, readDeclarations(lines), { write: true, prune: false });
+  const read = () => readDeclarations(typeof lines === 'function' ? lines() : lines);
+  const session = await openSession(administration, await loadTenant(database, row, administration), by, await checkDocument(read()));
+  const result = await reconcile(session, read(), { write: true, prune: false });
   const [conflict] = result.conflicts;
   if (conflict !== undefined) throw new Error(`${conflict.path} (${conflict.title}): ${conflict.text}`);
   return result;

@@ -102,6 +102,13 @@ export interface Creation {
   readonly desired: Desired;
 }
 
+/** What a run made, as it is told of. */
+export interface Made {
+  readonly id: string;
+  readonly title: string;
+  readonly path: string;
+}
+
 export interface Update {
   readonly stored: Stored;
   readonly desired: Desired;
@@ -130,6 +137,8 @@ export interface Session {
   readonly attributes: Map<string, CustomAttribute>;
   /** Users the document makes: by id, and those without one by folded names. */
   readonly newUsers: Map<string, string>;
+  /** Aliases of providers that organisations name, of the database and as far as it is known of the document. */
+  readonly customers: Set<string>;
   /** Ids of what the document says, in the sections it has. */
   readonly said: Map<Section, Set<string>>;
   /** Secrets made on the way, to be shown once. */
@@ -155,6 +164,8 @@ export interface Kind {
   /** Work outside the transaction that these steps need, such as making keys. */
   readonly prepare?: (session: Session, items: readonly Desired[]) => Promise<void>;
   readonly create: (queries: Queries, session: Session, items: readonly Creation[]) => Promise<void>;
+  /** Told at the end what was made: takes out again what may not stay, and gives it. */
+  readonly settle?: (queries: Queries, session: Session, made: readonly Made[]) => Promise<readonly (Made & { readonly text: string })[]>;
   /** @throws WriteRefused for what takes from others what they need: it is tried again when the rest is written */
   readonly update: (queries: Queries, session: Session, items: readonly Update[]) => Promise<void>;
   /** The field a refused creation names, when the database finds two of them equal. */

@@ -33,8 +33,10 @@ export type Judge<T extends Fields> = (session: Session, desired: Desired, befor
 /** The section of a kind. */
 export function sectionOf<T extends Fields, Id extends string>(
   of: Registered<T, Id>,
-  more: Pick<SectionKind, 'remember'> & {
+  more: Pick<SectionKind, 'remember' | 'settle'> & {
     readonly judge?: Judge<T>;
+    /** Whether one of this title is not among those a tenant may have so many of. */
+    readonly isApart?: (session: Session, title: string) => boolean;
     /** What a document says otherwise than it is stored, as it is read and written. */
     readonly read?: (session: Session, declared: Declared) => Declared;
     readonly written?: (session: Session, item: Json) => Json;
@@ -51,7 +53,7 @@ export function sectionOf<T extends Fields, Id extends string>(
     secrets: [secretNameOf(kind)],
     secretPaths: secretPathsOf(kind),
     isConfiguration: true,
-    examine: (session, declared) => examine(registered, session, more.read?.(session, declared) ?? declared),
+    examine: (session, declared) => examine(registered, session, more.read?.(session, declared) ?? declared, more.isApart),
     newId: ({ administration }) => uuidV7(administration.clock.nowMs()),
     find: async (queries, session, items) => {
       const values = items.flatMap(({ title }) => spellingsOf(kind, title));
@@ -66,11 +68,12 @@ export function sectionOf<T extends Fields, Id extends string>(
       ? {}
       : {
           remember: (session, id, desired) => {
-            knownOf(session, section).set(desired.title, id);
+            if (more.isApart?.(session, desired.title) !== true) knownOf(session, section).set(desired.title, id);
             more.remember?.(session, id, desired);
           },
         }),
     ...writesOf(registered),
+    ...(more.settle === undefined ? {} : { settle: more.settle }),
     page: async (queries, session, after) => {
       if (kind.listedBy !== undefined && after !== '') return []; // the first page has them all
       const limit = kind.listedBy === undefined ? pageRows : Number.MAX_SAFE_INTEGER;
@@ -166,7 +169,12 @@ function itemOf({ unsaid }: Pick<Kind, 'unsaid'>, { value }: Declared): Json {
   return { ...unsaid, ...item };
 }
 
-function examine<T extends Fields>(registered: Registered<T>, session: Session, declared: Declared): Desired {
+function examine<T extends Fields>(
+  registered: Registered<T>,
+  session: Session,
+  declared: Declared,
+  isApart?: (session: Session, title: string) => boolean,
+): Desired {
   const { id } = declared.value as { readonly id?: string }; // checked by the schema
   const { kind } = registered;
   const item = itemOf(kind, declared);
@@ -176,7 +184,7 @@ function examine<T extends Fields>(registered: Registered<T>, session: Session, 
     throw faultAt(declared, path, expected, found);
   }
   const title = titleOf(kind, read.values);
-  if (kind.atMost !== undefined) requireRoom(session, declared, kind.atMost, { id, title });
+  if (kind.atMost !== undefined && isApart?.(session, title) !== true) requireRoom(session, declared, kind.atMost, { id, title });
   return { id, title, fields: fieldsOf(kind, read), declared };
 }
 

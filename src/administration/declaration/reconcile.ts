@@ -2,10 +2,12 @@
 // that a run that ends in the middle is completed by the next. Nothing is deleted unless asked (`prune`).
 // Called by `plan`, `apply` and `import`; items come from the reader or from an importer.
 
+import { organizationProvidersMax } from '../../contract/organization-limits.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { paceOfLongWork } from '../../platform/turns/long-work.ts';
 import { analyzeAsTablesGrow } from '../../storage/engine/planner-statistics.ts';
 import { isUniqueViolation, ValueTaken } from '../../storage/engine/unique-violation.ts';
+import { listOwnedAliases } from '../../storage/registry/organization-providers.ts';
 import type { Administration, By } from '../administration.ts';
 import { WriteRefused } from '../taken.ts';
 import {
@@ -15,6 +17,7 @@ import {
   differingFields,
   faultAt,
   type Kind,
+  type Made,
   type Match,
   type Section,
   type Session,
@@ -62,7 +65,16 @@ export interface Reconciled {
 }
 
 /** A session on a tenant: what the database knows of names that items may refer to. */
-export async function openSession(administration: Administration, tenant: Tenant, by: By): Promise<Session> {
+/** @param customers what checkDocument gave for the document, if it is known */
+export async function openSession(
+  administration: Administration,
+  tenant: Tenant,
+  by: By,
+  customers: ReadonlySet<string> = new Set(),
+): Promise<Session> {
+  const owned = await administration.database.read(tenant.id, (queries) =>
+    listOwnedAliases(queries, tenant.id, organizationProvidersMax + 1),
+  );
   const session: Session = {
     administration,
     tenant,
@@ -77,6 +89,7 @@ export async function openSession(administration: Administration, tenant: Tenant
     attributes: new Map(),
     newUsers: new Map(),
     said: new Map(),
+    customers: new Set([...owned, ...customers]),
     secrets: [],
   };
   for (const kind of kinds) {
@@ -90,16 +103,26 @@ export async function openSession(administration: Administration, tenant: Tenant
 
 const nowhere: Declared = { section: 'settings', path: '', value: {}, lineOf: () => undefined };
 
-/** Checks a whole document by shape before anything is written. @throws DeclarationFault */
+/**
+ * Checks a whole document by shape before anything is written; gives the aliases of providers that its organisations name, which stand
+ * after the providers. @throws DeclarationFault
+ */
 export async function checkDocument(
   items: AsyncIterable<Declared> | Iterable<Declared>,
   onItem?: (section: Section) => void,
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
   const checks = await createChecks();
+  const customers = new Set<string>();
+  const pace = paceOfLongWork();
   for await (const item of items) {
+    await pace();
     checks.get(item.section)!(item);
     onItem?.(item.section);
+    if (item.section !== 'organizations') continue;
+    const { identity_providers: aliases = [] } = item.value as { readonly identity_providers?: readonly string[] }; // checked above
+    for (const alias of aliases) customers.add(alias);
   }
+  return customers;
 }
 
 async function createChecks(): Promise<ReadonlyMap<Section, ShapeCheck>> {
@@ -142,29 +165,18 @@ export async function reconcile(
   await run.retry();
   const deleted = options.prune ? await prune(session, options) : 0;
   await run.retry();
+  await run.settle();
   return { ...run.result(), deleted };
 }
 
 function createRun(session: Session, options: ReconcileOptions) {
-  const { write, onChange, onItem } = options;
-  const counts = { created: 0, updated: 0, unchanged: 0 };
-  const conflicts: Conflict[] = [];
+  const { write, onItem } = options;
   const { said: seen } = session;
-  const refused = new Map<Update, { readonly kind: Kind; readonly text: string }>();
   const declaredIds = new Map<Section, Map<string, string>>();
   const { database } = session.administration;
-  const analyze = analyzeAsTablesGrow(database);
+  const writer = createWriter(session, options);
+  const { counts, conflict } = writer;
 
-  const conflict = ({ declared: { path }, title }: Desired, text: string): void => void conflicts.push({ path, title, text });
-  const writeAll = async (kind: Kind, creations: readonly Creation[], updates: readonly Update[]): Promise<void> => {
-    const out = { taken: conflict, refused: (update: Update, text: string) => void refused.set(update, { kind, text }) };
-    const done = write ? await writeSteps(kind, session, creations, updates, out) : { creations, updates };
-    for (const { id, desired } of done.creations) onChange?.({ action: 'create', noun: kind.noun, id, title: desired.title });
-    for (const update of done.updates) onChange?.(changeOf(kind, update));
-    counts.created += done.creations.length;
-    if (write) await analyze(counts.created);
-    counts.updated += done.updates.length;
-  };
   const runBatch = async (kind: Kind, items: readonly Desired[]): Promise<void> => {
     const matches = await database.read(session.tenant.id, (queries) => kind.find(queries, session, items));
     const creations: Creation[] = [];
@@ -186,10 +198,11 @@ function createRun(session: Session, options: ReconcileOptions) {
     }
     const wanted = [...creations, ...updates].map(({ desired }) => desired);
     if (write) await kind.prepare?.(session, wanted);
-    await writeAll(kind, creations, updates);
+    await writer.write(kind, creations, updates);
   };
 
   return {
+    ...writer,
     enter: (kind: Kind): void => void seen.set(kind.section, new Set()),
     batch: runBatch,
     /** An id may stand once; users are compared where they are looked up, because there are very many. */
@@ -202,11 +215,50 @@ function createRun(session: Session, options: ReconcileOptions) {
         throw faultAt(declared, [kind.section === 'clients' ? 'client_id' : 'id'], `an id that is not that of ${first}`, id);
       ids.set(id, declared.path);
     },
+  };
+}
+
+/** What a run writes, what it is told of that, and what stays out. */
+function createWriter(session: Session, { write, onChange }: ReconcileOptions) {
+  const counts = { created: 0, updated: 0, unchanged: 0 };
+  const conflicts: Conflict[] = [];
+  const made = new Map<Kind, Made[]>();
+  const refused = new Map<Update, { readonly kind: Kind; readonly text: string }>();
+  const { cache, database } = session.administration;
+  const analyze = analyzeAsTablesGrow(database);
+
+  const conflict = ({ declared: { path }, title }: Desired, text: string): void => void conflicts.push({ path, title, text });
+  const writeAll = async (kind: Kind, creations: readonly Creation[], updates: readonly Update[]): Promise<void> => {
+    const out = { taken: conflict, refused: (update: Update, text: string) => void refused.set(update, { kind, text }) };
+    const done = write ? await writeSteps(kind, session, creations, updates, out) : { creations, updates };
+    for (const { id, desired } of done.creations) onChange?.({ action: 'create', noun: kind.noun, id, title: desired.title });
+    for (const update of done.updates) onChange?.(changeOf(kind, update));
+    counts.created += done.creations.length;
+    if (write && kind.settle !== undefined) {
+      const own = made.get(kind) ?? [];
+      made.set(kind, own);
+      own.push(...done.creations.map(madeOf));
+    }
+    if (write) await analyze(counts.created);
+    counts.updated += done.updates.length;
+  };
+
+  return {
+    counts,
+    conflict,
+    write: writeAll,
     /** What was refused because of what stood beside it, which may be otherwise by now. */
     retry: async (): Promise<void> => {
       const again = [...refused];
       refused.clear();
       for (const [update, { kind }] of again) await writeAll(kind, [], [update]);
+    },
+    settle: async (): Promise<void> => {
+      for (const [kind, all] of made) {
+        const out = await cache.write(session.tenant.id, (queries) => kind.settle!(queries, session, all));
+        conflicts.push(...out.map(({ path, title, text }) => ({ path, title, text })));
+        counts.created -= out.length;
+      }
     },
     result: (): Omit<Reconciled, 'deleted'> => {
       for (const [{ desired }, { text }] of refused) conflict(desired, text);
@@ -231,6 +283,8 @@ async function prune(session: Session, { write, onChange }: ReconcileOptions): P
   }
   return deleted;
 }
+
+const madeOf = ({ id, desired: { title, declared } }: Creation): Made => ({ id, title, path: declared.path });
 
 type Step =
   | { readonly conflict: string }

@@ -34,6 +34,8 @@ export interface Run {
   readonly lists: boolean;
   /** End with 3 when something would change. */
   readonly failsOnChanges?: boolean;
+  /** Aliases of providers that its organisations name. */
+  readonly customers?: ReadonlySet<string> | undefined;
 }
 
 /** Reads the file, compares it with the tenant, writes when asked, and prints what came of it; on a server elsewhere where one is named. */
@@ -41,9 +43,9 @@ export async function runDocument(file: string, options: Options, run: Run): Pro
   if (file !== '-') requireFile(file);
   if (options['server'] !== undefined) return (await import('./by-server.ts')).runByServer(file, options, run);
   await administer(options, async (administrator) => {
-    // A mistake at the end of the file is told before the first item is written.
-    if (run.write && file !== '-') await checkDocument(readDeclarations(linesOf(file)));
-    await runItems(administrator, options, readDeclarations(linesOf(file)), run);
+    // A mistake at the end of the file is told before the first item is written. Standard input is read once.
+    const customers = file === '-' ? undefined : await checkDocument(readDeclarations(linesOf(file)));
+    await runItems(administrator, options, readDeclarations(linesOf(file)), { ...run, customers });
   });
 }
 
@@ -69,7 +71,7 @@ export async function runItems(
   };
   const reconcileOptions: ReconcileOptions = { write: run.write, prune: run.prune, onChange, onItem: progress.step };
   const tenant = await loadTenant(administrator, options);
-  const result = await reconcile(await openSession(administrator, tenant, by), items, reconcileOptions);
+  const result = await reconcile(await openSession(administrator, tenant, by, run.customers), items, reconcileOptions);
   progress.end();
   report(administrator, { ...result, changes }, run, more());
 }

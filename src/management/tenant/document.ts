@@ -57,20 +57,20 @@ async function follow(call: Call<undefined, Body>): Promise<unknown> {
   const { tenant, scopes, body } = call;
   requireCapabilities(capabilitiesOfTenant(tenant), scopes);
   try {
-    await checkDocument(declarationsIn(body.document));
+    const customers = await checkDocument(declarationsIn(body.document));
     // What is wrong in itself is told before anything is written.
-    const planned = await run(call, false);
-    return body.plan === true ? planned : await run(call, true);
+    const planned = await run(call, false, customers);
+    return body.plan === true ? planned : await run(call, true, customers);
   } catch (error) {
     if (error instanceof DeclarationFault) throw invalidField('document', error.message);
     throw error;
   }
 }
 
-async function run(call: Call<undefined, Body>, write: boolean): Promise<Json> {
+async function run(call: Call<undefined, Body>, write: boolean, customers: ReadonlySet<string>): Promise<Json> {
   const { services, tenant, body } = call;
   const changes: Change[] = [];
-  const session = await openSession(services, tenant, byOf(call));
+  const session = await openSession(services, tenant, byOf(call), customers);
   const options = { write, prune: body.prune === true, onChange: (change: Change) => void changes.push(change) };
   const { secrets, ...done } = await reconcile(session, declarationsIn(body.document), options);
   return { changes, ...done, secrets: secrets.map(({ clientId, secret }) => ({ client_id: clientId, client_secret: secret })) };

@@ -48,6 +48,18 @@ export async function countOwnedProviders(queries: Queries, tenant: TenantId, li
   return Number(n);
 }
 
+/** The names of providers that the organisations of a tenant have, at most so many. */
+export async function listOwnedAliases(queries: Queries, tenant: TenantId, limit: number): Promise<readonly string[]> {
+  const rows = await queries
+    .selectFrom('organization_providers')
+    .select('alias')
+    .where('tenant_id', '=', tenant)
+    .orderBy('alias')
+    .limit(limit)
+    .execute();
+  return rows.map(({ alias }) => alias);
+}
+
 /** The enabled providers that are an organisation's own, from memory where nothing changed. */
 export async function listOwnProviders(cache: ConfigCache, tenant: TenantId, organization: string): Promise<readonly IdentityProvider[]> {
   const own = await cache.get(tenant, `providers-of-organization:${organization}`, async (queries) => {

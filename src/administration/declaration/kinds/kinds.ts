@@ -1,9 +1,14 @@
 // The kinds of items a document has, in the order of its sections.
 
+import { providersPerTenantMax } from '../../../contract/limits.ts';
+import { organizationProvidersMax } from '../../../contract/organization-limits.ts';
 import { overlay } from '../../../domain/field.ts';
 import { customAttributeFields } from '../../../domain/people/custom-attributes.ts';
+import { countTenantProviders } from '../../../storage/registry/identity-providers.ts';
+import { listProviderOwners } from '../../../storage/registry/organization-providers.ts';
+import { lockTenantSettings } from '../../../storage/registry/tenants.ts';
 import { allRegistered, registered } from '../../registered.ts';
-import { type Declared, faultAt, type Json, type Kind, type Session, sections } from '../document.ts';
+import { type Declared, faultAt, type Json, type Kind, type Made, pageRows, type Session, sections } from '../document.ts';
 import { type Judge, knownOf, sectionOf } from '../kind-section.ts';
 import { assignmentKind } from './assignment-kind.ts';
 import { clientKind } from './client-kind.ts';
@@ -45,7 +50,48 @@ const requireNamed: Judge<(typeof registered.organization)['kind']['fields']> = 
   const aliases = aliasesOf(fields);
   const at = aliases.findIndex((one) => !session.identityProviders.has(one) && before?.identityProviders.includes(one) !== true);
   if (at >= 0) throw faultAt(declared, ['identity_providers', at], 'the alias of a provider of this document or tenant', aliases[at]);
+  for (const alias of aliases) session.customers.add(alias);
+  const isNew = aliases.some((one) => before?.identityProviders.includes(one) !== true);
+  if (isNew && session.customers.size > organizationProvidersMax)
+    throw faultAt(
+      declared,
+      ['identity_providers'],
+      `at most ${organizationProvidersMax} providers of organisations in the tenant`,
+      aliases,
+    );
 };
+
+/** Of an organisation, which are counted apart. */
+const isCustomers = ({ customers }: Session, alias: string): boolean => customers.has(alias);
+
+/** Those that came in as an organisation's and are nobody's in the end take room of the tenant: where there is none they go again. */
+const withoutRoom: NonNullable<Kind['settle']> = async (queries, session, made) => {
+  const { administration, tenant } = session;
+  const asked = made.filter(({ title }) => isCustomers(session, title));
+  if (asked.length === 0) return [];
+  await lockTenantSettings(queries, administration.database.dialect, tenant.id);
+  let left = (await countTenantProviders(queries, tenant.id, providersPerTenantMax + asked.length)) - providersPerTenantMax;
+  const over: Made[] = [];
+  for (let to = asked.length; left > 0 && to > 0; to -= pageRows) {
+    const some = asked.slice(Math.max(0, to - pageRows), to);
+    const aliases = some.map(({ title }) => title);
+    const owners = await listProviderOwners(queries, tenant.id, aliases);
+    const strays = some.filter(({ title }) => !owners.has(title)).slice(-left);
+    over.push(...strays);
+    left -= strays.length;
+  }
+  for (const { id, title } of over) await providerSection.remove(queries, session, { id, title, fields: {} });
+  return over.map((one) => ({
+    ...one,
+    text: `no organisation names it, and there are at most ${providersPerTenantMax} others in the tenant`,
+  }));
+};
+
+const providerSection: Kind = sectionOf(registered.identity_provider, {
+  remember: ({ identityProviders }, id, { title }) => void identityProviders.set(id, id).set(title, id),
+  isApart: isCustomers,
+  settle: withoutRoom,
+});
 
 /** Elsewhere nobody knows providers that have gone. */
 function withoutGoneProviders(session: Session, item: Json): Json {
@@ -83,9 +129,7 @@ const placed: readonly Kind[] = [
   sectionOf(registered.resource, { remember: ({ resources }, id, { title }) => void resources.set(id, id).set(title, id) }),
   clientKind,
   sectionOf(registered.role, { remember: ({ roles }, _id, { title }) => void roles.add(title) }),
-  sectionOf(registered.identity_provider, {
-    remember: ({ identityProviders }, id, { title }) => void identityProviders.set(id, id).set(title, id),
-  }),
+  providerSection,
   sectionOf(registered.organization, { judge: requireNamed, written: withoutGoneProviders }),
   sectionOf(registered.service_provider, {
     remember: ({ providers }, id, { title }) => void providers.set(id, id).set(title, id),
