@@ -132,7 +132,7 @@ _gatehouse_tenants() {
       --data|--database-url) where+=( "\${COMP_WORDS[index]}" "\${COMP_WORDS[index+1]}" ) ;;
     esac
   done
-  "\${COMP_WORDS[0]}" tenant list --json "\${where[@]}" 2>/dev/null | grep -o '"slug": *"[^"]*"' | cut -d '"' -f 4
+  COMP_LINE=1 "\${COMP_WORDS[0]}" tenant list --json "\${where[@]}" 2>/dev/null | grep -o '"slug": *"[^"]*"' | cut -d '"' -f 4
 }
 _gatehouse() {
   local path='' word next='' index current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
@@ -209,7 +209,7 @@ function __gatehouse_tenants
       set -a where $words[$index] $words[(math $index + 1)]
     end
   end
-  $words[1] tenant list --json $where 2>/dev/null | string match -ar '"slug": *"[^"]*"' | string split -f 4 '"'
+  env COMP_LINE=1 $words[1] tenant list --json $where 2>/dev/null | string match -ar '"slug": *"[^"]*"' | string split -f 4 '"'
 end
 ${lines.join('\n')}
 `;

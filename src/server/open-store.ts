@@ -1,4 +1,5 @@
 // Opens what a command or a server works on: the database, prepared and of this release's schema, and the master key that fits it.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
 import { createKeyEncryption, type KeyEncryption } from '../crypto/key-encryption.ts';
@@ -29,6 +30,8 @@ interface StoreOptions {
   readonly serving: boolean;
   /** Shared with the threads of this process that write the embedded database too. */
   readonly turnMemory?: SharedArrayBuffer | undefined;
+  /** Makes and prepares nothing: what is not there, or not of this release, is an error. */
+  readonly asIs?: boolean;
 }
 
 /** Whether anything of the deployment lies in its data folder. */
@@ -36,7 +39,9 @@ export const usesDataFolder = ({ databaseUrl, masterKey }: Config): boolean => d
 
 /** Opens database and master key for a command, a server or a thread of it. */
 export async function openStore(config: Config, environment: { readonly clock: Clock }, options: StoreOptions): Promise<Store> {
-  if (usesDataFolder(config)) makePrivate(config.dataFolder);
+  if (options.asIs === true && config.databaseUrl === undefined && !existsSync(databaseFile(config)))
+    throw new ConfigError('data: expected a database in that folder, found none');
+  if (usesDataFolder(config) && options.asIs !== true) makePrivate(config.dataFolder);
   let lock: FolderLock | undefined;
   if (config.databaseUrl === undefined && options.serving) lock = lockFolder(config.dataFolder);
   let database: Database | undefined;
@@ -56,15 +61,17 @@ export async function openStore(config: Config, environment: { readonly clock: C
   }
 }
 
-async function openDatabase(config: Config, { clock }: { readonly clock: Clock }, { turnMemory }: StoreOptions): Promise<Database> {
+const databaseFile = ({ dataFolder }: Config): string => join(dataFolder, 'gatehouse.db');
+
+async function openDatabase(config: Config, { clock }: { readonly clock: Clock }, { turnMemory, asIs }: StoreOptions): Promise<Database> {
   if (config.databaseUrl === undefined) {
     const turn = turnMemory === undefined ? undefined : createWriteTurn(turnMemory);
-    const database = openSqlite({ file: ensurePrivateFile(join(config.dataFolder, 'gatehouse.db')), clock, turn });
+    const database = openSqlite({ file: ensurePrivateFile(databaseFile(config)), clock, turn });
     try {
       const { level } = await database.systemRead((queries) => readLedger(queries, database.dialect));
-      const fault = findLevelFault(level);
+      const fault = asIs === true ? await findSchemaFault(database) : findLevelFault(level);
       if (fault !== undefined) throw new ConfigError(`data: ${fault}`);
-      await migrate(database);
+      if (asIs !== true) await migrate(database);
       return refusingClosedTenants(database);
     } catch (error) {
       await database.close();

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { runCommand } from '../support/commands.ts';
 import { createDataFolder, type Ended } from '../support/gatehouse-process.ts';
@@ -178,7 +179,19 @@ describe('command line: help and completion', () => {
       const bin = join(import.meta.dirname, '..', '..', 'bin', 'gatehouse');
       const data = join(folder.path, `with-tenants-of-${shell}`);
       const made = spawnSync(bin, ['tenant', 'create', 'acme', '--data', data, '--dev', '1']);
-      assert.deepEqual(offeredBy(stdout, [bin, 'user', 'list', '--data', data, '--tenant', 'a']), ['acme'], made.stderr.toString());
+      const offered = (at: string): readonly string[] => offeredBy(stdout, [bin, 'user', 'list', '--data', at, '--tenant', 'a']);
+      assert.deepEqual(offered(data), ['acme'], made.stderr.toString());
+      // Whoever presses Tab has asked for nothing: no database is made, and none brought to another release.
+      const nowhere = join(folder.path, `nothing-of-${shell}`);
+      assert.equal(offered(nowhere).includes('acme'), false);
+      assert.equal(existsSync(nowhere), false);
+      const database = new DatabaseSync(join(data, 'gatehouse.db'));
+      database.exec('DELETE FROM schema_steps WHERE number = (SELECT max(number) FROM schema_steps)');
+      const steps = (): unknown => database.prepare('SELECT count(*) AS n FROM schema_steps').get();
+      const before = steps();
+      assert.equal(offered(data).includes('acme'), false);
+      assert.deepEqual(steps(), before);
+      database.close();
     });
   }
 

@@ -36,9 +36,13 @@ export function addTenantOption(command: Command): Command {
 }
 
 /** Runs work on the database and closes it. A running server notices changes within a second. */
-export async function administer(options: Options, work: (administrator: Administrator) => Promise<void>): Promise<void> {
+export async function administer(
+  options: Options,
+  work: (administrator: Administrator) => Promise<void>,
+  { asIs = false }: { readonly asIs?: boolean } = {},
+): Promise<void> {
   const config = configOf(options);
-  const store = await openStore(config, { clock: systemClock }, { serving: false });
+  const store = await openStore(config, { clock: systemClock }, { serving: false, asIs });
   try {
     const { database, encryption } = store;
     const stored = await database.systemRead((queries) => findInstanceValue(queries, publicUrlKey));

@@ -96,27 +96,34 @@ async function create(slug: string, options: Options): Promise<void> {
   });
 }
 
+/** Set by the completion of the shell, which must leave everything as it is: whoever presses Tab has asked for nothing yet. */
+const completing = 'COMP_LINE';
+
 async function list(options: Options): Promise<void> {
-  await administer(options, async (administrator) => {
-    const { database, print } = administrator;
-    const rows = await allPages(
-      (afterSlug) => database.systemRead((queries) => listTenants(queries, { afterSlug, limit: pageRows })),
-      (row) => row.slug,
-    );
-    const tenants = rows.map((row) => tenantFromRow(row, administrator));
-    print(
-      tenants.map(({ id, slug, name, enabled, isMoving, baseUrl }) => ({ id, slug, name, enabled, moving: isMoving, base_url: baseUrl })),
-      table(
-        ['SLUG', 'STATE', 'BASE URL', 'NAME'],
-        tenants.map((tenant) => [
-          tenant.slug,
-          tenant.isMoving ? 'moving' : tenant.enabled ? 'enabled' : 'disabled',
-          tenant.baseUrl,
-          tenant.name,
-        ]),
-      ),
-    );
-  });
+  await administer(
+    options,
+    async (administrator) => {
+      const { database, print } = administrator;
+      const rows = await allPages(
+        (afterSlug) => database.systemRead((queries) => listTenants(queries, { afterSlug, limit: pageRows })),
+        (row) => row.slug,
+      );
+      const tenants = rows.map((row) => tenantFromRow(row, administrator));
+      print(
+        tenants.map(({ id, slug, name, enabled, isMoving, baseUrl }) => ({ id, slug, name, enabled, moving: isMoving, base_url: baseUrl })),
+        table(
+          ['SLUG', 'STATE', 'BASE URL', 'NAME'],
+          tenants.map((tenant) => [
+            tenant.slug,
+            tenant.isMoving ? 'moving' : tenant.enabled ? 'enabled' : 'disabled',
+            tenant.baseUrl,
+            tenant.name,
+          ]),
+        ),
+      );
+    },
+    { asIs: process.env[completing] !== undefined },
+  );
 }
 
 async function remove(slug: string, options: Options): Promise<void> {
