@@ -8,8 +8,9 @@ import type { ProviderValues, ServiceProvider } from '../../domain/saml/service-
 import { findRefresh, isSourceOf } from '../../storage/registry/metadata-refreshes.ts';
 import { findServiceProviderByEntityId } from '../../storage/registry/service-providers.ts';
 import type { Administration } from '../administration.ts';
+import type { Acting } from '../kind-effects.ts';
 import { wantedOf } from '../kind-values.ts';
-import { type Acting, changeFault, changeThing, createThing, type KindRefused, readNew } from '../kinds.ts';
+import { changeFault, changeThing, createThing, type KindRefused, readNew } from '../kinds.ts';
 import { planImport, type SpImport } from './sp-import.ts';
 import { type Fetched, type MetadataSource, type ReadingDeps, readMetadata, type Unread } from './sp-reading.ts';
 import { recordTaken, serviceProviders } from './sp-refresh.ts';
