@@ -40,7 +40,7 @@ export async function pushPage(visit: Visit): Promise<FastifyReply> {
     html`${providers.filter(({ refused }) => refused !== null).map(refusal)}
 <p class="muted">What became of the notifications of seven days. Phones that get none find what waits when their app is opened.</p>
 ${table('Push notifications', ['Vendor', 'Credentials', ...outcomes.map(([, label]) => label)], rows)}
-<p class="muted">Credentials stand in the <a href="${consolePath(visit.request.tenant, '/settings/phones')}#push">settings</a>. A test is sent from a person’s Devices tab.</p>`,
+<p class="muted">Credentials stand in the <a href="${consolePath(visit.request.tenant, '/settings/phones')}#push">settings</a>. A test is sent from a person’s Phones tab.</p>`,
   );
 }
 

@@ -1,4 +1,4 @@
-// The mail that tells a person a device was added to their account, in the languages of the sign-in pages.
+// The mail that tells a person a phone was added to their account, in the languages of the sign-in pages.
 import { type Language, negotiateLanguage } from '../domain/language.ts';
 import { html } from '../platform/html.ts';
 import type { Letter } from './letter.ts';
@@ -18,22 +18,22 @@ export interface Wording {
 
 export const deviceMailCatalogs: Readonly<Record<Language, Wording>> = {
   en: {
-    subject: (tenant) => `A device was added to your ${tenant} account`,
+    subject: (tenant) => `A phone was added to your ${tenant} account`,
     body: (device, tenant) => `“${device}” can now approve sign-ins to ${tenant} for you.`,
     warning: 'If this was not you, tell your administrator at once.',
   },
   de: {
-    subject: (tenant) => `Ein Gerät wurde Ihrem Konto bei ${tenant} hinzugefügt`,
+    subject: (tenant) => `Ein Telefon wurde Ihrem Konto bei ${tenant} hinzugefügt`,
     body: (device, tenant) => `„${device}“ kann jetzt Anmeldungen bei ${tenant} für Sie bestätigen.`,
     warning: 'Wenn Sie das nicht waren, wenden Sie sich sofort an Ihre Administration.',
   },
   fr: {
-    subject: (tenant) => `Un appareil a été ajouté à votre compte ${tenant}`,
+    subject: (tenant) => `Un téléphone a été ajouté à votre compte ${tenant}`,
     body: (device, tenant) => `« ${device} » peut désormais approuver vos connexions à ${tenant}.`,
     warning: 'Si ce n’était pas vous, prévenez immédiatement votre administrateur.',
   },
   ja: {
-    subject: (tenant) => `${tenant} のアカウントに端末が追加されました`,
+    subject: (tenant) => `${tenant} のアカウントにスマートフォンが追加されました`,
     body: (device, tenant) => `「${device}」で ${tenant} へのサインインを承認できるようになりました。`,
     warning: 'お心当たりがない場合は、すぐに管理者へご連絡ください。',
   },

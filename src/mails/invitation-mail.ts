@@ -54,7 +54,7 @@ export const invitationMailCatalogs: Readonly<Record<Language, Wording>> = {
   },
   ja: {
     subject: (tenant) => `${tenant} への招待`,
-    body: (tenant) => `次のリンクを開き、${tenant} へのサインイン方法（パスキーまたは電話）を選んでください。`,
+    body: (tenant) => `次のリンクを開き、${tenant} へのサインイン方法（パスキーまたはスマートフォン）を選んでください。`,
     open: '始める',
     days: (count) => `${count} 日間`,
     hours: (count) => `${count} 時間`,

@@ -24,8 +24,8 @@ export const phonePageTexts: Readonly<Record<Language, PhonePageTexts>> = {
     needsScript: 'Le téléphone dans le navigateur a besoin de scripts. Activez-les ou utilisez l’application.',
   },
   ja: {
-    title: 'このブラウザーを端末に',
+    title: 'このブラウザーをスマートフォンに',
     approve: 'このブラウザーで承認する',
-    needsScript: 'ブラウザーを端末として使うにはスクリプトが必要です。有効にするか、アプリをお使いください。',
+    needsScript: 'ブラウザーをスマートフォンとして使うにはスクリプトが必要です。有効にするか、アプリをお使いください。',
   },
 };

@@ -101,7 +101,7 @@ if (hasChromium)
       const watched = await openWatched(browser, server.url, { javaScriptEnabled: false, viewport: phoneView });
       const { page, seen } = watched;
       await enter(watched, person, false);
-      await page.click('nav >> text=Devices');
+      await page.click('nav >> text=Phones');
       await page.click('summary');
       await page.fill('input[name=name]', '');
       await page.fill('input[name=name]', 'Ada’s phone');
@@ -109,7 +109,7 @@ if (hasChromium)
       assert.equal(await page.textContent('#notice'), 'The name was changed.');
       await page.click('#add');
       await page.waitForSelector('#qr svg');
-      await page.click('nav >> text=Devices');
+      await page.click('nav >> text=Phones');
       await page.click('text=Remove');
       assert.equal(await page.textContent('h1'), 'Remove “Ada’s phone”?');
       await page.click('#remove');
@@ -121,7 +121,7 @@ if (hasChromium)
       await page.click('nav >> text=Activity');
       assert.match(
         (await page.textContent('.events')) ?? '',
-        /A session was ended\.[\s\S]*A device was removed\.[\s\S]*A device was renamed\./,
+        /A session was ended\.[\s\S]*A phone was removed\.[\s\S]*A phone was renamed\./,
       );
       await page.click('nav >> text=Language');
       await page.check('[value=ja]');

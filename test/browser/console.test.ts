@@ -185,7 +185,7 @@ if (hasChromium)
       await page.context().close();
     });
 
-    it('without scripts: metadata uploaded, a member added and removed, a device revoked', async () => {
+    it('without scripts: metadata uploaded, a member added and removed, a phone revoked', async () => {
       const { page, tenant, seen } = await open({ javaScriptEnabled: false, viewport: phoneView });
       const ids = await fillTenant(server, tenant, 'Somebody');
       await createTestUser(tenant, 'mary@x.example', { display_name: 'Mary Member' });
@@ -206,7 +206,7 @@ if (hasChromium)
       await go(`/users/${ids.user}/devices`);
       await page.click('button:has-text("Revoke…") >> nth=0');
       await page.click('#sure');
-      assert.match((await page.textContent('#notice')) ?? '', /The device was revoked/);
+      assert.match((await page.textContent('#notice')) ?? '', /The phone was revoked/);
       assert.deepEqual(seen, []);
       await page.context().close();
     });

@@ -122,7 +122,7 @@ if (hasChromium)
       await page.waitForURL('**/console');
       await picture('console', 'Overview', 1180);
       await page.goto(`${at}/users/${grace}/devices`);
-      await picture('console-devices', 'Grace Hopper');
+      await picture('console-phones', 'Grace Hopper');
       const { items } = await tenant.make<{ items: readonly Json[] }>('GET', '/clients?search=Berth');
       await page.goto(`${at}/clients/${String(items[0]!['client_id'])}/access`);
       await picture('console-access', 'Berth planner');
@@ -148,7 +148,7 @@ if (hasChromium)
       await page.goto(`${tenant.baseUrl}/account/devices`);
       await signIn('grace.hopper@harbour.example');
       await page.waitForURL('**/account/devices');
-      await picture('account', 'Devices', 700);
+      await picture('account', 'Phones', 700);
     });
 
     it('every picture that documents show is one of these', () => {

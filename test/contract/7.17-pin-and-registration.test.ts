@@ -76,7 +76,7 @@ for (const database of databases) {
       assert.equal(body.user.email, email.toLowerCase());
       assert.equal(body.keys.length, 2);
       assert.equal((await phone.get('/self')).status, 200);
-      assert.match((await mailsTo(server, email))[0]!.subject, /device was added/i);
+      assert.match((await mailsTo(server, email))[0]!.subject, /phone was added/i);
       await assertRefusal(await phone.post('/enroll', enrolment), 'registration.token_invalid'); // consumed
     });
 

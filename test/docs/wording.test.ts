@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { eventTypes } from '../../src/contract/events.ts';
 import { blocksOf } from '../support/documents.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -96,6 +97,50 @@ it('no text of the console has a turn that was mended there', () => {
       .flatMap((line) =>
         mended.filter((turn) => turn.test(line.replace(/\/\/ .*$/, ''))).map((turn) => `${file}: ${turn.source}: ${line.trim()}`),
       ),
+  );
+  assert.deepEqual(found, []);
+});
+
+/** One name a thing, in every language (design 23, 7): another name that a thing had, where, and the name it has. */
+const names: readonly (readonly [files: string, other: RegExp, name: string])[] = [
+  [
+    'src/{console,account,domain}/**/*.ts',
+    /'(?:Devices|No device yet|Device id|Requests of a device)'|\bPIN by mail\b/,
+    'phone, mailed code',
+  ],
+  [
+    'src/console/**/*.ts',
+    /\b(?:[Tt]heir|the) devices\b|\b(?<![{[] ?)[Dd]evices, passkeys and\b|\b[Tt]h(?:e|is) device (?:was|stops)\b|Devices tab/,
+    'phone',
+  ],
+  ['src/console/**/*.ts', /[“>' ][Cc]lient id\b/, 'client ID'],
+  ['src/texts/account/account-texts-en.ts', /\b(?:a|the|this|no) device\b|'Devices'/, 'phone'],
+  ['src/texts/account/account-texts-de.ts', /\b(?:[Ee]in|[Kk]ein|[Vv]om|dieses) Gerät\b|'Geräte?\b/, 'Telefon'],
+  ['src/texts/account/account-texts-fr.ts', /\b(?:un|cet|les) appareils?\b|[’']appareils?\b|'Appareils?\b/i, 'téléphone'],
+  ['src/texts/account/account-texts-ja.ts', /(?<!ほかの)端末|デバイス/, 'スマートフォン'],
+  ['{src/phone-page/app/texts*.ts,src/texts/p{ush,hone-page}-texts.ts,src/mails/*.ts}', /\b(?:other|new|[Aa]|this) device\b/, 'phone'],
+  ['{src/phone-page/app/texts*.ts,src/texts/p{ush,hone-page}-texts.ts,src/mails/*.ts}', /Gerät|[Aa]ppareil|端末|デバイス/, 'Telefon, …'],
+  ['{src/texts/**/*.ts,src/mails/*.ts,src/phone-page/app/*.ts}', /電話(?!番号|または|やメール|でも)/, 'スマートフォン'],
+];
+
+it('a thing has one name in the console, on the account page and the phone page, and in mails', () => {
+  const found = names.flatMap(([files, other, name]) => {
+    const paths = globSync(files, { cwd: root });
+    assert.ok(paths.length > 0, files);
+    return paths.flatMap((file) =>
+      readFileSync(join(root, file), 'utf8')
+        .split('\n')
+        .filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line) && other.test(line.replace(/\/\/ .*$/, '')))
+        .map((line) => `${file}: ${name}: ${line.trim()}`),
+    );
+  });
+  assert.deepEqual(found, []);
+});
+
+it('what happened is told of applications, APIs and phones', () => {
+  const other = /\b(?:clients?|resources?|service providers?|PINs?)\b/i;
+  const found = Object.entries(eventTypes).flatMap(([type, { when }]) =>
+    other.test(when.replaceAll(/`[^`]*`/g, '')) ? [`${type}: ${when}`] : [],
   );
   assert.deepEqual(found, []);
 });

@@ -87,7 +87,7 @@ for (const database of databases) {
       assert.ok(!list.includes(phone.deviceId));
       await assertRefusal(await phone.get('/self'), 'device.key_revoked');
       assert.equal((await visitor.submit(path, {})).status, 404);
-      assert.match(await textOf(await visitor.page('/activity'), 200), /A device was removed\./);
+      assert.match(await textOf(await visitor.page('/activity'), 200), /A phone was removed\./);
     });
 
     it('a device of another person or tenant is as unknown as one that never was, and stays as it is', async () => {
@@ -140,7 +140,7 @@ for (const database of databases) {
       assert.match(await textOf(await guest.page('/devices'), 200), /id="add"/);
       await changeSettings(server, { login_methods: ['email_pin'], device: { additional_device: 'admin' } }, who.tenant);
       const page = await textOf(await guest.page('/devices'), 200);
-      assert.match(page, /id="add-by-administrator">Your administrator adds devices here/);
+      assert.match(page, /id="add-by-administrator">Your administrator adds phones here/);
       assert.doesNotMatch(page, /id="add"/);
       assert.equal((await guest.submit('/devices/add', {})).status, 403);
       const tokens = await server.gatehouse.services.database.read(who.tenant, (queries) =>

@@ -168,10 +168,10 @@ for (const database of databases) {
       const second = await textOf(await reader.page(next.split('/account')[1]!), 200);
       assert.match(
         second,
-        /A code to add a device was made\. <span class="muted">\(by the administration\)[\s\S]*A device was added\.[\s\S]*Signed in to [\s\S]*The account was made\./,
+        /A code to add a phone was made\. <span class="muted">\(by the administration\)[\s\S]*A phone was added\.[\s\S]*Signed in to [\s\S]*The account was made\./,
       );
       assert.doesNotMatch(second, /wrong code|id="next"/);
-      assert.doesNotMatch(await textOf(await visitor.page('/activity'), 200), /wrong code|A device was added/);
+      assert.doesNotMatch(await textOf(await visitor.page('/activity'), 200), /wrong code|A phone was added/);
     });
 
     it('markup in the name of a person stays text on every page', async () => {

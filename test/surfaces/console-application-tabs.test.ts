@@ -216,7 +216,7 @@ for (const database of databases) {
       const id = await newClient();
       const at = `/clients/${id}/credentials`;
       const page = await show(at);
-      assert.match(page, /<dt>Client authentication<\/dt><dd><span title="client_secret_basic">Secret in the header/);
+      assert.match(page, /<dt>How it authenticates<\/dt><dd><span title="client_secret_basic">Secret in the header/);
       assert.doesNotMatch(page, /id="delete"/);
       assert.doesNotMatch(await show(`/clients/${id}`), /id="act-secret"|name="jwks"/);
       const question = await (await visitor.submit(`/clients/${id}/secret`, {})).text();

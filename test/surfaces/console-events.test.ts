@@ -151,13 +151,13 @@ for (const database of databases) {
       assert.match(person, /aria-current="page">Activity<[\s\S]*A person has an account/);
       assert.equal(rowsOf(await show(linkOf(person, 'all-events'))), 1);
       const application = await show(`/clients/${client}/activity`);
-      assert.match(application, />A client was registered<\/span>/);
+      assert.match(application, />An application was registered<\/span>/);
       assert.ok(!application.includes('Tab Person'));
       assert.equal(rowsOf(await show(linkOf(application, 'all-events'))), 1);
       assert.match(await show('/clients/nobody/activity', 404), /id="back"/);
       const made = { name: 'Tab SP', entity_id: 'https://tab.example', acs: [{ url: 'https://tab.example/acs' }] };
       const provider = String((await tenant.make('POST', '/service-providers', made))['id']);
-      assert.match(await show(`/service-providers/${provider}/activity`), /A service provider was registered/);
+      assert.match(await show(`/service-providers/${provider}/activity`), /A SAML application was registered/);
     });
 
     it('/events: names only of what the caller may read; a cursor leads back; refusals name the parameter', async () => {

@@ -101,7 +101,7 @@ for (const database of databases) {
         [false, 'active'],
         [true, 'revoked'],
       ]);
-      assert.match(await confirm(`/users/${user}/devices/${device}/revoke`), /The device was revoked/);
+      assert.match(await confirm(`/users/${user}/devices/${device}/revoke`), /The phone was revoked/);
       assert.equal((await tenant.make('GET', `/devices/${device}`))['state'], 'revoked');
       assert.equal((await visitor.submit(`/users/${user}/devices/${device}/revoke`, { sure: 'yes' })).status, 404);
     });

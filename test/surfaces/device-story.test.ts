@@ -72,7 +72,7 @@ async function signUp(server: TestServer, device: Device, attest: { current: Att
   });
   const outcome = await device.enroll();
   assert.ok(outcome.status === 'enrolled');
-  assert.match((await mailsTo(server, email))[0]!.subject, /device was added/i);
+  assert.match((await mailsTo(server, email))[0]!.subject, /phone was added/i);
   return (outcome.user as { readonly id: string }).id;
 }
 

@@ -23,7 +23,7 @@ const cases = [
 ] as const;
 
 const pinSubjects = { en: /is your code for/, de: /ist Ihr Code für/, fr: /est votre code pour/, ja: /確認コード/ } as const;
-const deviceSubjects = { en: /A device was added/, de: /Ein Gerät wurde/, fr: /Un appareil a été/, ja: /端末が追加/ } as const;
+const deviceSubjects = { en: /A phone was added/, de: /Ein Telefon wurde/, fr: /Un téléphone a été/, ja: /スマートフォンが追加/ } as const;
 
 for (const database of databases) {
   describe(`languages of mails on ${database}`, () => {

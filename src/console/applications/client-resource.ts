@@ -36,11 +36,11 @@ export const clients: ConsoleResource = {
   singular: 'Application',
   plural: 'Applications',
   about: 'An application people sign in to, or a program that calls an API.',
-  searchHint: 'A part of the name, or a client id',
+  searchHint: 'A part of the name, or a client ID',
   idField: 'client_id',
   titleOf: (json) => text(json['name']),
   columns: [
-    ['Client id', (json) => code(json['client_id'])],
+    ['Client ID', (json) => code(json['client_id'])],
     ['Type', (json) => text(json['type']), 'type'],
     ['Authentication', (json) => worded(json['token_endpoint_auth_method'], authMethodChoices)],
     ['State', enabled],

@@ -131,7 +131,7 @@ export async function startPage(visit: Visit, id: string): Promise<FastifyReply>
     visit,
     clients.titleOf(client),
     html`${tabBar(visit, clients, id, '/start')}${secretPanel(secret)}<section class="panel"><h2>What the program needs</h2><dl>
-<dt>Issuer</dt><dd><code class="copy" id="issuer">${tenant.baseUrl}</code></dd><dt>Client id</dt><dd><code class="copy" id="client-id">${id}</code></dd></dl>
+<dt>Issuer</dt><dd><code class="copy" id="issuer">${tenant.baseUrl}</code></dd><dt>Client ID</dt><dd><code class="copy" id="client-id">${id}</code></dd></dl>
 <h2>As .env</h2><pre id="env">${env.join('\n')}</pre>
 ${shownSecret === '<client secret>' && html`<p class="hint">The secret was shown when it was made. Where it is lost, make a new one under Credentials.</p>`}</section>
 ${grantPanels(visit, client)}${await platformPanels(visit, client)}${hasPeople(client) && maySee(visit, '/events') && (await waitingPanel(visit, id))}${nextSteps(visit, client, env)}`,

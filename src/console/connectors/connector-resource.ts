@@ -25,7 +25,7 @@ const signInFields: readonly FormField[] = [
   },
   { path: 'auth.username', label: 'User name', kind: 'text', hint: 'With a password.' },
   { path: 'auth.token_url', label: 'Token endpoint', kind: 'text', hint: 'With client credentials, as the next two.' },
-  { path: 'auth.client_id', label: 'Client id', kind: 'text' },
+  { path: 'auth.client_id', label: 'Client ID', kind: 'text' },
   { path: 'auth.scope', label: 'Scope', kind: 'text' },
 ].map((field) => ({ ...field, tab: 'Signing in' }) as FormField); // rows of the table above
 

@@ -106,7 +106,7 @@ ${
 function chooser(visit: Visit, { kind, target }: Subject): Html {
   const option = (one: MappingKind): Html => html`<option value="${one}"${one === kind && html` selected`}>${titles[one]}</option>`;
   return html`<form class="card" method="get" action="${consolePath(visit.request.tenant, '/mappings')}"><div class="field"><label for="kind">What</label><select id="kind" name="kind">${mappingKinds.map(option)}</select></div>
-<div class="field"><label for="target">Of one application</label><input type="text" id="target" name="target" autocomplete="off" spellcheck="false" value="${target}" aria-describedby="target-hint"><p class="hint" id="target-hint">Its client id, or the id of the SAML application or other provider. Empty: the rules of all. Rules of one replace those of all by name.</p></div><div class="bar end"><button class="quiet" id="show">Show</button></div></form>`;
+<div class="field"><label for="target">Of one application</label><input type="text" id="target" name="target" autocomplete="off" spellcheck="false" value="${target}" aria-describedby="target-hint"><p class="hint" id="target-hint">Its client ID, or the id of the SAML application or other provider. Empty: the rules of all. Rules of one replace those of all by name.</p></div><div class="bar end"><button class="quiet" id="show">Show</button></div></form>`;
 }
 
 function previewForm(visit: Visit, { kind, target }: Subject, person: string): Html {

@@ -46,7 +46,7 @@ const actions: Readonly<Record<string, BulkAction>> = {
   suspend: {
     label: 'Suspend',
     done: 'suspended',
-    text: 'Their devices stop working until they are activated again.',
+    text: 'Their phones stop working until they are activated again.',
     endsSessions: true,
     notOneself: true,
     run: (visit, user) => manage(visit, 'POST', at(user, '/suspend')),
@@ -76,7 +76,7 @@ const actions: Readonly<Record<string, BulkAction>> = {
     label: 'Delete',
     done: 'deleted',
     isFinal: true,
-    text: 'You can’t undo this. Devices, passkeys and memberships end at once; names and emails are free again.',
+    text: 'You can’t undo this. Phones, passkeys and memberships end at once; names and emails are free again.',
     endsSessions: true,
     notOneself: true,
     run: (visit, user) => manage(visit, 'DELETE', at(user)),

@@ -51,7 +51,7 @@ export async function devicesPage(visit: Visit, params: Params, notice?: Notice)
     (
       devices,
       user,
-    ) => html`${enrolment}${devices.length === 0 ? emptyState('No device yet', 'An enrolment link lets this person add their phone.') : devices.map((device) => devicePanel(visit, params, device))}
+    ) => html`${enrolment}${devices.length === 0 ? emptyState('No phone yet', 'An enrolment link lets this person add their phone.') : devices.map((device) => devicePanel(visit, params, device))}
 ${user['state'] === 'active' && enrolment === undefined && html`<div class="bar">${postButton(frameOf(visit), { path: enrollmentsUrl(params), label: 'Make an enrolment link', id: 'enroll' })}</div>`}`,
     notice,
   );
@@ -71,7 +71,7 @@ function devicePanel(visit: Visit, params: Params, device: Json): Html {
     ['Key', keyProtections[text(device['key_protection'])] ?? ''],
     ['Added', shownTime(device['created_at'])],
     ['Revoked', shownTime(device['revoked_at'])],
-    ['Device id', html`<code>${text(device['id'])}</code>`],
+    ['Phone id', html`<code>${text(device['id'])}</code>`],
   ];
   const keys = (device['keys'] ?? []) as readonly Json[]; // the API's shape
   return html`<section class="panel" aria-label="${name}"><div class="bar spread"><h2>${name} ${badge(text(device['state']), isActive ? 'good' : 'bad')}</h2><div class="bar">${isActive && device['push_provider'] !== 'none' && postButton(frameOf(visit), { path: `${path}/test-push`, label: 'Send a test push', style: 'small quiet', of: name })}${isActive && postButton(frameOf(visit), { path: `${path}/revoke`, label: 'Revoke…', style: 'small danger', of: name })}</div></div>
@@ -98,7 +98,7 @@ export async function testPush(visit: Visit, params: Params): Promise<FastifyRep
   if (answer.status !== 200) return devicesPage(visit, params, { kind: 'bad', text: refusalText(answer) });
   const { outcome, reason } = answer.body;
   if (outcome === 'sent')
-    return finish(visit, `${pathOf(users, idOf(params))}/devices`, 'The vendor took the test push: it shows on the device in a moment.');
+    return finish(visit, `${pathOf(users, idOf(params))}/devices`, 'The vendor took the test push: it shows on the phone in a moment.');
   return devicesPage(visit, params, { kind: 'bad', text: `The test push was not sent: ${text(outcome)}, ${text(reason)}.` });
 }
 
@@ -137,8 +137,8 @@ export async function revokeDevice(visit: Visit, typed: Typed, params: Params): 
     tab: '/devices',
     below: `/devices/${device}/revoke`,
     api: `/devices/${encodeURIComponent(device)}`,
-    done: 'The device was revoked. It stops at its next request.',
-    title: 'Revoke this device?',
+    done: 'The phone was revoked. It stops at its next request.',
+    title: 'Revoke this phone?',
     text: 'It stops at its next request and can never be used again. The person needs another way to sign in, or a new enrolment.',
     label: 'Revoke',
   });
@@ -152,7 +152,7 @@ export async function revokeKey(visit: Visit, typed: Typed, params: Params): Pro
     api: `/devices/${encodeURIComponent(device)}/keys/${encodeURIComponent(key)}`,
     done: 'The key was revoked.',
     title: 'Revoke this key?',
-    text: 'Requests signed with this key are refused from now on, for good. The other key of the device goes on working.',
+    text: 'Requests signed with this key are refused from now on, for good. The other key of the phone goes on working.',
     label: 'Revoke key',
   });
 }

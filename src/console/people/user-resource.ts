@@ -49,7 +49,7 @@ export function originOf({ origin }: Json): string {
 const tabs = [
   ['/roles', 'Roles'],
   ['/invitations', 'Invitations'],
-  ['/devices', 'Devices'],
+  ['/devices', 'Phones'],
   ['/passkeys', 'Passkeys'],
   ['/recoveries', 'Lost phone'],
   ['/known-secrets', 'Secrets'],
@@ -98,13 +98,13 @@ export const users: ConsoleResource = {
       done: 'is suspended',
       endsSessions: true,
       confirm: ({ origin }) =>
-        `Their devices stop working until the person is activated again. Applications whose secrets they know work on: the tab Secrets lists them, to make others.${origin === 'scim' ? ' This person comes from a directory, which may bring them back: suspend them there, too.' : ''}`,
+        `Their phones stop working until the person is activated again. Applications whose secrets they know work on: the tab Secrets lists them, to make others.${origin === 'scim' ? ' This person comes from a directory, which may bring them back: suspend them there, too.' : ''}`,
       applies: (json) => json['state'] === 'active',
     },
     { name: 'Activate', done: 'is active', path: '/activate', applies: (json) => json['state'] === 'suspended' },
   ],
   tabs,
-  deletion: 'You can’t undo this. Sessions, devices, passkeys and memberships end at once; the name and emails are free again.',
+  deletion: 'You can’t undo this. Sessions, phones, passkeys and memberships end at once; the name and emails are free again.',
   toApi: ({ email_list: list, ...json }) => {
     if (!Array.isArray(list)) throw reject('management.malformed', 'form_without_emails'); // a `lines` field: our own form always has it
     return { ...json, emails: list.map((value: string, index) => ({ value, primary: index === 0 })) };

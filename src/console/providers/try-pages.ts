@@ -145,7 +145,7 @@ function failure(reason: string): Html {
 
 const strengths: Readonly<Record<string, string>> = {
   fed: 'a sign-in elsewhere, below a code',
-  otp: 'a code by mail',
+  otp: 'a mailed code',
   phone: 'an approval on the phone',
   phr: 'a passkey',
 };

@@ -37,7 +37,7 @@ export async function scimPage(visit: Visit, shown: Shown = {}): Promise<Fastify
 ${steps !== undefined && resultList(steps)}${
   mayChange(visit, '/scim') &&
   html`<details${(steps !== undefined || credential !== undefined) && html` open`}><summary>Try an application</summary><form class="card" method="post" action="${path('/test')}">${csrf}
-<div class="field"><label for="client-id">Client id</label><input type="text" id="client-id" name="client_id" autocomplete="off" spellcheck="false" required value="${credential?.clientId ?? typed?.get('client_id') ?? ''}"></div>
+<div class="field"><label for="client-id">Client ID</label><input type="text" id="client-id" name="client_id" autocomplete="off" spellcheck="false" required value="${credential?.clientId ?? typed?.get('client_id') ?? ''}"></div>
 <div class="field"><label for="client-secret">Client secret</label><input type="password" id="client-secret" name="client_secret" autocomplete="off" required value="${credential?.secret ?? ''}"></div>
 <button id="try">Get a token and read one user</button></form></details>`
 }</li>
@@ -68,12 +68,12 @@ function makeForm(visit: Visit, csrf: Html, path: string, typed: Typed | undefin
 }
 
 function madePanel(visit: Visit, { clientId, secret }: Credential): Html {
-  return html`<div class="panel"><p>Copy it now: this page shows it for ten minutes.</p><dl><dt>Client id</dt><dd><code id="made-client-id">${clientId}</code></dd><dt>Client secret</dt><dd><code id="made-client-secret">${secret}</code></dd></dl><p><a href="${consolePath(visit.request.tenant, `/clients/${encodeURIComponent(clientId)}`)}">Open the application</a></p></div>`;
+  return html`<div class="panel"><p>Copy it now: this page shows it for ten minutes.</p><dl><dt>Client ID</dt><dd><code id="made-client-id">${clientId}</code></dd><dt>Client secret</dt><dd><code id="made-client-secret">${secret}</code></dd></dl><p><a href="${consolePath(visit.request.tenant, `/clients/${encodeURIComponent(clientId)}`)}">Open the application</a></p></div>`;
 }
 
 function clientHelp(visit: Visit): Html {
   const { tenant } = visit.request;
-  return html`<p><b>Microsoft Entra</b>, and whatever speaks OAuth client credentials: choose “OAuth2 client credentials grant”, and give the token endpoint, the client id and the client secret. It fetches a new token by itself.</p>
+  return html`<p><b>Microsoft Entra</b>, and whatever speaks OAuth client credentials: choose “OAuth2 client credentials grant”, and give the token endpoint, the client ID and the client secret. It fetches a new token by itself.</p>
 <dl class="card"><dt>Token endpoint</dt><dd><code>${tenant.baseUrl}/v1/idp/oidc/token</code></dd><dt>Scope</dt><dd><code class="copy">${scopes.join(' ')}</code></dd></dl>`;
 }
 

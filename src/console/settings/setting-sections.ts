@@ -90,7 +90,7 @@ const ways = {
     help: 'Approve with a number, in your app or a browser. Asks for a phone that was added first, and for push credentials to reach it at once.',
   },
   [emailPinMethod]: {
-    label: 'Code by mail',
+    label: 'Mailed code',
     help: 'Works for everybody from the first day. As strong as the mailbox, and a mail for each sign-in.',
   },
 } as const;
@@ -122,7 +122,7 @@ const told: Readonly<Record<string, Partial<FormField>>> = {
     optionLabels: {
       existing_device: { label: 'A phone the person has' },
       admin: { label: 'An administrator' },
-      [emailPinMethod]: { label: 'A code by mail' },
+      [emailPinMethod]: { label: 'A mailed code' },
     },
   },
   'attestation.mode': {

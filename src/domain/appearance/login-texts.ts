@@ -36,7 +36,7 @@ export const loginStepLabels: Readonly<Record<LoginStep, string>> = {
   choose: 'Choose how to sign in',
   passkey: 'Passkey',
   waiting: 'Waiting for the phone',
-  pin: 'Code by mail',
+  pin: 'Mailed code',
   recovery: 'Recovery code',
   approved: 'Signed in',
   consent: 'Consent',

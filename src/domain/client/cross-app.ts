@@ -41,7 +41,7 @@ const rows = {
   input: 'rows',
   parts: [
     { name: 'issuer', label: 'Issuer of the other server', input: 'text' },
-    { name: 'client_id', label: 'Its client id there', input: 'text' },
+    { name: 'client_id', label: 'Its client ID there', input: 'text' },
     { name: 'resources', label: 'APIs there', input: 'words' },
     { name: 'scopes', label: 'Scopes there', input: 'words' },
   ],

@@ -24,7 +24,7 @@ export const policyFields = {
 export type RegistrationPolicy = ValuesOf<typeof policyFields>;
 
 export const initialAccessTokenFields = {
-  count: field('count', count(1, initialAccessTokenUsesMax), { default: 1, form: 'new', label: 'Clients that may register with it' }),
+  count: field('count', count(1, initialAccessTokenUsesMax), { default: 1, form: 'new', label: 'Applications that may register with it' }),
   expiresInSeconds: field('expires_in_seconds', seconds(1, initialAccessTokenSecondsMax), {
     default: 86_400,
     form: 'new',

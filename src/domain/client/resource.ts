@@ -51,7 +51,7 @@ export const resourceFields = {
   accessTokenLifetimeSeconds: field('access_token_lifetime_seconds', seconds(1, lifetimeSecondsMax), {
     label: 'Lifetime of its access tokens, in seconds', help: 'Empty or null: as the tenant has it.' }),
   clients: field('clients', choice(['listed', 'any']), { default: 'listed', label: 'Which programs may ask for it',
-    help: 'listed: clients that have it among their audiences. any: programs too that nobody registered here, such as agents; people are always asked for consent.' }),
+    help: 'listed: applications that have it among their audiences. any: programs too that nobody registered here, such as agents; people are always asked for consent.' }),
   refresh: field('refresh', flag, { default: true, label: 'Programs nobody registered may have refresh tokens' }),
   unknownAccessPolicy: field('unknown_access_policy', choice(['everyone', 'assigned']), { default: 'everyone',
     label: 'Who may use it by programs nobody registered', help: 'assigned: people and groups assigned to it.' }),

@@ -37,7 +37,7 @@ export const hookFields = {
   deadlineMs: field('deadline_ms', count(hookDeadlineMsMin, hookDeadlineMsMax), { default: 1000, label: 'Deadline, in milliseconds',
     help: 'People and programs wait for it.' }),
   clients: field('clients', list(text(urlCharsMax), clientsPerHookMax), { default: [], label: 'Only for these clients',
-    help: 'Client ids, and entity IDs of SAML service providers, one a line. None: for all.' }),
+    help: 'Client IDs of applications and entity IDs of SAML applications, one a line. None: for all.' }),
   enabled: field('enabled', flag, { default: true, label: 'Enabled' }),
   secret: field('secret', secretKind, { ...signingSecret, column: 'secret_encrypted' }),
   previousSecret: ownField('previous_secret', secretKind, { hidden: true, column: 'previous_secret_encrypted' }),

@@ -33,7 +33,7 @@ export const customAttributeFields = {
   allowedValues: field('allowed_values', list(text(customValueCharsMax), customAllowedValuesMax), { default: [], label: 'Allowed values',
     help: 'Of texts, one a line. Empty: any.' }),
   claim: field('claim', text(customClaimCharsMax), { label: 'Claim', check: claimFault,
-    help: 'The claim of UserInfo that shows it to clients with the scope profile. Empty: none.' }),
+    help: 'The claim of UserInfo that shows it to applications with the scope profile. Empty: none.' }),
 } as const;
 
 type Definition = ValuesOf<typeof customAttributeFields>;

@@ -24,7 +24,7 @@ export const builtInRoles: readonly BuiltInRole[] = [
   { name: ownerRole, description: 'Everything. One owner must remain.', capabilities },
   { name: adminRole, description: 'Everything but administrators, roles and the domain, which it only reads.',
     capabilities: capabilities.filter((capability) => !notAdmin.has(capability)) },
-  { name: 'support', description: 'Helps people: reads people, groups, clients and events; changes people, their devices and invitations.',
+  { name: 'support', description: 'Helps people: reads people, groups, applications and events; changes people, their phones and invitations.',
     capabilities: ['users:read', 'users:write', 'groups:read', 'clients:read', 'events:read', 'devices:read', 'devices:write', 'invitations:read', 'invitations:write'] },
   { name: 'auditor', description: 'Reads everything, changes nothing.', capabilities: reads },
 ];

@@ -22,7 +22,7 @@ const table = {
     ways: { [phoneUvWay]: ['hwk', 'user'], [phonePopWay]: ['hwk'], [phoneWebWay]: ['swk', 'user'] },
   },
   [passkeyMethod]: { label: 'Passkey', acr: 'phr', ways: { [passkeyMethod]: ['hwk', 'user'] } },
-  [emailPinMethod]: { label: 'PIN by mail', acr: 'otp', ways: { [emailPinMethod]: ['otp'] } },
+  [emailPinMethod]: { label: 'Mailed code', acr: 'otp', ways: { [emailPinMethod]: ['otp'] } },
 } as const;
 
 type KeysOf<T> = T extends unknown ? keyof T : never;

@@ -33,7 +33,7 @@ export const ja: PageTexts = {
   email: 'コードをメールで受け取る',
   emailHint: '登録されたアドレスに送ります',
   otherWay: '別の方法を使う',
-  lostPhone: '電話をなくしましたか？',
+  lostPhone: 'スマートフォンをなくしましたか？',
   recoveryTitle: 'リカバリーコードを使う',
   recoveryText: '作成時に表示されたコードのいずれかを入力してください。各コードは一度だけ使えます。',
   recoveryCode: 'リカバリーコード',
