@@ -246,10 +246,10 @@ function renderPicker({ path, label, groups = [] }: FormField, chosen: ReadonlyS
   return html`<fieldset class="picker" id="${idOf(path)}"${said.described}><legend>${label}</legend>${said.hint}${groups.map(
     ({ name, options, areOurs }, at) => {
       const ticked = options.filter(([option]) => chosen.has(option)).length;
-      return html`<details${(at === 0 || ticked > 0) && html` open`}><summary>${name}${ticked > 0 && html` (${ticked})`}</summary>${options.map(
+      return html`<details${(at === 0 || ticked > 0) && html` open`}><summary>${name}${ticked > 0 && html` (${ticked})`}</summary><div>${options.map(
         ([option, meaning]) =>
           html`<label class="check"${areOurs === true && html` title="${option}"`}><input type="checkbox" name="${path}" value="${option}"${chosen.has(option) && html` checked`}> ${areOurs !== true && html`<code>${option}</code> `}${meaning}</label>`,
-      )}</details>`;
+      )}</div></details>`;
     },
   )}<div class="field"><label for="${idOf(path)}-others">Others, one a line</label><textarea name="${path}" id="${idOf(path)}-others" spellcheck="false">\n${others.join('\n')}</textarea></div></fieldset>`;
 }

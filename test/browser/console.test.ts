@@ -24,9 +24,6 @@ import { manageRootTenant } from '../support/root-tenant.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { xssCorpus } from '../support/xss.ts';
 
-/** It shows all that one machine needs. */
-const longPages: ReadonlySet<string> = new Set(['/clients/machine?platform=kubernetes']);
-
 /** A page by what it is of, the same in every run. */
 const nameOf = (path: string, ids: ConsoleIds): string =>
   Object.entries(ids).reduce((name, [kind, id]) => name.replaceAll(id, kind), path === '' ? 'overview' : path);
@@ -63,7 +60,7 @@ if (hasChromium)
         await page.goto(`${tenant.baseUrl}/console${path}`);
         await inViews(page, 'all', async (view, rules) => {
           await assertAccessible(page, `${path} ${view}`, rules);
-          if (view === 'desktop dark' && !longPages.has(path)) await assertShort(page, path);
+          if (view === 'desktop dark') await assertShort(page, path);
           if (view !== 'phone dark') await keepScreenshot(page, `console ${nameOf(path, ids)} ${view}`);
         });
       }
