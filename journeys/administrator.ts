@@ -1,6 +1,7 @@
 // The administrator of a tenant: signed in to its console, with what happens beside the pages: calls of the Management API, the mailbox,
 // somebody else at a browser.
 import type { Browser } from 'playwright-core';
+import { type FirstPaints, firstPaints } from './first-paints.ts';
 import { hasScripts, openWalker, type SignedIn, type Walker, type Way } from './walker.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -25,6 +26,8 @@ export interface Administrator {
   readonly refusedRequest: () => Promise<string>;
   /** Somebody who is not signed in, at a screen as this way has it, with scripts. Whoever opens it closes it. */
   readonly openGuest: (way: Way) => Promise<Walker>;
+  /** How soon pages showed something, to whoever walked. */
+  readonly paints: FirstPaints;
   /** Servers of others that a task began: they end when all tasks are done. */
   readonly atEnd: (close: () => Promise<unknown>) => void;
   readonly close: () => Promise<void>;
@@ -43,6 +46,7 @@ const pauseMs = 100;
 export function administratorOf(browser: Browser, { baseUrl, call, signedIn, folder }: Tenant): Administrator {
   const { origin } = new URL(baseUrl);
   const closing: (() => Promise<unknown>)[] = [];
+  const paints = firstPaints();
   const mailed = async (email: string, part: RegExp): Promise<string> => {
     const untilMs = performance.now() + mailWaitMs;
     for (;;) {
@@ -68,7 +72,8 @@ export function administratorOf(browser: Browser, { baseUrl, call, signedIn, fol
       const answer = await fetch(`${baseUrl}/v1/idp/oidc/token`, { method: 'POST', body });
       return answer.headers.get('x-request-id')!;
     },
-    openGuest: (way) => openWalker(browser, hasScripts(way) ? way : 'mouse', { origin }),
+    openGuest: (way) => openWalker(browser, hasScripts(way) ? way : 'mouse', { origin, paints }),
+    paints,
     atEnd: (close) => void closing.push(close),
     close: async () => {
       for (const close of closing.splice(0)) await close();

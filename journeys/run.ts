@@ -1,12 +1,13 @@
 // `npm run journeys`: what people do on their first days and on later ones, in Chromium, by what pages and documents say; prints each with its
 // clicks and its limit, keeps a picture of where each ends, and fails where one does not end, takes more, or comes by a page that is too wide,
-// too long or too heavy. Needs ports 8080 and 3000, as the documents do.
+// too long or too heavy. Prints how soon pages showed something. Needs ports 8080 and 3000, as the documents do.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launchWholeChromium } from '../test/support/chromium.ts';
 import { allTasks } from './all-tasks.ts';
 import { startAsAdministrator } from './first-administrator.ts';
+import { firstPaintBarMs } from './first-paints.ts';
 import { followExpressGuide, startFromClone } from './newcomer.ts';
 import { isWalkedBy, walkTask } from './walk-task.ts';
 import { ways } from './walker.ts';
@@ -59,6 +60,12 @@ try {
     for (const line of told) console.error(line);
     if (told.length > 0) failed += 1;
   }
+  row('First paint with content', 'bar', ...ways);
+  const figures = ways.map((way) => administrator.paints.of(way));
+  row('  median, in ms', String(firstPaintBarMs), ...figures.map((figure) => figure?.medianMs.toFixed(0) ?? '-'));
+  row('  slowest, in ms', String(firstPaintBarMs), ...figures.map((figure) => figure?.slowest.ms.toFixed(0) ?? '-'));
+  for (const [at, figure] of figures.entries())
+    if (figure !== undefined) console.log(`  ${ways[at]}: slowest of ${figure.pages} pages was ${figure.slowest.at}`);
   await administrator.close();
   console.log(`Pictures: ${pictures}`);
 } finally {

@@ -22,8 +22,8 @@ export async function walkTask(
   keepPicture: (page: Page) => Promise<void>,
 ): Promise<Walked> {
   const isGuest = task.isGuest === true;
-  const { origin, signedIn } = administrator;
-  const walker = await openWalker(browser, way, isGuest ? { origin } : { origin, signedIn });
+  const { origin, signedIn, paints } = administrator;
+  const walker = await openWalker(browser, way, isGuest ? { origin, paints } : { origin, signedIn, paints });
   const faults: string[] = [];
   try {
     const given = (await task.prepare?.(administrator, way)) ?? '';

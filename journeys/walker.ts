@@ -1,6 +1,7 @@
 // Somebody at the pages: finds what a page shows by its words, presses and types, and counts. By mouse, by keyboard (Tab to it, then Enter
 // or Space), on a phone's width, or without scripts. Knows no selector of ours, only names and labels.
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { FirstPaints } from './first-paints.ts';
 import { faultsOfPage } from './page-bounds.ts';
 
 interface Screen {
@@ -73,10 +74,12 @@ interface Opened {
   /** Of the server whose pages are looked at. */
   readonly origin?: string;
   readonly signedIn?: SignedIn;
+  /** Where to note how soon its pages show something. */
+  readonly paints?: FirstPaints;
 }
 
 /** Opens a browser of its own for somebody, signed in already where told so. */
-export async function openWalker(browser: Browser, way: Way, { origin, signedIn }: Opened = {}): Promise<Walker> {
+export async function openWalker(browser: Browser, way: Way, { origin, signedIn, paints }: Opened = {}): Promise<Walker> {
   const { size, colours, by, scripts } = screens[way];
   const context = await browser.newContext({
     viewport: sizes[size],
@@ -95,6 +98,7 @@ export async function openWalker(browser: Browser, way: Way, { origin, signedIn 
   const look = async (): Promise<void> => {
     if (origin === undefined || new URL(page.url()).origin !== origin) return;
     for (const fault of await faultsOfPage(page)) faults.add(fault);
+    await paints?.note(page, way);
   };
   let clicks = 0;
   const pressOnce = async (target: Locator): Promise<void> => {
