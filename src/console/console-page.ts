@@ -5,7 +5,7 @@ import { appPage, csrfField, type Frame } from '../first-party/app-page.ts';
 import { consoleApp } from '../first-party/console-client.ts';
 import type { Page } from '../pages/page.ts';
 import { type Html, html } from '../platform/html.ts';
-import { consoleStyle } from './console-style.ts';
+import { consoleStyle, previewStyle } from './console-style.ts';
 import { type Allowed, mayPost } from './frame/allowed.ts';
 import { consoleScript } from './frame/console-script.ts';
 import { consolePath, crumbs, navigation, tools } from './frame/navigation.ts';
@@ -35,7 +35,7 @@ export const consolePage = (frame: ConsoleFrame, title: string, content: Html): 
       navigation: navigation(frame.tenant, frame.at, frame.allowed && { allowed: frame.allowed }),
       tools: html`${tenantSwitch(frame)}${tools(frame.tenant, frame.allowed && { allowed: frame.allowed })}`,
       crumbs: html`${frame.isOperator === true && operatorBanner(frame)}${crumbs(frame.tenant, frame.at)}`,
-      style: `${consoleStyle}${isOfOperators(frame) ? operatorStyle : ''}${frame.style ?? ''}`,
+      style: `${consoleStyle}${isOfOperators(frame) ? operatorStyle : ''}${frame.frames === true ? previewStyle : ''}${frame.style ?? ''}`,
       script: `${consoleScript}${frame.script ?? ''}`,
     },
     title,

@@ -227,7 +227,7 @@ const bare = (value: string): Html => (/^[a-z_.*]+$/.test(value) ? trusted(value
 /** Names of two parts, ticked one by one or all of a first part: `user.*`. Groups with a tick are open; what is ticked and not known stays. */
 function renderGrouped({ path, label, options = [], optionLabels }: FormField, chosen: ReadonlySet<string>, said: Said): Html {
   const check = (option: string, text: string): Html =>
-    html`<label><input type=checkbox name=${bare(path)} value=${bare(option)}${chosen.has(option) && html` checked`}> ${text}</label>`; // hundreds on one page: their names are put into tooltips by the script
+    html`<label><input type=checkbox name=${bare(path)} value=${bare(option)}${chosen.has(option) && html` checked`}> ${text}</label>`; // hundreds on one page: the script puts a name into its tooltip once somebody points at it
   const known = Map.groupBy(options, (option) => option.split('.', 1)[0]!);
   const groups = [...known].map(([name, own]) => {
     const every = `${name}.*`;

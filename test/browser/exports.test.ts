@@ -61,6 +61,23 @@ if (hasChromium)
       await plain.context().close();
     });
 
+    it('events are counted and can be stopped as lists are', async () => {
+      const { page, seen } = await open();
+      await page.goto(`${tenant.baseUrl}/console/events`);
+      await page.route('**/console/events/export', () => undefined); // nothing comes
+      await page.click('#csv');
+      await page.click('#csv-stop');
+      await page.waitForSelector('#csv-end:text-is("Stopped. Nothing was saved.")');
+      await page.unroute('**/console/events/export');
+      const [download] = await Promise.all([page.waitForEvent('download') as Promise<Download>, page.click('#csv')]);
+      assert.equal(download.suggestedFilename(), 'events.csv');
+      const lines = (await readFile(await download.path(), 'utf8')).trim().split('\r\n').length;
+      assert.ok(lines > people, String(lines));
+      await page.waitForSelector(`#csv-end:text-is("${lines - 1} rows saved")`);
+      assert.deepEqual(seen, []);
+      await page.context().close();
+    });
+
     it('it is stopped, and goes on to save after that; what breaks off saves nothing and says so', async () => {
       const { page } = await open({ bypassCSP: true });
       await page.route('**/console/users/export', () => undefined); // nothing comes

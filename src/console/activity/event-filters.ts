@@ -23,12 +23,21 @@ interface Person {
 }
 
 /** Parameters that are the same in the address and in the API. */
-const passed = ['type', 'actor', 'target', 'row', 'request_id'] as const;
+const passed = ['actor', 'target', 'row', 'request_id'] as const;
 /** All that choose what is listed, as the address carries them. */
-export const filterNames = [...passed, 'user', 'person', 'from', 'to', 'zone'] as const;
+export const filterNames = [...passed, 'type', 'which', 'user', 'person', 'from', 'to', 'zone'] as const;
 const choicesShown = 8;
 
 const asked = ({ query }: Visit, name: string): string => (query.get(name) ?? '').trim();
+
+/**
+ * The type of what is listed, or all of a kind. The form asks for the kind first and then which of it: the words of two hundred types on
+ * every page were a third of it. What stands there of another kind is left from before.
+ */
+function typeOf(visit: Visit): string {
+  const [type, which] = [asked(visit, 'type'), asked(visit, 'which')];
+  return type.endsWith('.*') && which.startsWith(type.slice(0, -1)) ? which : type;
+}
 
 /** True when something chooses what is listed. */
 export const isChosen = (visit: Visit): boolean => filterNames.some((name) => name !== 'zone' && asked(visit, name) !== '');
@@ -36,6 +45,7 @@ export const isChosen = (visit: Visit): boolean => filterNames.some((name) => na
 /** What the address asks for. */
 export async function chosenOf(visit: Visit): Promise<Chosen> {
   const query = new URLSearchParams({ names: 'shown' });
+  if (typeOf(visit) !== '') query.set('type', typeOf(visit));
   for (const name of passed) if (asked(visit, name) !== '') query.set(name, asked(visit, name));
   const zone = asked(visit, 'zone') || 'UTC';
   for (const [name, edge] of [
@@ -91,7 +101,7 @@ export function filterForm(visit: Visit, { person, choices }: Chosen): Html {
       html`<div><label for="${name}">${name === 'from' ? 'From' : 'To'}</label><input type="date" id="${name}" name="${name}" value="${asked(visit, name)}"></div>`,
   );
   const kept = (['actor', 'target', 'row'] as const).filter((name) => asked(visit, name) !== '');
-  return html`<form class="bar filters" method="get" action="${here}"><div><label for="type">What</label>${typeSelect(asked(visit, 'type'))}</div>
+  return html`<form class="bar filters" method="get" action="${here}">${typeFields(typeOf(visit))}
 ${maySee(visit, '/users') && html`<div><label for="person">Person</label>${personField(visit, person)}</div>`}${dates}
 <div><label for="request-id">Request id</label><input id="request-id" name="request_id" value="${asked(visit, 'request_id')}" autocomplete="off"></div>
 ${kept.map((name) => html`<input type="hidden" name="${name}" value="${asked(visit, name)}">`)}<input type="hidden" name="zone" value="${asked(visit, 'zone')}"><button id="filter">Filter</button>${isChosen(visit) && html`<a class="button link" id="all" href="${here}">Show all</a>`}</form>
@@ -106,12 +116,14 @@ function personField(visit: Visit, person: Person | undefined): Html {
   return html`<input type="hidden" name="user" value="${person.id}"><input id="person" value="${person.name}" readonly> <a class="small" id="anybody" href="${withFilters(visit, '/events', { user: '', person: '' })}">Anybody</a>`;
 }
 
-function typeSelect(chosen: string): Html {
-  const option = (value: string, label: string): Html => html`<option value="${value}"${value === chosen && html` selected`}>${label}`; // its end may be left out, and there are two hundred
-  const known = chosen === '' || families.some(([family, types]) => chosen === `${family}.*` || types.includes(chosen));
-  return html`<select id="type" name="type">${option('', 'Anything')}${!known && option(chosen, chosen)}${families.map(([family, types]) =>
-    types.length === 1
-      ? option(types[0]!, eventWords(types[0]!))
-      : html`<optgroup label="${kindName(family)}">${option(`${family}.*`, `${kindName(family)}: anything`)}${types.map((type) => option(type, eventWords(type)))}</optgroup>`,
-  )}</select>`;
+/** About what, and once that is chosen, what happened to it. */
+function typeFields(chosen: string): Html {
+  const [kind, own = []] = families.find(([family, types]) => chosen === `${family}.*` || types.includes(chosen)) ?? [];
+  const option = (value: string, label: string, at: string): Html =>
+    html`<option value="${value}"${value === at && html` selected`}>${label}</option>`;
+  const allOf = (family: string, types: readonly string[]): string => (types.length === 1 ? types[0]! : `${family}.*`);
+  const about = kind === undefined ? chosen : allOf(kind, own);
+  return html`<div><label for="type">About</label><select id="type" name="type">${option('', 'Anything', about)}${kind === undefined && chosen !== '' && option(chosen, chosen, about)}${families.map(
+    ([family, types]) => option(allOf(family, types), kindName(family), about),
+  )}</select></div>${own.length > 1 && html`<div><label for="which">What</label><select id="which" name="which">${option('', 'Anything', chosen)}${own.map((type) => option(type, eventWords(type), chosen))}</select></div>`}`;
 }

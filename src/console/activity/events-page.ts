@@ -7,6 +7,7 @@ import { emptyState, shownTime } from '../console-page.ts';
 import { itemsOf, manage, refusalText, showPage, type Visit } from '../console-visit.ts';
 import { maySee } from '../frame/allowed.ts';
 import { sendCsv } from '../frame/csv-export.ts';
+import { exportScript } from '../frame/export-script.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { answersBelow, pagesOf } from '../list-controls.ts';
 import { chosenOf, filterForm, filterNames, isChosen, withFilters } from './event-filters.ts';
@@ -35,6 +36,8 @@ export async function eventsPage(visit: Visit): Promise<FastifyReply> {
     'Events',
     html`${form}${eventTable(visit, itemsOf(answer), namesIn(answer.body), isChosen(visit))}
 <div class="bar spread">${pagesOf(visit, '/events', { previous: cursorTo(previous), next: cursorTo(next) }, filterNames, ['Newer', 'Older'])}${itemsOf(answer).length > 0 && html`<a class="button quiet" id="csv" href="${withFilters(visit, '/events/export', {})}">CSV</a>`}</div>`,
+    undefined,
+    { script: itemsOf(answer).length > 0 ? exportScript : undefined },
   );
 }
 

@@ -13,7 +13,7 @@ const zone=Intl.DateTimeFormat().resolvedOptions().timeZone;for(const z of d.que
 if(navigator.clipboard)for(const c of d.querySelectorAll('main pre,main code.copy')){const b=d.createElement('button');b.type='button';b.className='small quiet copier';b.textContent='Copy';
 if(c.id)b.setAttribute('aria-describedby',c.id);b.setAttribute('aria-live','polite');
 b.onclick=()=>navigator.clipboard.writeText(c.textContent).then(()=>{b.textContent='Copied';setTimeout(()=>{b.textContent='Copy'},2000)},()=>{});c.after(' ',b)}
-for(const o of d.querySelectorAll('.grouped label'))o.title=o.firstChild.value;
+addEventListener('pointerover',e=>{const o=e.target.closest?.('.grouped label');if(o)o.title=o.firstChild.value});
 const goes=d.querySelector('form[data-goes]');if(goes)setTimeout(()=>goes.requestSubmit(),500);
 const looks=setInterval(()=>{const w=d.getElementById('waiting');if(!w||!w.dataset.waits){clearInterval(looks);return}if(d.hidden)return;
 fetch(location.href).then(r=>r.ok?r.text():'').then(t=>{const n=new DOMParser().parseFromString(t,'text/html').getElementById('waiting');if(n&&!n.dataset.waits){w.replaceChildren(...n.childNodes);delete w.dataset.waits}},()=>{})},3000);

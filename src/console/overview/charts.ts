@@ -3,6 +3,10 @@
 
 import { table } from '../../first-party/app-page.ts';
 import { type Html, html, trusted } from '../../platform/html.ts';
+import { readStyleFile } from '../../platform/style-file.ts';
+
+/** Of the page that has them. */
+export const chartStyle = readStyleFile(new URL('./charts.css', import.meta.url));
 
 export interface Series {
   readonly name: string;

@@ -7,7 +7,7 @@ import type { TrialParts } from '../appearance/mail-trial.ts';
 import { itemsOf, manage, refusalText, showPage, type Visit } from '../console-visit.ts';
 import { mayGrant, maySee } from '../frame/allowed.ts';
 import { consolePath, isOperatorTenant } from '../frame/navigation.ts';
-import { columnChart, rankChart } from './charts.ts';
+import { chartStyle, columnChart, rankChart } from './charts.ts';
 import { stepsPanel } from './first-steps.ts';
 import { latestSignIns, signInsPanel } from './latest-sign-ins.ts';
 
@@ -60,6 +60,8 @@ ${signInsPanel(visit, signIns)}
 <div class="split"><section class="panel"><h2>Refusals by contract row</h2>${refusalRanks(visit, statistics)}</section><section class="panel"><h2>Time to answer</h2>${latencyRanks(statistics)}</section></div>
 ${addresses(visit)}
 ${isOperatorTenant(visit.request.tenant) && html`<p class="muted">You are an operator of this deployment: <a href="${consolePath(visit.request.tenant, '/tenants')}">manage its tenants</a>.</p>`}`,
+    undefined,
+    { style: chartStyle },
   );
 }
 
