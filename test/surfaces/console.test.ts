@@ -161,7 +161,7 @@ for (const database of databases) {
         'name.given_name': 'Grace',
         role: 'user',
       });
-      const id = /<dt>id<\/dt><dd><code>([^<]+)/.exec(created)?.[1] ?? '';
+      const id = /<dt>Id<\/dt><dd><code>([^<]+)/.exec(created)?.[1] ?? '';
       assert.match(await textOf(await visitor.submit(`/users/${id}/suspend`, {}), 200), /Suspend grace\?/);
       assert.equal((await visitor.tenant.make('GET', `/users/${id}`))['state'], 'active');
       assert.match(await visitor.act(`/users/${id}/suspend`, { sure: 'yes' }), /Activate/);

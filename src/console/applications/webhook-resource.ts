@@ -32,7 +32,7 @@ function typesOf(json: Json): Html | string {
 const ticked = (field: FormField): FormField => ({
   ...field,
   kind: 'grouped',
-  options: Object.keys(eventTypes),
+  options: families.flatMap(([, types]) => types),
   // Hundreds on one page: what follows a comma is in the reference.
   optionLabels: Object.fromEntries([
     ...Object.keys(eventTypes).map((type) => [type, { label: eventWords(type).split(', ', 1)[0]! }]),

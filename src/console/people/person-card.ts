@@ -50,7 +50,7 @@ export async function personPage(visit: Visit, users: ConsoleResource, params: R
       ['User name', text(person['user_name'])],
       ['Emails', emailsOf(person).join(', ')],
       ...personFacts.map(([name, cell]) => [name, cell(person)] as const),
-      ['id', html`<code>${id}</code>`],
+      ['Id', html`<code>${id}</code>`],
     ]),
   ];
   return showPage(

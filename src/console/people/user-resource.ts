@@ -86,7 +86,7 @@ export const users: ConsoleResource = {
     ...userAttributes.filter(({ path }) => basicPaths.has(path)).map((one) => personField(one)),
     ...userAttributes
       .filter(({ path }) => path !== 'user_name' && !basicPaths.has(path))
-      .map((one) => personField(one, one.path.startsWith('enterprise.') ? 'Organization' : 'Profile')),
+      .map((one) => personField(one, one.path.startsWith('enterprise.') ? 'Work' : 'Profile')),
   ],
   hasCard: true,
   facts: [['From', originOf]],
