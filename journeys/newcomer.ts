@@ -38,9 +38,9 @@ export async function followExpressGuide(browser: Browser, { folder }: Started):
   const server = await startInShell(start!, app, /listening on (\S+)/);
   try {
     const said = /Open <(\S+)>/.exec(document)![1]!;
-    const person = /Enter `(\S+)`, the person/.exec(document)![1]!;
-    const method = /press \*\*(Email .+?)\*\*/.exec(document)![1]!;
-    const mail = /Open the mail at <(\S+?)>/.exec(document)![1]!;
+    const person = /Enter `(\S+)`, the sample person/.exec(document)![1]!;
+    const method = /then \*\*(Email .+?)\*\*/.exec(document)![1]!;
+    const mail = /Read the mail at <(\S+?)>/.exec(document)![1]!;
     const walker = await openWalker(browser, 'mouse');
     await walker.page.goto(said);
     await walker.press('Cancel');
