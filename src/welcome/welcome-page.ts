@@ -118,7 +118,7 @@ async function phoneSection({ tenant, words, ways }: Context): Promise<Html> {
   const onThisMachine = tenant.baseUrl.startsWith('http:'); // plain http is loopback or development
   return html`<section aria-labelledby="phone-title" data-live="${pathBelow(tenant, '/welcome/status')}" data-phones="${ways.phones.length}">${title}<p>${words.phoneText}</p>
 <p id="qr">${await qrCode(qrUri, words.qrLabel)}</p>
-<p class="center"><a id="enroll" href="${qrUri}">${words.enrollHere}</a></p>
+<p><a class="button plain" id="enroll" href="${qrUri}">${words.enrollHere}</a></p>
 ${areWebPhonesAllowed(tenant) && html`<p><a class="button plain" id="web-phone" href="${qrUri.replace('/enroll#', '/phone#')}">${words.webPhone}</a></p>`}
 ${onThisMachine && html`<p class="hint">${words.simulator}</p><p class="mono" id="simulator">./bin/gatehouse phone enrol --link '${qrUri}'</p>`}
 <noscript><a class="button plain" href="${pathBelow(tenant, '/welcome/add')}">${words.checkAgain}</a></noscript></section>`;

@@ -113,6 +113,7 @@ if (hasChromium)
         await page.context().setOffline(true);
         await page.reload();
         await page.getByText(texts.offline).waitFor();
+        await bench.look(page, 'offline');
         await page.context().setOffline(false);
         await page.getByText(texts.offline).waitFor({ state: 'hidden' });
         await page.context().close();

@@ -121,6 +121,7 @@ if (hasChromium)
         await readResult(page, texts.denied);
         await unfold(page, texts.activity);
         await page.getByText(` · ${texts.denied}`).waitFor();
+        await bench.look(page, 'activity');
         assert.equal(await page.getByText(` · ${texts.approved}`).count(), 2);
         assert.deepEqual(seen, []);
         for (const opened of [first, second, third, page]) await opened.context().close();
@@ -184,6 +185,24 @@ if (hasChromium)
         await tap(page, texts.open);
         await takeInvitation(page);
         await page.context().close();
+      });
+
+      it('a second phone is let in by the first, which types the number that the second shows', async () => {
+        const first = await enrolled();
+        const second = await open();
+        await second.page.goto((await invite()).replace('/enroll#', '/phone#'));
+        await tap(second.page, texts.createKey);
+        await tap(second.page, texts.proveKey);
+        await heading(second.page, texts.otherDevice);
+        await bench.look(second.page, 'second');
+        await heading(first.page, texts.newDevice);
+        await first.page.getByLabel(texts.number).fill((await second.page.textContent('.number')) ?? '');
+        await bench.look(first.page, 'second asks');
+        await tap(first.page, texts.approve);
+        await second.page.getByText(texts.nothingWaits).waitFor();
+        await readResult(first.page, texts.approved);
+        assert.deepEqual([...first.seen, ...second.seen], []);
+        for (const opened of [first.page, second.page]) await opened.context().close();
       });
 
       it('lost and recovered: the link of an administrator ends the old phone, and the new browser becomes the phone', async () => {

@@ -147,7 +147,6 @@ const told: Readonly<Record<string, Partial<FormField>>> = {
   'pin.attempts_max': { label: 'Attempts at a code' },
   'pin.lifetime_seconds': { label: 'Lifetime of a code' },
   'pin.resend_cooldown_seconds': { label: 'Before a code is sent again' },
-  'rate_limits.pin_attempts_per_ip': { label: 'Attempts at mailed codes of an address' },
   'scim.infer_primary': { label: 'From directories, the first address of a list is the primary one' },
 };
 

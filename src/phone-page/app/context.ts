@@ -61,5 +61,7 @@ export function showRequestsAlone(areAlone: boolean): void {
 
 /** A line the reader is told at once. */
 export function say(text: string): void {
-  found(document, '#said').textContent = text;
+  const said = found<HTMLElement>(document, '#said');
+  said.textContent = text;
+  said.toggleAttribute('data-offline', text === texts.offline); // nothing is ready meanwhile
 }
