@@ -115,7 +115,7 @@ if (hasChromium)
       await page.press('#pin', 'Enter');
     };
 
-    it('the overview, a person’s devices, who may use an application, and the wizard for directories', async () => {
+    it('the overview, a person’s phones, who may use an application, and the wizard for directories', async () => {
       const at = `${tenant.baseUrl}/console`;
       await page.goto(at);
       await signIn(email);
@@ -143,7 +143,7 @@ if (hasChromium)
       await picture('explain', 'Explain', 620);
     });
 
-    it('the devices on the account page', async () => {
+    it('the phones on the account page', async () => {
       await page.context().clearCookies();
       await page.goto(`${tenant.baseUrl}/account/devices`);
       await signIn('grace.hopper@harbour.example');
