@@ -13,7 +13,9 @@ export interface Administrator {
   readonly baseUrl: string;
   /** The overview. */
   readonly console: string;
-  readonly signedIn: SignedIn;
+  readonly signedIn: () => SignedIn;
+  /** What the last browser was left with: a session is renewed every quarter of an hour, and its older copies end. */
+  readonly keepSignedIn: (signedIn: SignedIn) => void;
   /** For files that a task gives to a page. */
   readonly folder: string;
   /** A call of the tenant's Management API; gives its answer. @throws when it is refused */
@@ -43,10 +45,11 @@ interface Tenant {
 const mailWaitMs = 15_000;
 const pauseMs = 100;
 
-export function administratorOf(browser: Browser, { baseUrl, call, signedIn, folder }: Tenant): Administrator {
+export function administratorOf(browser: Browser, { baseUrl, call, signedIn: first, folder }: Tenant): Administrator {
   const { origin } = new URL(baseUrl);
   const closing: (() => Promise<unknown>)[] = [];
   const paints = firstPaints();
+  let signedIn = first;
   const mailed = async (email: string, part: RegExp): Promise<string> => {
     const untilMs = performance.now() + mailWaitMs;
     for (;;) {
@@ -62,7 +65,10 @@ export function administratorOf(browser: Browser, { baseUrl, call, signedIn, fol
     origin,
     baseUrl,
     console: `${baseUrl}/console`,
-    signedIn,
+    signedIn: () => signedIn,
+    keepSignedIn: (kept) => {
+      signedIn = kept;
+    },
     folder,
     call,
     mailedLink: (email) => mailed(email, /href="([^"]+\/welcome#[^"]+)"/),

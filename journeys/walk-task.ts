@@ -23,7 +23,7 @@ export async function walkTask(
 ): Promise<Walked> {
   const isGuest = task.isGuest === true;
   const { origin, signedIn, paints } = administrator;
-  const walker = await openWalker(browser, way, isGuest ? { origin, paints } : { origin, signedIn, paints });
+  const walker = await openWalker(browser, way, isGuest ? { origin, paints } : { origin, signedIn: signedIn(), paints });
   const faults: string[] = [];
   try {
     const given = (await task.prepare?.(administrator, way)) ?? '';
@@ -37,6 +37,7 @@ export async function walkTask(
   const clicks = walker.clicks();
   if (clicks > task.clicksMax) faults.push(`takes ${clicks} clicks, of ${task.clicksMax} at most`);
   await keepPicture(walker.page);
+  if (!isGuest) administrator.keepSignedIn(await walker.page.context().storageState());
   await walker.close();
   return { clicks, faults: [...faults, ...walker.faults()] };
 }

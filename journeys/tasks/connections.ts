@@ -64,7 +64,7 @@ async function comeBy(
       await guest.type('Code', await administrator.mailedCode(email));
       await guest.enter();
     }
-    if (way === 'no script') await guest.press('Continue');
+    if (guest.way === 'no script') await guest.press('Continue');
     await guest.sees(email);
   });
 }
