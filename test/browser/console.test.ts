@@ -24,6 +24,11 @@ import { manageRootTenant } from '../support/root-tenant.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { xssCorpus } from '../support/xss.ts';
 
+/** Tabs that are there only once their row is scrolled sideways. */
+const tabsOutOfSight = `[...document.querySelectorAll('.tabs a')]
+  .filter((tab) => tab.getBoundingClientRect().left < 0 || tab.getBoundingClientRect().right > innerWidth)
+  .map((tab) => tab.textContent)`;
+
 /** A page by what it is of, the same in every run. */
 const nameOf = (path: string, ids: ConsoleIds): string =>
   Object.entries(ids).reduce((name, [kind, id]) => name.replaceAll(id, kind), path === '' ? 'overview' : path);
@@ -68,7 +73,7 @@ if (hasChromium)
       await page.context().close();
     });
 
-    it('no page is wider than a screen of 320 px, or longer than 60 kB', async () => {
+    it('no page is wider than a screen of 320 px, with every tab in sight, or longer than 60 kB', async () => {
       const { page, tenant } = await open({ viewport: narrowView });
       const ids = await fillTenant(server, tenant, 'Engineers');
       for (const path of [...plainPages, ...pagesOf(ids)]) {
@@ -76,6 +81,7 @@ if (hasChromium)
         const bytes = (await answer!.body()).length;
         assert.ok(bytes <= pageBytesMax, `${path} has ${bytes} bytes`);
         await assertFits(page, `${path} at 320 px`);
+        assert.deepEqual(await page.evaluate(tabsOutOfSight), [], path);
       }
       await page.context().close();
     });
