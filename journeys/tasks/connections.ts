@@ -160,7 +160,7 @@ async function handOver(walker: Walker, administrator: Administrator, applicatio
     await withGuest(administrator, way, async (tab) => application.connect(tab, await readHandedOver(other)));
     await withGuest(administrator, way, (person) => signInToApplication(administrator, person, application, email));
     const works = /^It works: somebody signed in to/;
-    if (way === 'no script') await lookAgain(other, works);
+    if (other.way === 'no script') await lookAgain(other, works);
     await other.sees(works);
   });
   await reload();
