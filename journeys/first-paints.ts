@@ -23,8 +23,15 @@ export interface PaintFigures {
   readonly slowest: FirstPaint;
 }
 
-/** When the document began, and how long after it something of it could be read; nothing until then. */
-const paintOfDocument = `performance.getEntriesByName('first-contentful-paint').map(({ startTime }) => [performance.timeOrigin, startTime])[0]`;
+/**
+ * When the document began, and how long after it was asked for something of it could be read; nothing until then. What a form did before it
+ * sent the browser here is not of this page.
+ */
+const paintOfDocument = `(() => {
+  const [paint] = performance.getEntriesByName('first-contentful-paint');
+  const [{ redirectEnd }] = performance.getEntriesByType('navigation');
+  return paint && [performance.timeOrigin, paint.startTime - redirectEnd];
+})()`;
 
 export function firstPaints(): FirstPaints {
   const noted = new Map<Way, Map<number, FirstPaint>>();
