@@ -254,7 +254,7 @@ for (const database of databases) {
       assert.equal(enrolled.status, 201, await enrolled.clone().text());
       const { user } = (await enrolled.json()) as { user: { given_name: string; email: string } };
       assert.deepEqual([user.given_name, user.email], ['Ada', email]);
-      assert.match((await mailsTo(server, email))[0]!.subject, /Gerät/);
+      assert.match((await mailsTo(server, email))[0]!.subject, /Telefon wurde Ihrem Konto/);
     });
 
     it('signup_disabled: where the tenant does not allow it', async () => {

@@ -161,7 +161,7 @@ for (const database of databases) {
       assert.match(page, /name="scopes" value="openid" checked/);
       assert.match(
         page,
-        /<details><summary>Orders<\/summary><label class="check"><input type="checkbox" name="scopes" value="orders:read"> <code>orders:read<\/code> Read orders/,
+        /<details><summary>Orders<\/summary><div><label class="check"><input type="checkbox" name="scopes" value="orders:read"> <code>orders:read<\/code> Read orders/,
       );
       assert.match(page, /name="scopes" value="users:read"/);
       assert.doesNotMatch(page, /value="tenants:read"/);

@@ -73,7 +73,7 @@ for (const database of databases) {
       assert.match(page, /id="refused-apns"[\s\S]*InvalidProviderToken/);
       assert.deepEqual(await test(), { outcome: 'sent', reason: null });
       assert.deepEqual(JSON.parse(vendors.captured.apns.at(-1)!.body.toString()).aps.alert, {
-        body: 'This is a test: notifications reach this device.',
+        body: 'This is a test: notifications reach this phone.',
       });
       assert.deepEqual(await of('apns'), {
         provider: 'apns',
