@@ -40,7 +40,7 @@ body:has(.contents){grid-template:"head head head" auto "nav main contents" 1fr 
 .found a{font-weight:600}
 .found p{margin:.2rem 0 0;color:var(--muted);overflow-wrap:anywhere}
 @media (max-width:72rem){body:has(.contents){grid-template:"head head" auto "nav contents" auto "nav main" 1fr / 14rem minmax(0,1fr)}.contents{position:static;padding:1.6rem 2rem 0}}
-@media (max-width:48rem){body{grid-template:"head" auto "main" 1fr "nav" auto / minmax(0,1fr)}body:has(.contents){grid-template:"head" auto "contents" auto "main" 1fr "nav" auto / minmax(0,1fr)}.contents{padding:1rem 1rem 0}header{flex-wrap:wrap}header search{order:3;flex-basis:100%;max-width:none}nav#pages{border-top:1px solid var(--line)}nav#pages ul{display:grid}header .pages{display:block}}
+@media (max-width:48rem){body{grid-template:"head" auto "main" 1fr "nav" auto / minmax(0,1fr)}body:has(.contents){grid-template:"head" auto "contents" auto "main" 1fr "nav" auto / minmax(0,1fr)}.contents{padding:1rem 1rem 0}header{flex-wrap:wrap}header search{order:3;flex-basis:100%;max-width:none}nav#pages{border-top:1px solid var(--line)}nav#pages ul{display:grid}nav a{white-space:normal}header .pages{display:block}}
 `;
 const docsStyle = trusted(`${appStyle}${rules.replaceAll('\n', '')}`);
 
