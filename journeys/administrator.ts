@@ -67,7 +67,9 @@ export function administratorOf(browser: Browser, { baseUrl, call, signedIn: fir
     console: `${baseUrl}/console`,
     signedIn: () => signedIn,
     keepSignedIn: (kept) => {
-      signedIn = kept;
+      // Not what a page shows for ten minutes: each way begins as the first did.
+      const ofSession = new Set(first.cookies.map(({ name }) => name));
+      signedIn = { ...kept, cookies: kept.cookies.filter(({ name }) => ofSession.has(name)) };
     },
     folder,
     call,

@@ -58,7 +58,7 @@ for (const database of databases) {
 
     it('a late event loop refuses bulk, a very late one all but health, and after it everything is answered and explained', async () => {
       const explained: (readonly [RowId, string])[] = [];
-      let turnMs = 400;
+      let turnMs = 300;
       const sleeper = new Int32Array(new SharedArrayBuffer(4));
       const turn = (): void => {
         if (turnMs === 0) return;
@@ -80,7 +80,7 @@ for (const database of databases) {
         ]);
         const early = await send(tenant.baseUrl, 'GET', '/scim/v2/Users');
         explained.push(['scim.unavailable', early.headers.get('x-request-id')!]);
-        turnMs = 1500;
+        turnMs = 1200;
         await until(() => lagMs() > loopLagMsMax);
         const late = await send(tenant.baseUrl, 'POST', '/v1/idp/oidc/token');
         explained.push(['oauth.unavailable', late.headers.get('x-request-id')!]);

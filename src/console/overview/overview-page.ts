@@ -29,7 +29,7 @@ interface Latency {
 }
 
 const countedMax = 10_000;
-const rowsShown = 8;
+const rowsShown = 6;
 const tiles = [
   ['/users', 'users', 'People'],
   ['/groups', 'groups', 'Groups'],
@@ -141,10 +141,11 @@ function latencyRanks({ latencies }: Statistics): Html {
   if (latencies === null)
     return html`<p class="muted">Metrics are off on this server. Set <code>GATEHOUSE_METRICS_LISTEN</code> to see times here.</p>`;
   if (latencies.length === 0) return html`<p class="muted">No request yet.</p>`;
-  const most = Math.max(...latencies.map((entry) => entry.p99_seconds));
+  const busiest = latencies.toSorted((left, right) => right.requests - left.requests).slice(0, rowsShown);
+  const most = Math.max(...busiest.map((entry) => entry.p99_seconds));
   return html`${rankChart(
     'Times to answer by surface',
-    latencies.map(({ surface, requests, p50_seconds: p50, p99_seconds: p99 }) => ({
+    busiest.map(({ surface, requests, p50_seconds: p50, p99_seconds: p99 }) => ({
       name: html`${surface} <span class="muted">${requests.toLocaleString('en')} requests</span>`,
       shown: `${shownMs(p50)} · ${shownMs(p99)}`,
       value: p50,
@@ -152,7 +153,7 @@ function latencyRanks({ latencies }: Statistics): Html {
       behind: p99,
     })),
     most,
-  )}<p class="scale">p50 · p99, estimated from the histogram of the node that drew this page, all tenants, since it started.</p>`;
+  )}<p class="scale">p50 · p99 of the busiest, estimated from the histogram of the node that drew this page, all tenants, since it started.</p>`;
 }
 
 function addresses(visit: Visit): Html {
