@@ -1,4 +1,4 @@
-// `npm test`: which files run, in which processes and order. Beside one another: groups of files that share a process, files alone, and the
+// `npm test`: which files run, in which processes and order. Beside one another: groups of files that share a process, and the
 // judges (programs of others, which mostly wait) from the first moment to the last. What measures runs after them, alone.
 import { spawn } from 'node:child_process';
 import { createWriteStream, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -8,6 +8,7 @@ import { textOf } from '../support/account.ts';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { databases } from '../support/databases.ts';
 import { createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
+import { nameProviders } from '../support/organization-world.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 for (const database of databases)
@@ -121,19 +122,7 @@ for (const database of databases)
     it(`all of them name at most ${organizationProvidersMax}; who opened a set-up link is told plainly`, async () => {
       await fresh();
       const full = await organization();
-      const rows = organizationProvidersMax - 1;
-      await server.gatehouse.services.database.write(tenant.id as TenantId, async (queries) => {
-        for (let from = 0; from < rows; from += 8000)
-          await queries
-            .insertInto('organization_providers')
-            .values(
-              Array.from({ length: Math.min(8000, rows - from) }, (_, at) => ({
-                ...{ tenant_id: tenant.id as TenantId, alias: `x-${from + at}` },
-                ...{ organization_id: full, tested_at: null },
-              })),
-            )
-            .execute();
-      });
+      await nameProviders(server, tenant, { organization: full, count: organizationProvidersMax - 1 });
       const [first, second] = [provider(), provider()];
       for (const one of [first, second]) await tenant.make('POST', '/identity-providers', one);
       const [one, other] = [await organization(), await organization()];

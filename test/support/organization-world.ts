@@ -1,5 +1,6 @@
 // Two customers of a tenant with providers of their own, whose domains are proven, and browsers that sign in for them.
 import assert from 'node:assert/strict';
+import type { TenantId } from '../../src/domain/ids.ts';
 import { openBrowser, type TestBrowser } from './browser.ts';
 import type { databases } from './databases.ts';
 import { startDns } from './dns-server.ts';
@@ -8,6 +9,7 @@ import { createClient, createUser, type TestUser } from './fixtures.ts';
 import { pinOf } from './mailbox.ts';
 import { clientCredentialsToken, type Json, managedWith } from './management.ts';
 import { challenge, decodeJwt, exchange, redirectUri, type Tokens, tokensOf } from './oidc.ts';
+import type { TestServer } from './server.ts';
 import { type Claims, startUpstream, type TestUpstream } from './upstream.ts';
 
 export type OrganizationWorld = Awaited<ReturnType<typeof openOrganizationWorld>>;
@@ -140,3 +142,23 @@ export async function openOrganizationWorld(database: (typeof databases)[number]
 }
 
 export const verified = (email: string, sub = email): Claims => ({ sub, email, email_verified: true });
+
+const perStatement = 8000;
+
+/** An organisation names so many providers that there are not, as many had to be made one by one otherwise. */
+export async function nameProviders(
+  { gatehouse: { services } }: TestServer,
+  { id }: { readonly id: string },
+  { organization, count }: { readonly organization: string; readonly count: number },
+): Promise<void> {
+  const tenant = id as TenantId;
+  await services.database.write(tenant, async (queries) => {
+    for (let from = 0; from < count; from += perStatement) {
+      const aliases = Array.from({ length: Math.min(perStatement, count - from) }, (_, at) => `x-${from + at}`);
+      await queries
+        .insertInto('organization_providers')
+        .values(aliases.map((alias) => ({ tenant_id: tenant, alias, organization_id: organization, tested_at: null })))
+        .execute();
+    }
+  });
+}

@@ -15,9 +15,9 @@ import {
   workloadIssuersMax,
 } from '../../src/contract/limits.ts';
 import { organizationProvidersMax } from '../../src/contract/organization-limits.ts';
-import type { TenantId } from '../../src/domain/ids.ts';
 import { databases } from '../support/databases.ts';
 import { createTestTenant, type Json } from '../support/management.ts';
+import { nameProviders } from '../support/organization-world.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 interface Bounded {
@@ -132,19 +132,7 @@ for (const database of databases)
       const apply = (document: Json) =>
         applyDocument(server.gatehouse.services, tenant.slug, [JSON.stringify({ gatehouse: 1, ...document })]);
       const { id } = await tenant.make('POST', '/organizations', { name: 'full' });
-      const rows = organizationProvidersMax - 1;
-      await server.gatehouse.services.database.write(tenant.id as TenantId, async (queries) => {
-        for (let from = 0; from < rows; from += 8000)
-          await queries
-            .insertInto('organization_providers')
-            .values(
-              Array.from({ length: Math.min(8000, rows - from) }, (_, at) => ({
-                ...{ tenant_id: tenant.id as TenantId, alias: `x-${from + at}` },
-                ...{ organization_id: String(id), tested_at: null },
-              })),
-            )
-            .execute();
-      });
+      await nameProviders(server, tenant, { organization: String(id), count: organizationProvidersMax - 1 });
       const provider = (alias: string): Json => ({ alias, kind: 'oidc', name: 'P', issuer: `https://${alias}.example`, client_id: 'us' });
       const one = { identity_providers: [provider('a')], organizations: [{ name: 'one', identity_providers: ['a'] }] };
       assert.equal((await apply(one)).created, 2);

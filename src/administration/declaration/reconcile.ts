@@ -7,7 +7,7 @@ import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { paceOfLongWork } from '../../platform/turns/long-work.ts';
 import { analyzeAsTablesGrow } from '../../storage/engine/planner-statistics.ts';
 import { isUniqueViolation, ValueTaken } from '../../storage/engine/unique-violation.ts';
-import { listOwnedAliases } from '../../storage/registry/organization-providers.ts';
+import { listAliasesOfOrganizations } from '../../storage/registry/organization-providers.ts';
 import type { Administration, By } from '../administration.ts';
 import { WriteRefused } from '../taken.ts';
 import {
@@ -64,8 +64,10 @@ export interface Reconciled {
   readonly secrets: Session['secrets'];
 }
 
-/** A session on a tenant: what the database knows of names that items may refer to. */
-/** @param customers what checkDocument gave for the document, if it is known */
+/**
+ * A session on a tenant: what the database knows of names that items may refer to.
+ * @param customers what checkDocument gave for the document, if it is known
+ */
 export async function openSession(
   administration: Administration,
   tenant: Tenant,
@@ -73,7 +75,7 @@ export async function openSession(
   customers: ReadonlySet<string> = new Set(),
 ): Promise<Session> {
   const owned = await administration.database.read(tenant.id, (queries) =>
-    listOwnedAliases(queries, tenant.id, organizationProvidersMax + 1),
+    listAliasesOfOrganizations(queries, tenant.id, organizationProvidersMax + 1),
   );
   const session: Session = {
     administration,

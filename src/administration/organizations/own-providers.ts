@@ -4,6 +4,7 @@
 // that two writes, each of which leaves another way in, go one after another. What was so before is mended step by step.
 import type { Fields, Json } from '../../domain/field.ts';
 import type { TenantId } from '../../domain/ids.ts';
+import type { Thing } from '../../domain/kind.ts';
 import { noWayFault, type Organization, onlyWayFault } from '../../domain/organizations/organization.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { holdOrganization } from '../../storage/organizations/organization-hold.ts';
@@ -46,6 +47,17 @@ export async function guardOrganization(
 export const newIn = (values: readonly string[], before: readonly string[] = []): readonly string[] =>
   values.filter((one) => !before.includes(one));
 
+/** The provider of that alias, its row held; undefined: an organisation may name one that there is not. */
+async function holdCalled<T extends Fields>(
+  queries: Queries,
+  { acting: { tenant } }: Writing,
+  { rows }: Registered<T>,
+  alias: string,
+): Promise<Thing<T> | undefined> {
+  const named = await rows.findBy(queries, tenant.id, 'alias', alias);
+  return named && rows.hold(queries, tenant.id, named.id);
+}
+
 /** A provider that no organisation names any more would be everybody's: it is off until an administrator says whose it is. */
 export async function turnOffDropped<T extends Fields>(
   queries: Queries,
@@ -53,10 +65,8 @@ export async function turnOffDropped<T extends Fields>(
   providers: Registered<T>,
   aliases: readonly string[],
 ): Promise<void> {
-  const { id: tenant } = writing.acting.tenant;
   for (const alias of aliases) {
-    const named = await providers.rows.findBy(queries, tenant, 'alias', alias);
-    const before = named && (await providers.rows.hold(queries, tenant, named.id));
+    const before = await holdCalled(queries, writing, providers, alias);
     if (before === undefined || (before as Json)['enabled'] !== true) continue;
     const wanted = { values: { ...before, enabled: false }, clear: undefined };
     await replaceThing(providers, queries, writing, { before, wanted, fields: ['enabled'] });
@@ -70,10 +80,8 @@ export async function removeLeft<T extends Fields>(
   providers: Registered<T>,
   aliases: readonly string[],
 ): Promise<void> {
-  const { id: tenant } = writing.acting.tenant;
   for (const alias of aliases) {
-    const named = await providers.rows.findBy(queries, tenant, 'alias', alias);
-    const before = named && (await providers.rows.hold(queries, tenant, named.id));
+    const before = await holdCalled(queries, writing, providers, alias);
     if (before === undefined) continue;
     requirePower(providers.kind, writing.acting, before);
     if (writing.keeps?.(providers.kind.plural, before.id) === true) await turnOffDropped(queries, writing, providers, [alias]);

@@ -49,7 +49,7 @@ export async function countOwnedProviders(queries: Queries, tenant: TenantId, li
 }
 
 /** The names of providers that the organisations of a tenant have, at most so many. */
-export async function listOwnedAliases(queries: Queries, tenant: TenantId, limit: number): Promise<readonly string[]> {
+export async function listAliasesOfOrganizations(queries: Queries, tenant: TenantId, limit: number): Promise<readonly string[]> {
   const rows = await queries
     .selectFrom('organization_providers')
     .select('alias')
