@@ -94,6 +94,10 @@ export async function openWalker(browser: Browser, way: Way, { origin, signedIn,
   );
   const page = await context.newPage();
   page.setDefaultTimeout(patienceMs);
+  // What a page of ours redirects to is looked for in the network, where it is not: a whole browser loads it once more by itself.
+  page.on('requestfailed', (request) => {
+    if (request.isNavigationRequest() && elsewhere.test(request.url())) page.goto(request.url()).catch(() => undefined);
+  });
   const faults = new Set<string>();
   const look = async (): Promise<void> => {
     if (origin === undefined || new URL(page.url()).origin !== origin) return;

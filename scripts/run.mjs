@@ -1,5 +1,7 @@
-// npm scripts in one place: runs each step with the pinned Node and stops at the first that fails.
-import { spawnSync } from 'node:child_process';
+// npm scripts in one place: runs each step with the pinned Node and stops at the first that fails. Checks need one another as little as they
+// need the order, so they run beside one another and all are heard.
+import { spawn, spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -46,8 +48,39 @@ if (!Object.hasOwn(steps, name ?? '')) {
   process.exit(2);
 }
 process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'gatehouse');
-for (const [command, ...args] of steps[name]()) {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
-  if (error) throw error;
-  if (status !== 0) process.exit(status ?? 1);
+if (name === 'check') await runBeside(steps.check());
+else
+  for (const [command, ...args] of steps[name]()) {
+    const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
+    if (error) throw error;
+    if (status !== 0) process.exit(status ?? 1);
+  }
+
+/** Runs as many commands at a time as there are processors, and prints what each said once it ended. Exits with 1 when any failed. */
+async function runBeside(commands) {
+  const left = [...commands];
+  let isWell = true;
+  const next = async () => {
+    for (let command = left.shift(); command !== undefined; command = left.shift()) {
+      const { code, said } = await hear(command);
+      process.stdout.write(said);
+      if (code !== 0) console.error(`failed: ${command.join(' ')}`);
+      isWell &&= code === 0;
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, next));
+  if (!isWell) process.exit(1);
+}
+
+function hear([command, ...args]) {
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      said += text;
+    });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, said }));
+  });
 }

@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readResults } from './test-results.mjs';
 
-/** The first line of a process whose tests need PostgreSQL alone (test/support/databases.ts). */
-export const onPostgresAlone = `process.env['GATEHOUSE_TEST_DATABASES'] = 'postgres';\n`;
+/** The first line of a process whose tests show one database (test/support/databases.ts). */
+export const onDatabase = (name) => `process.env['GATEHOUSE_TEST_DATABASES'] = '${name}';\n`;
 
 const databasesFile = 'test/support/databases.ts';
 

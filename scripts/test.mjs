@@ -6,7 +6,7 @@ import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { countShown, leftToShow, onPostgresAlone } from './shown-before.mjs';
+import { countShown, leftToShow, onDatabase } from './shown-before.mjs';
 import { printProcessorTimes, printTimes, readResults } from './test-results.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -18,12 +18,10 @@ const quickTests = ['test/*.test.ts', 'test/{unit,contract,surfaces}/**/*.test.t
 const groupedTests = ['test/{command-line,concurrency,docs,fuzz,limits,storage}/**/*.test.ts'];
 /** What starts servers and clients of others. */
 const judgeTests = ['test/interop/**/*.test.ts'];
-/** What measures memory, lateness or the growth of work: other tests beside it would be in the figure. */
-const measuringTests = [
-  'test/faults/{overload,floods}.test.ts',
-  'test/fuzz/xml-linear.test.ts',
-  'test/unit/{start-memory,processor-quota}.test.ts',
-];
+/** What holds a server up and measures how late it is: it mostly waits, so each has its own process beside the others, but no test that works. */
+const lateTests = { onDatabases: 'test/faults/overload.test.ts', once: 'test/faults/shedding.test.ts' };
+/** What measures memory or the growth of work: other tests beside it would be in the figure. */
+const measuringTests = ['test/faults/floods.test.ts', 'test/fuzz/xml-linear.test.ts', 'test/unit/{start-memory,processor-quota}.test.ts'];
 /** With components required (GATEHOUSE_TEST_REQUIRE) every test runs, on both databases. */
 const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
 /** Files of a group share a process: loading the server and warming it up is up to half of what a file alone costs. */
@@ -41,20 +39,26 @@ const filesOf = (patterns) => globSync(patterns, { cwd: root }).sort();
 /** The files of each process, by the step they belong to. */
 function plan() {
   const measuring = filesOf(measuringTests);
+  const late = filesOf(Object.values(lateTests));
   const without = (left, ...taken) => left.filter((file) => !taken.some((files) => files.includes(file)));
   const quick = without(filesOf(quickTests), measuring);
   if (isQuick) {
     const alone = measuring.filter((file) => file.startsWith('test/unit/'));
-    return { beside: groupsOf(quick), judges: [], alone: alone.map((file) => processOf([file])) };
+    return { beside: groupsOf(quick), judges: [], late: [], alone: alone.map((file) => processOf([file])) };
   }
   const { onPostgres, whole } = shownBefore === undefined ? { onPostgres: [], whole: quick } : leftToShow(quick, root);
   const grouped = [...whole, ...without(filesOf(groupedTests), measuring)].sort();
   const judges = without(filesOf(judgeTests), measuring);
-  const others = without(filesOf('test/**/*.test.ts'), quick, grouped, judges, measuring);
+  const others = without(filesOf('test/**/*.test.ts'), quick, grouped, judges, measuring, late);
   // Long ones first: what begins last should be short.
   return {
-    beside: [...groupsOf(others, slowFilesMax), ...groupsOf(grouped), ...groupsOf(onPostgres, groupFilesMax, onPostgresAlone)],
+    beside: [...groupsOf(others, slowFilesMax), ...groupsOf(grouped), ...groupsOf(onPostgres, groupFilesMax, onDatabase('postgres'))],
     judges: groupsOf(judges, slowFilesMax),
+    late: [
+      processOf([lateTests.onDatabases], onDatabase('sqlite')),
+      processOf([lateTests.onDatabases], onDatabase('postgres')),
+      processOf([lateTests.once]),
+    ],
     alone: measuring.map((file) => processOf([file])),
   };
 }
@@ -127,8 +131,8 @@ const atStart = processorTimes();
 rmSync(results, { recursive: true, force: true });
 mkdirSync(results, { recursive: true });
 const given = process.argv.slice(2);
-const { beside, judges, alone } =
-  given.length > 0 ? { beside: filesOf(given).map((file) => processOf([file])), judges: [], alone: [] } : plan();
+const { beside, judges, late, alone } =
+  given.length > 0 ? { beside: filesOf(given).map((file) => processOf([file])), judges: [], late: [], alone: [] } : plan();
 if (shownBefore !== undefined) countShown(shownBefore);
 if (beside.length === 0) throw new Error(`expected files of tests, found none: ${given.join(' ')}`);
 const said = join(results, 'judges.txt');
@@ -141,6 +145,7 @@ const judgesDone = `${secondsSince(startedAt)} s with the judges, processors ${b
 output.end();
 await finished(output);
 process.stdout.write(readFileSync(said));
+if (late.length > 0) codes.push(await run('late', late, late.length));
 if (alone.length > 0) codes.push(await run('alone', alone, 1));
 console.log(`\n${besideDone}, ${judgesDone}, ${secondsSince(startedAt)} s in all`);
 const { passed, failed, failures } = printTimes(readResults(results));

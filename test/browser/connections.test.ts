@@ -54,8 +54,8 @@ if (hasChromium)
     const look = async (where: string, page: Page = watched.page): Promise<void> => {
       const bytes = Buffer.byteLength(await page.content());
       assert.ok(bytes <= pageBytesMax, `${where}: ${bytes} bytes`);
-      await inViews(page, 'all', async (view, rules) => {
-        await assertAccessible(page, `${where} ${view}`, rules);
+      await inViews(page, 'all', async (view) => {
+        await assertAccessible(page, `${where} ${view}`);
         if (view === 'desktop dark') await assertShort(page, where);
         await keepScreenshot(page, `connections ${where} ${view}`);
       });

@@ -37,8 +37,8 @@ if (hasChromium)
     const look = async (where: string): Promise<void> => {
       const { page } = watched;
       assert.ok(Buffer.byteLength(await page.content()) <= pageBytesMax, `${where}: ${Buffer.byteLength(await page.content())} bytes`);
-      await inViews(page, 'all', async (view, rules) => {
-        await assertAccessible(page, `${where} ${view}`, rules);
+      await inViews(page, 'all', async (view) => {
+        await assertAccessible(page, `${where} ${view}`);
         await keepScreenshot(page, `console ${where} ${view}`);
       });
       const before = page.viewportSize();

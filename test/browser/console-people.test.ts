@@ -32,8 +32,8 @@ if (hasChromium)
     const look = async (page: Page, name: string): Promise<void> => {
       const bytes = Buffer.byteLength(await page.content());
       assert.ok(bytes <= pageBytesMax, `${name} has ${bytes} bytes`);
-      await inViews(page, 'all', async (view, rules) => {
-        await assertAccessible(page, `${name} ${view}`, rules);
+      await inViews(page, 'all', async (view) => {
+        await assertAccessible(page, `${name} ${view}`);
         await keepScreenshot(page, `console ${name} ${view}`);
       });
     };

@@ -84,8 +84,8 @@ if (hasChromium)
       await page.click('#csv');
       await page.waitForSelector('#csv-stop');
       assert.equal(await page.textContent('#csv-told'), 'Getting ready');
-      await inViews(page, 'all', async (view, rules) => {
-        await assertAccessible(page, `export ${view}`, rules);
+      await inViews(page, 'all', async (view) => {
+        await assertAccessible(page, `export ${view}`);
         await keepScreenshot(page, `console export ${view}`);
       });
       await page.click('#csv-stop');

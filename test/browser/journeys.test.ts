@@ -10,7 +10,7 @@ import { type Administrator, administratorOf } from '../../journeys/administrato
 import { allTasks } from '../../journeys/all-tasks.ts';
 import { walkTask } from '../../journeys/walk-task.ts';
 import { openWalker, type SignedIn } from '../../journeys/walker.ts';
-import { hasChromium, launchWholeChromium } from '../support/chromium.ts';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { reachesLoopback } from '../support/ciba.ts';
 import { createConsoleTenant } from '../support/console.ts';
 import { pinOf } from '../support/mailbox.ts';
@@ -27,7 +27,7 @@ if (hasChromium)
     let administrator: Administrator;
     before(async () => {
       server = await startTestServer('sqlite', { flags: reachesLoopback });
-      browser = await launchWholeChromium();
+      browser = await launchChromium();
       const { tenant, email } = await createConsoleTenant(server, { role: 'user', admin_roles: ['owner'] });
       const signedIn = await signIn(`${tenant.baseUrl}/console`, email);
       await tenant.make('PATCH', '/settings', { login_methods: ['passkey', 'phone', 'email_pin'] });

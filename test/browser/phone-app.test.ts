@@ -6,7 +6,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { textsOf } from '../../src/phone-page/app/texts.ts';
 import { createPerson } from '../support/account.ts';
-import { hasChromium } from '../support/chromium.ts';
+import { hasChromium, launchWholeChromium } from '../support/chromium.ts';
 import { databases } from '../support/databases.ts';
 import { until } from '../support/deliveries.ts';
 import type { TestUser } from '../support/enrolled-phone.ts';
@@ -14,6 +14,7 @@ import {
   enrolIn,
   heading,
   type OpenedPhone,
+  openPhone,
   openPhoneBench,
   type PhoneBench,
   takeInvitation,
@@ -165,7 +166,8 @@ if (hasChromium)
       it('pushes: asked for by a tap, told to the server, and each is shown, one notification an approval', {
         timeout: 60_000,
       }, async () => {
-        const { page, cdp, seen } = await open({ permissions: [] });
+        const whole = await launchWholeChromium(); // the other one shows no notifications
+        const { page, cdp, seen } = await openPhone(whole, bench.tenant);
         const endpoint = 'https://updates.push.services.mozilla.com/wpush/v2/gAAAA'; // no browser of a test reaches a push service
         const point = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'der', type: 'spki' }).subarray(26);
         await page.addInitScript(`
@@ -219,7 +221,7 @@ if (hasChromium)
         await until(() => displayed.length === wanted.length);
         assert.deepEqual(displayed.sort(), wanted.sort());
         assert.deepEqual(seen, []);
-        await page.context().close();
+        await whole.close();
       });
 
       it('no other service worker comes in: another scope, another path, a module of the app', async () => {

@@ -13,7 +13,8 @@ if (isRequired('chromium') && !hasChromium)
   throw new Error('GATEHOUSE_TEST_REQUIRE names chromium: expected /usr/bin/chromium, found none');
 
 /** A headless browser that speaks to nobody but the pages it is given. The caller closes it. */
-export const launchChromium = (): Promise<Browser> => launch(existsSync(shellPath) ? shellPath : executablePath, []);
+export const launchChromium = (args: readonly string[] = []): Promise<Browser> =>
+  launch(existsSync(shellPath) ? shellPath : executablePath, args);
 
 /** The same with all that a browser shows beside pages. */
 export const launchWholeChromium = (args: readonly string[] = []): Promise<Browser> => launch(executablePath, args);

@@ -1,5 +1,6 @@
 // What every page must be in a real browser: clean by axe, as wide as its window, within its policy, silent to other origins.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -38,12 +39,12 @@ export async function openWatched(browser: Browser, origin: string, options: Bro
   return { page, seen };
 }
 
-/** What axe judges by: WCAG 2.2 AA and its best practices; or only what can come out otherwise once the colours are others. */
-const axeRules = {
-  all: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-  colours: ['color-contrast', 'link-in-text-block'],
-} as const;
-export type AxeRules = keyof typeof axeRules;
+/** What axe judges by: WCAG 2.2 AA and its best practices. */
+const allRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** What can come out otherwise once the same elements are laid out otherwise. */
+const layoutRules = ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable'];
+/** What can come out otherwise once the colours are others. */
+const colourRules = ['color-contrast', 'link-in-text-block'];
 
 /** A dark scheme may change colours alone, by custom properties of the root: this finds what it does beside that. */
 const besideColours = `[...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])
@@ -52,21 +53,56 @@ const besideColours = `[...document.styleSheets].flatMap((sheet) => [...sheet.cs
   .filter((rule) => rule.selectorText !== ':root' || [...rule.style].some((name) => !name.startsWith('--')))
   .map((rule) => rule.cssText)`;
 
-/** No finding of axe, and no sideways scrolling of the page. `colours` is for a page that passed `all` as wide as it is now, in the other scheme. */
-export async function assertAccessible(page: Page, where: string, rules: AxeRules = 'all'): Promise<void> {
+/** The markup with its style sheets, and which of its elements are shown; never the same where a frame shows something of its own. */
+const whatIsThere = `[
+  document.querySelector('iframe') === null ? '' : Math.random(),
+  document.documentElement.outerHTML,
+  [...document.styleSheets].map((sheet) => [...sheet.cssRules].map((rule) => rule.cssText).join()).join(),
+  [...document.querySelectorAll('*')].map((element) => Number(element.checkVisibility({ visibilityProperty: true }))).join(''),
+].join('\\n')`;
+const look = "[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]";
+
+/** In this process: digests of what all rules found nothing in, alone and with a width. */
+const judged = new Set<string>();
+
+/**
+ * The rules that are left to show. The same elements, shown in a page of the same markup and styles, were judged by all rules before: the
+ * layout can differ by the width alone, and once that is the same too, colours can, which is all that a scheme may change.
+ */
+async function rulesLeft(page: Page): Promise<{ readonly rules: readonly string[]; readonly passed: () => void }> {
+  const there = createHash('sha256')
+    .update(String(await page.evaluate(whatIsThere)))
+    .digest('base64');
+  const [width, isDark] = (await page.evaluate(look)) as readonly [number, boolean];
+  const [laidOut, seen] = [`${there} ${width}`, `${there} ${width} ${isDark}`];
+  const passed = (): void => {
+    for (const key of [there, laidOut, seen]) judged.add(key);
+  };
+  if (judged.has(seen)) return { rules: [], passed };
+  return { rules: judged.has(laidOut) ? colourRules : judged.has(there) ? layoutRules : allRules, passed };
+}
+
+/** No finding of axe, no scheme that changes more than colours, and no sideways scrolling of the page. */
+export async function assertAccessible(page: Page, where: string): Promise<void> {
   // A click waits until its page has begun, which may be before that page has any element.
   await page.waitForLoadState();
+  const { rules, passed } = await rulesLeft(page);
+  if (rules.length > 0) await assertRules(page, where, rules);
+  passed();
+  assert.deepEqual(await page.evaluate(besideColours), [], `${where}: a scheme changes more than colours`);
+  await assertFits(page, where);
+}
+
+async function assertRules(page: Page, where: string, rules: readonly string[]): Promise<void> {
   const hasAxe = await page.evaluate(`typeof axe === 'object'`); // from before, in this document
   if (hasAxe !== true) await page.evaluate(axeSource);
   // Of what is no violation axe then works out one example: nobody reads it.
-  const options = JSON.stringify({ runOnly: axeRules[rules], resultTypes: ['violations'] });
+  const options = JSON.stringify({ runOnly: rules, resultTypes: ['violations'] });
   const violations = (await page.evaluate(`axe.run(document, ${options}).then((result) => result.violations)`)) as readonly Violation[]; // axe's result
   assert.deepEqual(
     violations.map(({ id, nodes }) => [where, id, nodes[0]?.html, nodes[0]?.failureSummary]),
     [],
   );
-  if (rules === 'colours') assert.deepEqual(await page.evaluate(besideColours), [], `${where}: a scheme changes more than colours`);
-  await assertFits(page, where);
 }
 
 /** The page is no wider than its window. */
@@ -89,24 +125,21 @@ export const narrowView = { width: 320, height: 700 } as const;
 export const phoneView = { width: 390, height: 844 } as const;
 export const desktopView = { width: 1280, height: 800 } as const;
 
-/** Both widths and both schemes pass all rules of axe; the other two pairs differ from them by colours alone. */
+/** The first two have both widths and both schemes. */
 const views = [
-  ['phone light', phoneView, 'light', 'all'],
-  ['desktop dark', desktopView, 'dark', 'all'],
-  ['phone dark', phoneView, 'dark', 'colours'],
-  ['desktop light', desktopView, 'light', 'colours'],
+  ['phone light', phoneView, 'light'],
+  ['desktop dark', desktopView, 'dark'],
+  ['phone dark', phoneView, 'dark'],
+  ['desktop light', desktopView, 'light'],
 ] as const;
 export type ViewName = (typeof views)[number][0];
 
-/**
- * Runs the work in both widths and both colour schemes: in each of the four for `all`, else in two that have each once. It gets the
- * rules of axe that are left to show there, if the page stays as it is.
- */
-export async function inViews(page: Page, which: 'all' | 'two', work: (view: ViewName, rules: AxeRules) => Promise<void>): Promise<void> {
-  for (const [name, size, colorScheme, rules] of views.slice(0, which === 'all' ? 4 : 2)) {
+/** Runs the work in both widths and both colour schemes: in each of the four for `all`, else in two that have each once. */
+export async function inViews(page: Page, which: 'all' | 'two', work: (view: ViewName) => Promise<void>): Promise<void> {
+  for (const [name, size, colorScheme] of views.slice(0, which === 'all' ? 4 : 2)) {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme });
-    await work(name, rules);
+    await work(name);
   }
 }
 

@@ -6,7 +6,7 @@ import { createApproval, subjectKeyOf } from '../../src/approvals/approval.ts';
 import { textsOf } from '../../src/phone-page/app/texts.ts';
 import { findApproval } from '../../src/storage/sign-in/approvals.ts';
 import { createAccountTenant, domainTenant } from './account.ts';
-import { launchWholeChromium } from './chromium.ts';
+import { launchChromium } from './chromium.ts';
 import type { DatabaseName } from './databases.ts';
 import { changeSettings, createEnrollmentToken, type TestUser, unlimited } from './enrolled-phone.ts';
 import { createFakeCamera, type FakeCamera } from './fake-camera.ts';
@@ -136,7 +136,7 @@ export async function openPhoneBench(database: DatabaseName): Promise<PhoneBench
   const tenant = await createAccountTenant(server);
   await changeSettings(server, { ...unlimited, login_methods: ['phone', 'email_pin'] }, tenant.id);
   const camera = createFakeCamera();
-  const browser = await launchWholeChromium(camera.args);
+  const browser = await launchChromium(camera.args);
   const permissions = ['camera', 'clipboard-read', 'clipboard-write'];
   const open = (options: BrowserContextOptions = {}): Promise<OpenedPhone> => openPhone(browser, tenant, { permissions, ...options });
   return {
