@@ -25,9 +25,9 @@ const measuringTests = ['test/faults/floods.test.ts', 'test/fuzz/xml-linear.test
 /** With components required (GATEHOUSE_TEST_REQUIRE) every test runs, on both databases. */
 const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
 /** Files of a group share a process: loading the server and warming it up is up to half of what a file alone costs. */
-const groupFilesMax = isQuick ? 18 : 9;
+const groupFilesMax = 18;
 /** Of files that start programs or a browser; more would leave the longest processes to the end. */
-const slowFilesMax = 3;
+const slowFilesMax = 4;
 /** Results of the quick tests of this commit without components, which are not shown twice; undefined: everything is to be shown here. */
 const shownBefore = process.env['GATEHOUSE_TEST_SHOWN'];
 /** Beside the judges; one more than the cores of CI: with it both are busy all the time, and four make no run shorter. */
