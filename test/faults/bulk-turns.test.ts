@@ -26,6 +26,8 @@ for (const database of databases)
     const waiting: string[] = [];
     let gate = Promise.withResolvers<void>();
     let broken = 0;
+    /** Requests that have asked for a turn. */
+    let asking = 0;
     before(async () => {
       server = await startTestServer(database);
       server.gatehouse.app.server.on('connection', (socket: Socket) => socket.once('close', () => (broken += 1)));
@@ -43,6 +45,13 @@ for (const database of databases)
         return write(tenant, work);
       };
       Object.assign(store, { write: heldWrite });
+      const { longWork } = server.gatehouse.services;
+      const take = longWork.take.bind(longWork);
+      const countedTake: typeof take = (tenant, isGone, work) => {
+        asking += 1;
+        return take(tenant, isGone, work);
+      };
+      Object.assign(longWork, { take: countedTake });
     });
     after(() => server.close());
     let names = 0;
@@ -83,7 +92,7 @@ for (const database of databases)
       const asked = [bulk(greedy)];
       await eventually(() => waiting.length === longWorkPerTenantMax);
       for (let count = 0; count < longWorkWaitingPerTenantMax; count += 1) asked.push(bulk(greedy));
-      await greedy.call('GET', '/users'); // read after them
+      await eventually(() => asking === longWorkPerTenantMax + longWorkWaitingPerTenantMax);
       const refused = await bulk(greedy);
       const id = refused.headers.get('x-request-id');
       await assertBusy(refused);
@@ -100,16 +109,16 @@ for (const database of databases)
 
     it('who has gone while waiting is not worked off', async () => {
       const tenant = tenants[0]!;
-      const brokenBefore = broken;
+      const [brokenBefore, askingBefore] = [broken, asking];
       const leaving = new AbortController();
       held.add(tenant.id);
       const asked = [bulk(tenant)];
       await eventually(() => waiting.length === longWorkPerTenantMax);
       const left = bulk(tenant, leaving.signal);
       const name = `person${names}`;
-      await tenant.call('GET', '/users'); // read after it
+      await eventually(() => asking === askingBefore + 2);
       asked.push(bulk(tenant));
-      await tenant.call('GET', '/users');
+      await eventually(() => asking === askingBefore + 3);
       leaving.abort();
       await assert.rejects(left, { name: 'AbortError' });
       await eventually(() => broken > brokenBefore);
