@@ -1,5 +1,5 @@
 // `npm test`: which files run, in which processes and order. Beside one another: groups of files that share a process, and the
-// judges (programs of others, which mostly wait) from the first moment to the last. What measures runs after them, alone.
+// judges (programs of others, which mostly wait), one at a time from the first moment on. What measures runs after them, alone.
 import { spawn } from 'node:child_process';
 import { createWriteStream, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -30,8 +30,10 @@ const groupFilesMax = 18;
 const slowFilesMax = 4;
 /** Results of the quick tests of this commit without components, which are not shown twice; undefined: everything is to be shown here. */
 const shownBefore = process.env['GATEHOUSE_TEST_SHOWN'];
-/** Beside the judges; one more than the cores of CI: with it both are busy all the time, and four make no run shorter. */
+/** One more than the cores of CI: with it both are busy all the time. */
 const processes = 3;
+/** Where some wait for programs: a judge, or what starts servers. */
+const processesWithJudges = 4;
 const hangMs = 2_400_000; // no test and no group takes as long: one that hangs ends the run
 
 const filesOf = (patterns) => globSync(patterns, { cwd: root }).sort();
@@ -108,6 +110,34 @@ function run(name, sources, concurrency, output) {
   });
 }
 
+/** Runs as many processes at a time as may be, of the judges one; each is heard at its end. The exit codes. */
+async function runWithJudges(beside, judges) {
+  const codes = [];
+  const left = { beside: [...beside.entries()], judges: [...judges.entries()] };
+  let isJudging = false;
+  const take = () => {
+    const lane = isJudging || left.judges.length === 0 ? 'beside' : 'judges';
+    const [index, source] = left[lane].shift() ?? [];
+    if (source !== undefined && lane === 'judges') isJudging = true;
+    return source === undefined ? undefined : { lane, index, source };
+  };
+  const workOff = async () => {
+    for (let work = take(); work !== undefined; work = take()) {
+      const { lane, index, source } = work;
+      const name = `${lane}-${String(index + 1).padStart(3, '0')}`;
+      const said = join(results, `${name}.txt`);
+      const output = createWriteStream(said);
+      codes.push(await run(name, [source], 1, output));
+      if (lane === 'judges') isJudging = false;
+      output.end();
+      await finished(output);
+      process.stdout.write(readFileSync(said));
+    }
+  };
+  await Promise.all(Array.from({ length: processesWithJudges }, workOff));
+  return codes;
+}
+
 /** Since the machine started, all processors together, in milliseconds. */
 const processorTimes = () =>
   cpus().reduce(
@@ -135,19 +165,11 @@ const { beside, judges, late, alone } =
   given.length > 0 ? { beside: filesOf(given).map((file) => processOf([file])), judges: [], late: [], alone: [] } : plan();
 if (shownBefore !== undefined) countShown(shownBefore);
 if (beside.length === 0) throw new Error(`expected files of tests, found none: ${given.join(' ')}`);
-const said = join(results, 'judges.txt');
-const output = createWriteStream(said);
-const judging = judges.length === 0 ? Promise.resolve(0) : run('judges', judges, 1, output);
-const codes = [await run('beside', beside, processes)];
-const besideDone = `${secondsSince(startedAt)} s for what runs beside one another`;
-codes.push(await judging);
-const judgesDone = `${secondsSince(startedAt)} s with the judges, processors ${busyPercent(atStart)} % busy`;
-output.end();
-await finished(output);
-process.stdout.write(readFileSync(said));
+const codes = judges.length > 0 ? await runWithJudges(beside, judges) : [await run('beside', beside, processes)];
+const besideDone = `${secondsSince(startedAt)} s for what runs beside one another, processors ${busyPercent(atStart)} % busy`;
 if (late.length > 0) codes.push(await run('late', late, late.length));
 if (alone.length > 0) codes.push(await run('alone', alone, 1));
-console.log(`\n${besideDone}, ${judgesDone}, ${secondsSince(startedAt)} s in all`);
+console.log(`\n${besideDone}, ${secondsSince(startedAt)} s in all`);
 const { passed, failed, failures } = printTimes(readResults(results));
 printProcessorTimes(results);
 // Last, so that the end of a long run says what to mend.
