@@ -212,16 +212,28 @@ function registerGauges(prometheus: Pick<Prometheus, 'Gauge'>, registry: import(
   gauge('gatehouse_ready', '1 while requests can be answered', 'min', async () =>
     Number((await ageSeconds()) <= 5 && !gauges.isReadOnly()),
   );
+  // Both figures of a scrape come from one reading, which they wait for.
+  let reading: ReturnType<Gauges['deliveries']> | undefined;
+  const readDeliveries = (): ReturnType<Gauges['deliveries']> => {
+    reading ??= gauges
+      .deliveries()
+      .catch(() => [])
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  };
   const overdue = new prometheus.Gauge({
     name: 'gatehouse_deliveries_overdue',
     help: 'Deliveries that are due and in no hand',
     labelNames: ['kind'],
     aggregator: 'max',
     registers: [registry],
+    collect: async () => {
+      for (const { kind, count } of await readDeliveries()) overdue.set({ kind }, count);
+    },
   });
   gauge('gatehouse_oldest_delivery_seconds', 'How long the oldest delivery is overdue', 'max', async () => {
-    const kinds = await gauges.deliveries().catch(() => []);
-    for (const { kind, count } of kinds) overdue.set({ kind }, count);
-    return Math.max(0, ...kinds.map(({ oldestMs }) => oldestMs)) / 1000;
+    return Math.max(0, ...(await readDeliveries()).map(({ oldestMs }) => oldestMs)) / 1000;
   });
 }

@@ -23,6 +23,8 @@ for (const database of databases)
     let userId: string;
     let onPace: ((tenant: string) => Promise<void>) | undefined;
     const events: string[] = [];
+    /** Requests that have asked for a turn. */
+    let asking = 0;
     before(async () => {
       world = await startConnectorWorld(database);
       await world.fresh();
@@ -31,14 +33,16 @@ for (const database of databases)
       connector = (await world.connect({ enabled: false })).id;
       const { longWork } = world.server.gatehouse.services;
       const { take } = longWork;
-      const watched: typeof take = (tenant, isGone, work) =>
-        take(tenant, isGone, (pace) => {
+      const watched: typeof take = (tenant, isGone, work) => {
+        asking += 1;
+        return take(tenant, isGone, (pace) => {
           const watchedPace: Pace = async () => {
             await onPace?.(tenant);
             await pace();
           };
           return work(watchedPace);
         });
+      };
       Object.assign(longWork, { take: watched });
     });
     after(() => world.close());
@@ -149,11 +153,12 @@ for (const database of databases)
         events.push('item');
         await gate.promise;
       };
+      const askingBefore = asking;
       const asked = [long['plan']!()];
       await eventually(() => events.length === longWorkPerTenantMax);
       asked.push(importMetadata());
       for (let count = 1; count < longWorkWaitingPerTenantMax; count += 1) asked.push(long['preview']!());
-      await world.tenant.call('GET', '/users?limit=1'); // read after them
+      await eventually(() => asking === askingBefore + longWorkPerTenantMax + longWorkWaitingPerTenantMax);
       const refused = await long['preview']!();
       assert.equal(refused.headers.get('retry-after'), String(longWorkRetrySeconds));
       await assertRefusal(refused, 'management.unavailable');
