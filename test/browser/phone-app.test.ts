@@ -165,8 +165,9 @@ if (hasChromium)
 
       it('pushes: asked for by a tap, told to the server, and each is shown, one notification an approval', {
         timeout: 60_000,
-      }, async () => {
+      }, async (test) => {
         const whole = await launchWholeChromium(); // the other one shows no notifications
+        test.after(() => whole.close());
         const { page, cdp, seen } = await openPhone(whole, bench.tenant);
         const endpoint = 'https://updates.push.services.mozilla.com/wpush/v2/gAAAA'; // no browser of a test reaches a push service
         const point = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'der', type: 'spki' }).subarray(26);
@@ -221,7 +222,6 @@ if (hasChromium)
         await until(() => displayed.length === wanted.length);
         assert.deepEqual(displayed.sort(), wanted.sort());
         assert.deepEqual(seen, []);
-        await whole.close();
       });
 
       it('no other service worker comes in: another scope, another path, a module of the app', async () => {

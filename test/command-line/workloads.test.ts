@@ -290,8 +290,10 @@ for (const database of databases)
     it('mistakes are told, and nothing is made', async () => {
       const issuers = await running.json<readonly Json[]>('workload-issuer', 'list');
       // When a client was last used is written down a while after it was, and stands in the list and its order.
-      const listClients = async (): Promise<readonly unknown[]> =>
-        (await running.json<readonly Json[]>('client', 'list')).map(({ client_id }) => client_id).sort();
+      const listClients = async (): Promise<readonly Json[]> =>
+        (await running.json<readonly Json[]>('client', 'list'))
+          .map(({ last_used_at: _, ...client }) => client)
+          .sort((left, right) => String(left['client_id']).localeCompare(String(right['client_id'])));
       const clients = await listClients();
       const fails = (message: RegExp, ...args: readonly string[]): Promise<void> =>
         running.fails(2, message, 'client', 'create', 'Job', '--workload', ...args);

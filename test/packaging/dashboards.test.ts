@@ -53,6 +53,9 @@ describe('dashboard and alerts', () => {
       [],
     );
   });
+  it('how many deliveries are overdue is told in the first scrape', () => {
+    assert.match(text, /^gatehouse_deliveries_overdue\{kind="\w+"\} 0$/m);
+  });
   it('ask by labels that the metrics have', () => {
     const labels = new Set([...text.matchAll(/([a-z_]+)="/g)].map(([, label]) => label!));
     for (const label of ['reason', 'result', 'instance', 'job']) labels.add(label); // of what was not counted yet, and of Prometheus

@@ -4,7 +4,7 @@ import { type Browser, chromium } from 'playwright-core';
 import { isRequired } from './databases.ts';
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-/** The same engine without the browser's own windows, for a quarter less processor time; it shows no notifications. */
+/** The same engine without the browser's own windows, for a third of the processor time; it shows no notifications. */
 const shellPath = '/usr/bin/chromium-headless-shell';
 
 export const hasChromium = executablePath !== undefined;
