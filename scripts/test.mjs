@@ -1,5 +1,5 @@
 // `npm test`: which files run, in which processes and order. Beside one another: groups of files that share a process, and the
-// judges (programs of others, which mostly wait), one at a time from the first moment on. What measures runs after them, alone.
+// judges (programs of others, which mostly wait), one at a time from the first moment on. What measures runs after them, one at a time.
 import { spawn } from 'node:child_process';
 import { createWriteStream, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -20,8 +20,8 @@ const groupedTests = ['test/{command-line,concurrency,docs,fuzz,limits,storage}/
 const judgeTests = ['test/interop/**/*.test.ts'];
 /** What holds a server up and measures how late it is: it mostly waits, so each has its own process beside the others, but no test that works. */
 const lateTests = { onDatabases: 'test/faults/overload.test.ts', once: 'test/faults/shedding.test.ts' };
-/** What measures memory or the growth of work: other tests beside it would be in the figure. */
-const measuringTests = ['test/faults/floods.test.ts', 'test/fuzz/xml-linear.test.ts', 'test/unit/{start-memory,processor-quota}.test.ts'];
+/** What measures the memory of a server or the growth of work: other tests beside it would be in the figure. */
+const measuringTests = ['test/faults/floods.test.ts', 'test/fuzz/xml-linear.test.ts'];
 /** With components required (GATEHOUSE_TEST_REQUIRE) every test runs, on both databases. */
 const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
 /** Files of a group share a process: loading the server and warming it up is up to half of what a file alone costs. */
@@ -43,14 +43,11 @@ function plan() {
   const measuring = filesOf(measuringTests);
   const late = filesOf(Object.values(lateTests));
   const without = (left, ...taken) => left.filter((file) => !taken.some((files) => files.includes(file)));
-  const quick = without(filesOf(quickTests), measuring);
-  if (isQuick) {
-    const alone = measuring.filter((file) => file.startsWith('test/unit/'));
-    return { beside: groupsOf(quick), judges: [], late: [], alone: alone.map((file) => processOf([file])) };
-  }
+  const quick = filesOf(quickTests);
+  if (isQuick) return { beside: groupsOf(quick), judges: [], late: [], measuring: [] };
   const { onPostgres, whole } = shownBefore === undefined ? { onPostgres: [], whole: quick } : leftToShow(quick, root);
   const grouped = [...whole, ...without(filesOf(groupedTests), measuring)].sort();
-  const judges = without(filesOf(judgeTests), measuring);
+  const judges = filesOf(judgeTests);
   const others = without(filesOf('test/**/*.test.ts'), quick, grouped, judges, measuring, late);
   // Long ones first: what begins last should be short.
   return {
@@ -61,7 +58,7 @@ function plan() {
       processOf([lateTests.onDatabases], onDatabase('postgres')),
       processOf([lateTests.once]),
     ],
-    alone: measuring.map((file) => processOf([file])),
+    measuring: measuring.map((file) => processOf([file])),
   };
 }
 
@@ -110,6 +107,17 @@ function run(name, sources, concurrency, output) {
   });
 }
 
+/** The same beside others: what it says is heard at its end. */
+async function runUnheard(name, sources, concurrency) {
+  const said = join(results, `${name}.txt`);
+  const output = createWriteStream(said);
+  const code = await run(name, sources, concurrency, output);
+  output.end();
+  await finished(output);
+  process.stdout.write(readFileSync(said));
+  return code;
+}
+
 /** Runs as many processes at a time as may be, of the judges one; each is heard at its end. The exit codes. */
 async function runWithJudges(beside, judges) {
   const codes = [];
@@ -124,14 +132,8 @@ async function runWithJudges(beside, judges) {
   const workOff = async () => {
     for (let work = take(); work !== undefined; work = take()) {
       const { lane, index, source } = work;
-      const name = `${lane}-${String(index + 1).padStart(3, '0')}`;
-      const said = join(results, `${name}.txt`);
-      const output = createWriteStream(said);
-      codes.push(await run(name, [source], 1, output));
+      codes.push(await runUnheard(`${lane}-${String(index + 1).padStart(3, '0')}`, [source], 1));
       if (lane === 'judges') isJudging = false;
-      output.end();
-      await finished(output);
-      process.stdout.write(readFileSync(said));
     }
   };
   await Promise.all(Array.from({ length: processesWithJudges }, workOff));
@@ -161,14 +163,18 @@ const atStart = processorTimes();
 rmSync(results, { recursive: true, force: true });
 mkdirSync(results, { recursive: true });
 const given = process.argv.slice(2);
-const { beside, judges, late, alone } =
-  given.length > 0 ? { beside: filesOf(given).map((file) => processOf([file])), judges: [], late: [], alone: [] } : plan();
+const { beside, judges, late, measuring } =
+  given.length > 0 ? { beside: filesOf(given).map((file) => processOf([file])), judges: [], late: [], measuring: [] } : plan();
 if (shownBefore !== undefined) countShown(shownBefore);
 if (beside.length === 0) throw new Error(`expected files of tests, found none: ${given.join(' ')}`);
 const codes = judges.length > 0 ? await runWithJudges(beside, judges) : [await run('beside', beside, processes)];
 const besideDone = `${secondsSince(startedAt)} s for what runs beside one another, processors ${busyPercent(atStart)} % busy`;
-if (late.length > 0) codes.push(await run('late', late, late.length));
-if (alone.length > 0) codes.push(await run('alone', alone, 1));
+// What waits leaves the processors to what measures.
+const last = [
+  ['late', late, late.length],
+  ['measuring', measuring, 1],
+].filter(([, sources]) => sources.length > 0);
+codes.push(...(await Promise.all(last.map((group) => runUnheard(...group)))));
 console.log(`\n${besideDone}, ${secondsSince(startedAt)} s in all`);
 const { passed, failed, failures } = printTimes(readResults(results));
 printProcessorTimes(results);

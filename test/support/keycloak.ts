@@ -114,19 +114,29 @@ function startUrl(realm: string, { url, page }: Keycloak): string {
 /** Text goes as it is. */
 type Administer = (method: string, path: string, body: Json | FormData | string) => Promise<Json>;
 
-/** Calls Keycloak's administration, each time with a token of its own: they live for a minute. */
+/** A token of its administrator lives for a minute. Each costs it a password's hash, slowly computed on purpose. */
+const adminTokenMs = 30_000;
+
+/** Calls Keycloak's administration. */
 function administrator(url: string): Administer {
-  return async (method, path, body) => {
-    const credentials = { grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: 'password-of-the-tests' };
+  const credentials = { grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: 'password-of-the-tests' };
+  let known = { accessToken: '', untilMs: 0 };
+  const accessToken = async (): Promise<string> => {
+    const nowMs = performance.now();
+    if (nowMs < known.untilMs) return known.accessToken;
     const granted = await fetch(`${url}/realms/master/protocol/openid-connect/token`, {
       method: 'POST',
       body: new URLSearchParams(credentials),
     });
-    const { access_token } = (await granted.json()) as { readonly access_token: string };
+    const answer = (await granted.json()) as { readonly access_token: string };
+    known = { accessToken: answer.access_token, untilMs: nowMs + adminTokenMs };
+    return known.accessToken;
+  };
+  return async (method, path, body) => {
     const isOwn = body instanceof FormData || typeof body === 'string';
     const response = await fetch(`${url}/admin/realms${path}`, {
       method,
-      headers: { authorization: `Bearer ${access_token}`, ...(isOwn ? {} : { 'content-type': 'application/json' }) },
+      headers: { authorization: `Bearer ${await accessToken()}`, ...(isOwn ? {} : { 'content-type': 'application/json' }) },
       body: isOwn ? body : JSON.stringify(body),
     });
     const answer = await response.text();
