@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readResults } from './test-results.mjs';
 
-/** Seconds, three processes beside one another. */
+/** Seconds, four processes beside one another. */
 const budgetSeconds = 60;
 /** Their tests start no programs and wait for no disk; those of the other folders wait for browsers, nodes, upgrades and servers of others. */
 const hasBudget = (file) => /^test\/(contract|surfaces|unit)\//.test(file);

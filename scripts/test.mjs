@@ -30,10 +30,8 @@ const groupFilesMax = 18;
 const slowFilesMax = 4;
 /** Results of the quick tests of this commit without components, which are not shown twice; undefined: everything is to be shown here. */
 const shownBefore = process.env['GATEHOUSE_TEST_SHOWN'];
-/** One more than the cores of CI: with it both are busy all the time. */
-const processes = 3;
-/** Where some wait for programs: a judge, or what starts servers. */
-const processesWithJudges = 4;
+/** Two for each core of CI: some wait, for programs or for a time to pass. */
+const processes = 4;
 const hangMs = 2_400_000; // no test and no group takes as long: one that hangs ends the run
 
 const filesOf = (patterns) => globSync(patterns, { cwd: root }).sort();
@@ -136,7 +134,7 @@ async function runWithJudges(beside, judges) {
       if (lane === 'judges') isJudging = false;
     }
   };
-  await Promise.all(Array.from({ length: processesWithJudges }, workOff));
+  await Promise.all(Array.from({ length: processes }, workOff));
   return codes;
 }
 
