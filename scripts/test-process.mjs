@@ -6,12 +6,11 @@
 // tests. Here it follows what suites do while they are defined, and an error that nobody caught ends the process and fails the files it runs.
 import asyncHooks from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
-import { appendFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
-import { processorSeconds, processorTimesFile } from './test-results.mjs';
+import { noteProcessorTime, processorSeconds } from './test-results.mjs';
 
 const graceMs = 30_000;
 const open = new Set();
@@ -54,7 +53,7 @@ function writeProcessorTime() {
   const [, entry] = process.argv;
   const folder = join(dirname(entry), '..');
   if (basename(folder) !== '.test-results') return;
-  appendFileSync(join(folder, processorTimesFile), `${JSON.stringify({ entry, ...processorSeconds() })}\n`);
+  noteProcessorTime(folder, processorSeconds());
 }
 
 /**

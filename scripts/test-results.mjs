@@ -1,6 +1,6 @@
 // What became of each file of tests. As a reporter of Node's test runner it writes a line of JSON for each test and top suite; test.mjs
 // and test-budget.mjs read them.
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { inspect } from 'node:util';
 
@@ -10,6 +10,7 @@ const failureLettersMax = 2000;
 export default async function* results(events) {
   for await (const { type, data } of events) {
     if (type !== 'test:pass' && type !== 'test:fail') continue;
+    if (data.file?.endsWith('/scripts/take-files.mjs')) continue; // says that a file is done
     const isSuite = data.details.type === 'suite';
     const failure = failureOf(data.details.error);
     if (isSuite && data.nesting > 0 && failure === undefined) continue;
@@ -59,8 +60,13 @@ export function printTimes(found) {
   return found;
 }
 
-/** In the folder of results: a line for each process of tests. */
-export const processorTimesFile = 'processor-times.txt';
+/** In the folder of results: a line for each file of tests, and for each process that ran some. */
+const processorTimesFile = 'processor-times.txt';
+
+/** Notes what a file (or a process, without one) needed of the processors. */
+export function noteProcessorTime(folder, { file, own, programs }) {
+  appendFileSync(join(folder, processorTimesFile), `${JSON.stringify({ file, own, programs })}\n`);
+}
 
 /** Processor time of this process and of the programs it started and waited for, in seconds; none where the system has no /proc. */
 export function processorSeconds() {
@@ -75,20 +81,14 @@ export function processorSeconds() {
   return { own: user + system, programs: programsUser + programsSystem };
 }
 
-/** Prints the ten processes that needed the processors most, by the files they ran, and what all needed. */
+/** Prints the ten files that needed the processors most, and what all processes needed. */
 export function printProcessorTimes(folder) {
-  const file = join(folder, processorTimesFile);
-  const lines = existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line))
-    : [];
-  const sum = (name) => lines.reduce((all, line) => all + line[name], 0).toFixed(0);
+  const path = join(folder, processorTimesFile);
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean).map(JSON.parse) : [];
+  const files = lines.filter(({ file }) => file !== undefined);
+  const processes = lines.filter(({ file }) => file === undefined);
+  const sum = (name) => processes.reduce((all, line) => all + line[name], 0).toFixed(0);
   console.log(`processor time: ${sum('own')} s of tests, ${sum('programs')} s of programs they started; most of it`);
-  const most = lines.toSorted((left, right) => right.own + right.programs - left.own - left.programs).slice(0, 10);
-  for (const { entry, own, programs } of most) {
-    const [first, ...more] = [...readFileSync(entry, 'utf8').matchAll(/'..\/..\/([^']+)'/g)].map(([, name]) => name);
-    console.log(`${own.toFixed(1).padStart(8)} + ${programs.toFixed(1)} s  ${first}${more.length > 0 ? ` and ${more.length} more` : ''}`);
-  }
+  const most = files.toSorted((left, right) => right.own + right.programs - left.own - left.programs).slice(0, 10);
+  for (const { file, own, programs } of most) console.log(`${own.toFixed(1).padStart(8)} + ${programs.toFixed(1)} s  ${file}`);
 }
