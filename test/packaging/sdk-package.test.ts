@@ -262,7 +262,7 @@ describe('the package of the device SDK', () => {
         const sent = JSON.parse(body.toString());
         const { type, approval_id: id } = vendor === 'apns' ? sent : sent.message.data;
         assert.deepEqual([type, id], ['approval', approval!.id]);
-        assert.doesNotMatch(body.toString(), /ada|lovelace/i);
+        assert.doesNotMatch(body.toString().replaceAll(id, ''), /ada|lovelace/i); // letters of an id come as they like
         await phone.approve(approval!, signIn.number);
       }
     });

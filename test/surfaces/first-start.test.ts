@@ -202,7 +202,7 @@ describe('the mailbox of a developer', () => {
         const host = new URL(server.url).host;
         assert.equal((await askAs(portOf(server), host, '/dev/mail')).status, 404, JSON.stringify(flags));
         assert.equal(await server.gatehouse.services.tenants.bySlug('sample'), undefined, JSON.stringify(flags));
-        assert.doesNotMatch(server.gatehouse.notices.join('\n'), /ada|dev\/mail/);
+        assert.doesNotMatch(server.gatehouse.notices.join('\n'), /ada@|dev\/mail/);
       });
   });
 });
