@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { expectTests } from './test-process.mjs';
 import { noteProcessorTime, processorSeconds } from './test-results.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -11,6 +12,7 @@ const results = join(root, '.test-results');
 
 /** Runs those of these files that nobody else took; all who share them name the same. */
 export async function takeFiles(name, files) {
+  const end = expectTests();
   // As Node does for the tests of one file: they may wait for what keeps no process alive.
   const alive = setInterval(() => undefined, 60_000);
   for (const [index, file] of files.entries()) {
@@ -22,6 +24,7 @@ export async function takeFiles(name, files) {
     noteProcessorTime(results, { file, own: after.own - before.own, programs: after.programs - before.programs });
   }
   clearInterval(alive);
+  end();
 }
 
 /** A folder can be made once. */

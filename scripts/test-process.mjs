@@ -23,12 +23,22 @@ function watch() {
     open.add(test);
     clearTimeout(timer);
   });
-  subscribe('tracing:node.test:end', (test) => {
-    if (!open.delete(test) || open.size > 0) return;
-    clearTimeout(timer);
-    timer = setTimeout(end, graceMs);
-    timer.unref();
-  });
+  subscribe('tracing:node.test:end', close);
+}
+
+function close(test) {
+  if (!open.delete(test) || open.size > 0) return;
+  clearTimeout(timer);
+  timer = setTimeout(end, graceMs);
+  timer.unref();
+}
+
+/** Until what comes back is called, this process has tests to come: it is not done between two files. */
+export function expectTests() {
+  const toCome = {};
+  open.add(toCome);
+  clearTimeout(timer);
+  return () => close(toCome);
 }
 
 function end() {
