@@ -15,9 +15,9 @@ const results = join(root, '.test-results');
 const quickTests = ['test/*.test.ts', 'test/{unit,contract,surfaces}/**/*.test.ts'];
 /** What starts servers and clients of others. */
 const judgeTests = ['test/interop/**/*.test.ts'];
-/** What holds a server up and measures how late it is: it mostly waits, so each has its own process beside the others, but no test that works. */
+/** What holds a server up and measures how late it is: it mostly waits, and leaves the processors to what measures. */
 const lateTests = { onDatabases: 'test/faults/overload.test.ts', once: 'test/faults/shedding.test.ts' };
-/** What measures the memory of a server or the growth of work: other tests beside it would be in the figure. */
+/** What measures the memory of a server or the growth of work: one at a time, as others that work would be in the figure. */
 const measuringTests = ['test/faults/floods.test.ts', 'test/fuzz/xml-linear.test.ts'];
 /** With components required (GATEHOUSE_TEST_REQUIRE) every test runs, on both databases. */
 const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
