@@ -16,7 +16,7 @@ export async function takeFiles(name, files) {
   // As Node does for the tests of one file: they may wait for what keeps no process alive.
   const alive = setInterval(() => undefined, 60_000);
   for (const [index, file] of files.entries()) {
-    if (!take(`${name.replaceAll('/', '-')}-${index + 1}`)) continue;
+    if (!take(`${encodeURIComponent(name)}-${index + 1}`)) continue;
     const before = processorSeconds();
     await import(pathToFileURL(join(root, file)).href);
     await test(file, () => undefined); // Node runs tests in the order in which they were defined: those of the file are done
