@@ -122,7 +122,7 @@ if (databases.includes('postgres'))
           };
           assert.deepEqual(await migrate(owner, [...migrations, backfill]), [9003]);
           await crossed;
-          assert.equal(turns, 2);
+          assert.ok(turns >= 2, `${turns}`); // who begins again may have the row before who waited for it, and be ended again
         });
         for (const { id } of [first, second]) assert.equal((await tenant.make('GET', `/users/${id}`))['title'], 'filled');
       } finally {

@@ -1,6 +1,7 @@
 // PostgreSQL 15 or newer. Each access is a transaction with the tenant set transaction-locally, so row-level security
 // shows exactly one tenant (R5). The connection works as `gatehouse_service`, which owns nothing and bypasses nothing.
 import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type CompiledQuery, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type QueryResult, sql } from 'kysely';
 import pg from 'pg';
 import type { TenantId } from '../../../domain/ids.ts';
@@ -93,23 +94,27 @@ const enterTenant = (tenant: TenantId): string => `; SELECT gatehouse_enter('${t
 
 /** A transaction that must be known to be committed before its result is given (R4). */
 const runWrite = <T>(access: Access, begin: string, work: (queries: Queries) => Promise<T>): Promise<T> =>
-  withFreshPlans(() => tryWrite(access, begin, work));
+  runAgain(() => tryWrite(access, begin, work));
 
 /** A read-only transaction; its end is not waited for, because nothing depends on it. */
 const runRead = <T>(access: Access, begin: string, work: (queries: Queries) => Promise<T>): Promise<T> =>
-  withFreshPlans(() => tryRead(access, begin, work));
+  runAgain(() => tryRead(access, begin, work));
 
-/** Migrations of later releases beside one transaction at most. */
-const stalePlansMax = 3;
+/** More than migrations of later releases, or writers that cross, beside one transaction. */
+const runsAgainMax = 3;
+/** In this time the other one mostly has what it waited for: who begins again at once may be there before it, and meet it again. */
+const crossedPauseMs = 20;
 
-/** Runs a transaction again when a migration beside us changed what a prepared statement gives: prepared anew, it runs. */
-async function withFreshPlans<T>(run: () => Promise<T>): Promise<T> {
+/** Runs a transaction that was rolled back for what is gone when it runs again. */
+async function runAgain<T>(run: () => Promise<T>): Promise<T> {
   for (let turn = 1; ; turn += 1) {
     try {
       return await run();
     } catch (error) {
-      if (turn > stalePlansMax || !isStalePlan(error)) throw error;
-      names.clear();
+      if (turn > runsAgainMax || !(isStalePlan(error) || isDeadlock(error))) throw error;
+      if (isStalePlan(error))
+        names.clear(); // prepared anew, it runs
+      else await wait(turn * crossedPauseMs);
     }
   }
 }
@@ -117,6 +122,9 @@ async function withFreshPlans<T>(run: () => Promise<T>): Promise<T> {
 /** PostgreSQL's "cached plan must not change result type": a column was added to a table of which a statement gives every column. */
 const isStalePlan = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery';
+
+/** Two transactions waited for rows of one another; PostgreSQL ended this one, so the other has gone on. */
+const isDeadlock = (error: unknown): boolean => error instanceof StorageUnavailable && codeOf(error.cause) === '40P01';
 
 async function tryWrite<T>(access: Access, begin: string, work: (queries: Queries) => Promise<T>): Promise<T> {
   const session = await openSession(access);

@@ -1,0 +1,100 @@
+// Two transactions that wait for rows of one another, on PostgreSQL: it ends one of them, which runs again when the other is done, so that
+// nobody is answered 503 for a neighbour who came at the same moment. The other one here is a session beside the server.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { sql } from 'kysely';
+import type pg from 'pg';
+import type { TenantId } from '../../src/domain/ids.ts';
+import { StorageUnavailable } from '../../src/storage/engine/database.ts';
+import { createTestDatabase, databases, onServer, type TestDatabase } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { createTestTenant, createTestUser } from '../support/management.ts';
+import { startTestServer } from '../support/server.ts';
+import { loopbackAllowed } from '../support/webhooks.ts';
+
+if (databases.includes('postgres'))
+  describe('writers that wait for one another', () => {
+    it('a webhook is deleted while events are queued for it: 204, and nothing of it is left', () =>
+      onOwnServer(async (own) => {
+        const server = await startTestServer('postgres', { database: own, flags: loopbackAllowed });
+        try {
+          const tenant = await createTestTenant(server);
+          // Disabled, so that the session below alone feeds it.
+          const { id } = await tenant.make('POST', '/webhooks', { url: 'https://127.0.0.1:9/hook', enabled: false });
+          await onServer(own.databaseUrl!, async (feeder) => {
+            await begin(feeder);
+            await feeder.query('UPDATE webhook_positions SET position = position WHERE webhook_id = $1', [id]);
+            const deleted = tenant.call('DELETE', `/webhooks/${id}`);
+            await someoneWaitsFor(feeder);
+            await feeder.query('SELECT FROM webhooks WHERE id = $1 FOR KEY SHARE', [id]); // as a delivery's foreign key does
+            await feeder.query('COMMIT');
+            assert.equal((await deleted).status, 204);
+          });
+          assert.equal((await tenant.call('GET', `/webhooks/${id}`)).status, 404);
+        } finally {
+          await server.close();
+        }
+      }));
+    for (const crossings of [3, 4])
+      it(`a transaction that is ended ${crossings} times is ${crossings > 3 ? 'given up, and nothing of it is left' : 'done once'}`, () =>
+        onOwnServer(async (own) => {
+          const server = await startTestServer('postgres', { database: own });
+          const { database } = server.gatehouse.services;
+          try {
+            const tenant = await createTestTenant(server);
+            const [first, second] = [await createTestUser(tenant, 'a@example.com'), await createTestUser(tenant, 'b@example.com')];
+            await onServer(own.databaseUrl!, async (other) => {
+              let runs = 0;
+              let crossed: Promise<unknown> = Promise.resolve();
+              const written = database.write(tenant.id as TenantId, async (queries) => {
+                const count = (id: string): Promise<unknown> =>
+                  sql`UPDATE users SET title = coalesce(title, '') || 'x' WHERE tenant_id = ${tenant.id} AND id = ${id}`.execute(queries);
+                runs += 1;
+                await crossed;
+                const crosses = runs <= crossings;
+                const lock = (id: string): Promise<unknown> => other.query('SELECT FROM users WHERE id = $1 FOR UPDATE', [id]);
+                if (crosses) {
+                  await begin(other);
+                  await lock(second.id);
+                }
+                await count(first.id);
+                if (crosses) crossed = lock(first.id).then(() => other.query('COMMIT'));
+                await count(second.id);
+              });
+              if (crossings > 3) await assert.rejects(written, StorageUnavailable);
+              else await written;
+              await crossed;
+              assert.equal(runs, 4);
+            });
+            for (const { id } of [first, second])
+              assert.equal((await tenant.make('GET', `/users/${id}`))['title'], crossings > 3 ? undefined : 'x');
+          } finally {
+            await server.close();
+          }
+        }));
+  });
+
+async function onOwnServer(work: (own: TestDatabase) => Promise<void>): Promise<void> {
+  const own = await createTestDatabase('postgres');
+  try {
+    // After this time PostgreSQL looks whether who waits is waited for; a second otherwise.
+    await onServer(own.databaseUrl!, (client) =>
+      client.query(`ALTER DATABASE ${new URL(own.databaseUrl!).pathname.slice(1)} SET deadlock_timeout = '50ms'`),
+    );
+    await work(own);
+  } finally {
+    await own.drop();
+  }
+}
+
+/** Begins a transaction that PostgreSQL does not end: it ends the other one. */
+async function begin(client: pg.Client): Promise<void> {
+  await client.query("SET deadlock_timeout = '1min'");
+  await client.query('BEGIN');
+}
+
+const someoneWaitsFor = (client: pg.Client): Promise<unknown> =>
+  eventually(async () => {
+    const { rows } = await client.query('SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))');
+    return rows.length > 0;
+  });
