@@ -1,11 +1,14 @@
-// `npm run test:stress -- FILE`: twenty runs of a file beside two busy loops, or of each that ever failed at random. Stops at the first failure.
-import { spawn, spawnSync } from 'node:child_process';
+// `npm run test:stress -- FILE…`: twenty runs of each file beside two busy loops; without files, of all that ever failed at random. Some
+// files run beside one another, each once at a time; what measures runs alone at the end. A file that failed has no more turns.
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { measuringTests } from './measuring-tests.mjs';
 
 const turns = 20;
 const loops = 2;
+const filesAtOnce = 5;
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const given = process.argv.slice(2);
 const listed = readFileSync(join(root, 'scripts/failed-at-random.txt'), 'utf8')
@@ -19,14 +22,40 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
-let failed;
-for (const file of files)
-  for (let turn = 1; turn <= turns && failed === undefined; turn += 1) {
-    const args = ['--disable-warning=ExperimentalWarning', '--import=./scripts/test-process.mjs', '--test', '--test-reporter=dot', file];
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28 });
-    console.log(`${file}: ${status === 0 ? 'passed' : 'failed'} at turn ${turn} of ${turns}`);
-    if (status === 0) continue;
-    console.error(stdout, stderr);
-    failed = file;
+const failed = [];
+const secondsSince = (ms) => Math.round((performance.now() - ms) / 1000);
+
+async function stress(file) {
+  const startedAt = performance.now();
+  for (let turn = 1; turn <= turns; turn += 1) {
+    const { code, output } = await runOnce(file);
+    if (code === 0) continue;
+    failed.push(file);
+    console.log(`${output}\n${file}: failed at turn ${turn} of ${turns}`);
+    return;
   }
-process.exit(failed === undefined ? 0 : 1);
+  console.log(`${file}: passed ${turns} times in ${secondsSince(startedAt)} s`);
+}
+
+function runOnce(file) {
+  const args = ['--disable-warning=ExperimentalWarning', '--import=./scripts/test-process.mjs', '--test', '--test-reporter=dot', file];
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const parts = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, output: Buffer.concat(parts).toString('utf8') }));
+  });
+}
+
+async function stressInTurn(waiting) {
+  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await stress(file);
+}
+
+const startedAt = performance.now();
+const beside = files.filter((file) => !measuringTests.includes(file));
+await Promise.all(Array.from({ length: filesAtOnce }, () => stressInTurn(beside)));
+await stressInTurn(files.filter((file) => measuringTests.includes(file)));
+console.log(`${files.length - failed.length} of ${files.length} files passed ${turns} times, in ${secondsSince(startedAt)} s`);
+for (const file of failed) console.log(`failed: ${file}`);
+process.exit(failed.length === 0 ? 0 : 1);

@@ -5,6 +5,7 @@ import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { measuringTests } from './measuring-tests.mjs';
 import { countShown, leftToShow, onDatabase } from './shown-before.mjs';
 import { printProcessorTimes, printTimes, readResults } from './test-results.mjs';
 
@@ -17,8 +18,6 @@ const quickTests = ['test/*.test.ts', 'test/{unit,contract,surfaces}/**/*.test.t
 const judgeTests = ['test/interop/**/*.test.ts'];
 /** What holds a server up and measures how late it is: it mostly waits, and leaves the processors to what measures. */
 const lateTests = { onDatabases: 'test/faults/overload.test.ts', once: 'test/faults/shedding.test.ts' };
-/** What measures the memory of a server or the growth of work: one at a time, as others that work would be in the figure. */
-const measuringTests = ['test/faults/floods.test.ts', 'test/fuzz/xml-linear.test.ts'];
 /** With components required (GATEHOUSE_TEST_REQUIRE) every test runs, on both databases. */
 const isQuick = (process.env['GATEHOUSE_TEST_REQUIRE'] ?? '') === '';
 /** Results of the quick tests of this commit without components, which are not shown twice; undefined: everything is to be shown here. */
