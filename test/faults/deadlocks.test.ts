@@ -8,7 +8,7 @@ import type { TenantId } from '../../src/domain/ids.ts';
 import { StorageUnavailable } from '../../src/storage/engine/database.ts';
 import { createTestDatabase, databases, onServer, type TestDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestTenant, createTestUser } from '../support/management.ts';
+import { clientCredentialsToken, createTestTenant, createTestUser, type Json } from '../support/management.ts';
 import { startTestServer } from '../support/server.ts';
 import { loopbackAllowed } from '../support/webhooks.ts';
 
@@ -31,6 +31,35 @@ if (databases.includes('postgres'))
             assert.equal((await deleted).status, 204);
           });
           assert.equal((await tenant.call('GET', `/webhooks/${id}`)).status, 404);
+        } finally {
+          await server.close();
+        }
+      }));
+    it('a document whose writes are ended tells the one secret that counts', () =>
+      onOwnServer(async (own) => {
+        const server = await startTestServer('postgres', { database: own });
+        try {
+          const tenant = await createTestTenant(server);
+          const robot = { type: 'confidential', grant_types: ['client_credentials'], token_endpoint_auth_method: 'client_secret_post' };
+          const before = await tenant.make<Json>('POST', '/clients', { ...robot, name: 'Before' });
+          const id = String(before['client_id']);
+          const clients = [
+            { ...robot, client_id: id, name: 'After' },
+            { ...robot, client_id: 'another', name: 'New' },
+          ];
+          await onServer(own.databaseUrl!, async (other) => {
+            await begin(other);
+            await other.query('SELECT FROM clients WHERE client_id = $1 FOR UPDATE', [id]);
+            const applied = tenant.make<Json>('POST', '/document', { document: { gatehouse: 1, clients } });
+            await someoneWaitsFor(other);
+            const copy = `jsonb_populate_record(c, '{"client_id":"another"}')`;
+            await other.query(`INSERT INTO clients SELECT (${copy}).* FROM clients AS c WHERE client_id = $1`, [id]);
+            await other.query('ROLLBACK');
+            const { created, updated, secrets } = await applied;
+            const told = secrets as readonly { readonly client_id: string; readonly client_secret: string }[];
+            assert.deepEqual([created, updated, told.length], [1, 1, 1]);
+            await clientCredentialsToken(tenant.baseUrl, told[0]!.client_id, told[0]!.client_secret);
+          });
         } finally {
           await server.close();
         }
@@ -95,6 +124,6 @@ async function begin(client: pg.Client): Promise<void> {
 
 const someoneWaitsFor = (client: pg.Client): Promise<unknown> =>
   eventually(async () => {
-    const { rows } = await client.query('SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))');
+    const { rows } = await client.query('SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))');
     return rows.length > 0;
   });

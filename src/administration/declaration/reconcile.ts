@@ -360,7 +360,9 @@ const isTaken = (error: unknown): boolean => error instanceof ValueTaken || isUn
 
 async function writeTogether(kind: Kind, session: Session, creations: readonly Creation[], updates: readonly Update[]): Promise<void> {
   const { database, cache } = session.administration;
+  const secretsBefore = session.secrets.length;
   await (kind.isConfiguration ? cache : database).write(session.tenant.id, async (queries) => {
+    session.secrets.length = secretsBefore; // a transaction that PostgreSQL ended runs again and makes its own
     if (creations.length > 0) await kind.create(queries, session, creations);
     if (updates.length > 0) await kind.update(queries, session, updates);
   });
