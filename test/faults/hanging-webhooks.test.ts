@@ -10,7 +10,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { loopbackAllowed, makeHook, startWebhookReceiver, type WebhookReceiver } from '../support/webhooks.ts';
 
 const tenants = 4;
-const rounds = 3;
+const rounds = 10;
 
 for (const database of databases)
   describe(`webhooks that hang, ${database}`, () => {

@@ -14,6 +14,8 @@ export interface ReceivedMail {
 export interface SmtpServer {
   readonly url: string;
   readonly mails: readonly ReceivedMail[];
+  /** Those whose sender was still there when they were answered. */
+  readonly answered: readonly ReceivedMail[];
   /** What clients signed in by: user and password. */
   readonly signIns: readonly string[];
   /** Messages given whole and not answered yet, and the most there ever were. */
@@ -31,6 +33,7 @@ const later = '451 try again later';
 /** @param untilAnswer what is waited for before each message is answered */
 export async function startSmtpServer(untilAnswer?: () => Promise<void>): Promise<SmtpServer> {
   const mails: ReceivedMail[] = [];
+  const answered: ReceivedMail[] = [];
   const signIns: string[] = [];
   const sockets = new Set<Socket>();
   let toRefuse = 0;
@@ -45,11 +48,13 @@ export async function startSmtpServer(untilAnswer?: () => Promise<void>): Promis
       return refusal;
     }
     mails.push(mail);
-    if (untilAnswer === undefined) return taken;
-    held += 1;
-    heldMax = Math.max(heldMax, held);
-    await Promise.race([untilAnswer(), once(socket, 'close')]);
-    held -= 1;
+    if (untilAnswer !== undefined) {
+      held += 1;
+      heldMax = Math.max(heldMax, held);
+      await Promise.race([untilAnswer(), once(socket, 'close')]);
+      held -= 1;
+    }
+    if (sockets.has(socket)) answered.push(mail);
     return taken;
   };
   const server = createServer((socket) => {
@@ -62,6 +67,7 @@ export async function startSmtpServer(untilAnswer?: () => Promise<void>): Promis
   return {
     url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
     mails,
+    answered,
     signIns,
     held: () => held,
     heldMax: () => heldMax,
