@@ -1,4 +1,5 @@
 // Lists: `limit` and `cursor` in, `{items, next_cursor?}` out. A cursor is the sort key after which the next page starts.
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { listLimitDefault, listLimitMax } from '../contract/limits.ts';
 import type { TenantId } from '../domain/ids.ts';
 import type { Queries } from '../storage/engine/database.ts';
@@ -10,7 +11,10 @@ interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-const cursorCharsMax = 1024;
+const cursorCharsMax = 4096;
+/** A key so long is a cursor as it is. */
+const plainBytesMax = 600;
+const keyBytesMax = 64 * 1024;
 
 /** The page a query asks for. @throws ContractError naming `cursor` or `limit` */
 export function pageOf({ limit, cursor }: PageQuery): Page {
@@ -45,13 +49,31 @@ export async function answerSearched<Row>(
   return listOf(page, rows, row.key, row.json);
 }
 
-/** The cursor of a sort key. */
-export const encodeCursor = (key: string): string => Buffer.from(`1:${key}`).toString('base64url');
+/** The cursor of a sort key. Names are long, and longer as they are sorted (one letter may become eighteen): those are compressed. */
+export function encodeCursor(key: string): string {
+  const bytes = Buffer.from(key);
+  return bytes.length <= plainBytesMax ? cursorOf('1:', bytes) : cursorOf('2:', deflateRawSync(bytes));
+}
+
+const cursorOf = (form: '1:' | '2:', bytes: Buffer): string => Buffer.concat([Buffer.from(form), bytes]).toString('base64url');
+
+/** NUL, as it is and as JSON writes it: no list has such a key, and PostgreSQL takes none. */
+const nul = /\0|(?<!\\)(?:\\\\)*\\u0000/;
 
 function decodeCursor(cursor: string): string {
-  const text = cursor.length <= cursorCharsMax && /^[A-Za-z0-9_-]+$/.test(cursor) ? Buffer.from(cursor, 'base64url').toString() : '';
-  if (!text.startsWith('1:')) throw invalidField('cursor', 'This parameter is not a cursor of this list.');
-  return text.slice(2);
+  const bytes = cursor.length <= cursorCharsMax && /^[A-Za-z0-9_-]+$/.test(cursor) ? Buffer.from(cursor, 'base64url') : Buffer.alloc(0);
+  const form = bytes.subarray(0, 2).toString();
+  const key = form === '1:' ? bytes.subarray(2).toString() : form === '2:' ? inflated(bytes.subarray(2)) : undefined;
+  if (key === undefined || nul.test(key)) throw invalidField('cursor', 'This parameter is not a cursor of this list.');
+  return key;
+}
+
+function inflated(bytes: Buffer): string | undefined {
+  try {
+    return inflateRawSync(bytes, { maxOutputLength: keyBytesMax }).toString();
+  } catch {
+    return undefined; // what we did not compress
+  }
 }
 
 /** A time that limits a list, epoch milliseconds: RFC 3339 date and time, or a date. @throws ContractError naming the field */

@@ -161,7 +161,7 @@ export async function requireMayGive(
 function placeOf(text: string): readonly [name: string, id: string] {
   try {
     const [name, id] = JSON.parse(text) as readonly unknown[]; // checked below
-    if (typeof name === 'string' && typeof id === 'string' && !text.includes('\\u0000')) return [name, id];
+    if (typeof name === 'string' && typeof id === 'string') return [name, id];
   } catch {
     // refused below, like any other text that is no cursor
   }
