@@ -4,6 +4,7 @@
 import { organizationProvidersMax } from '../contract/organization-limits.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { fullFault, type Kind, type KindFault } from '../domain/kind.ts';
+import { capabilitiesByInbound } from '../domain/mappings/inbound-targets.ts';
 import type { Organization } from '../domain/organizations/organization.ts';
 import { powerOfManagers } from '../domain/organizations/organization-role.ts';
 import type { Capability } from '../domain/people/capabilities.ts';
@@ -13,7 +14,8 @@ import { ValueTaken } from '../storage/engine/unique-violation.ts';
 import { listManagingRoles } from '../storage/organizations/managers.ts';
 import { holdOrganization } from '../storage/organizations/organization-hold.ts';
 import { findUnknownRole } from '../storage/people/organization-members.ts';
-import { countTenantProviders, findUnknownAlias } from '../storage/registry/identity-providers.ts';
+import { readMappings } from '../storage/registry/extending/mapping-tables.ts';
+import { countTenantProviders, findUnknownAlias, listProvidersOfAliases } from '../storage/registry/identity-providers.ts';
 import {
   countOwnedProviders,
   findProviderOwner,
@@ -80,12 +82,24 @@ export async function capabilitiesByRoles(queries: Queries, tenant: TenantId, ro
   return roles.some((role) => managing.has(role)) ? powerOfManagers : [];
 }
 
-/** What an organisation hands out to whoever comes by itself. */
-export const capabilitiesByDefault = (
+/** What an organisation hands out to whoever comes by itself, and by providers that it names newly. */
+export async function capabilitiesByDefault(
   queries: Queries,
   tenant: TenantId,
-  { defaultRoles }: Pick<Named, 'defaultRoles'>,
-): Promise<readonly Capability[]> => capabilitiesByRoles(queries, tenant, defaultRoles);
+  { defaultRoles, identityProviders }: Pick<Named, 'defaultRoles' | 'identityProviders'>,
+): Promise<readonly Capability[]> {
+  const owners = await listProviderOwners(queries, tenant, identityProviders);
+  const fresh = identityProviders.filter((alias) => !owners.has(alias));
+  const byRules = fresh.length === 0 ? [] : await capabilitiesByRules(queries, tenant, fresh);
+  return [...(await capabilitiesByRoles(queries, tenant, defaultRoles)), ...byRules];
+}
+
+/** What rules hand out to people of these providers: their own, and the tenant's table. */
+export async function capabilitiesByRules(queries: Queries, tenant: TenantId, aliases: readonly string[]): Promise<readonly Capability[]> {
+  const { inbound } = await readMappings(queries, tenant);
+  const providers = await listProvidersOfAliases(queries, tenant, aliases);
+  return capabilitiesByInbound([...inbound, ...providers.flatMap(({ mappings }) => mappings)]);
+}
 
 /** The same of one that is known by its id: whoever says who comes, by a directory, a link or a provider, lets them. */
 export async function capabilitiesOfNewcomers(
@@ -98,11 +112,15 @@ export async function capabilitiesOfNewcomers(
 }
 
 /** Of a provider: what the customer whose own it is hands out to whoever comes by it. */
-export const capabilitiesByProvider = async (
+export async function capabilitiesByProvider(
   queries: Queries,
   tenant: TenantId,
   { alias }: { readonly alias: string },
-): Promise<readonly Capability[]> => capabilitiesOfNewcomers(queries, tenant, await findProviderOwner(queries, tenant, alias));
+): Promise<readonly Capability[]> {
+  const owner = await findProviderOwner(queries, tenant, alias);
+  if (owner === undefined) return [];
+  return [...(await capabilitiesOfNewcomers(queries, tenant, owner)), ...(await capabilitiesByRules(queries, tenant, [alias]))];
+}
 
 export async function addedOrganization(queries: Queries, { acting }: Writing, { id, identityProviders }: Organization): Promise<void> {
   if (identityProviders.length > 0) await setOrganizationProviders(queries, acting.tenant.id, id, identityProviders);

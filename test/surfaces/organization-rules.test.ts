@@ -115,6 +115,36 @@ for (const database of databases)
       assert.equal((await change(await make(), { default_roles: [plain] }, machine)).status, 200);
     });
 
+    it('rules of the tenant’s table let newcomers manage too, by whichever provider an organisation names', async () => {
+      const of = await createTestTenant(server);
+      const byTable = { rules: [{ to: 'org.roles', from: 'upstream.groups', apply: 'always' }] };
+      const ruled = await provider('ruled', of);
+      const { items } = await of.make<{ items: readonly Json[] }>('GET', '/identity-providers');
+      const at = (json: Json): string => `/identity-providers/${String(json['id'])}`;
+      const few = ['organizations:read', 'organizations:write', 'sign-in:read', 'sign-in:write', 'users:read', 'scim:read', 'scim:write'];
+      const machine = await machineWith(of, few);
+      const whole = await machineWith(of, [...few, 'users:write', 'invitations:write']);
+      const refused = async (method: string, path: string, body: Json): Promise<void> => {
+        assert.equal((await machine.call(method, path, body)).status, 403, `${method} ${path}`);
+        const done = await whole.call(method, path, body);
+        assert.ok(done.ok, `${path}: ${await done.text()}`);
+      };
+      // One that is nobody's own gives no roles, whatever rules say.
+      await of.make('PUT', '/mappings/inbound', byTable);
+      assert.equal((await machine.call('PATCH', at(items[0]!), { name: 'Ruled' })).status, 200);
+      const mine = await make({}, of);
+      await refused('PATCH', `/organizations/${String(mine['id'])}`, { identity_providers: [ruled] });
+      await refused('PATCH', at(items[0]!), { issuer: 'https://evil.example' });
+      await refused('POST', `/organizations/${String((await make({}, of))['id'])}/setup-links`, {});
+      assert.equal((await change(mine, { display_name: 'Mine' }, machine)).status, 200, 'what it has already is not given');
+      await of.make('PUT', '/mappings/inbound', { rules: [] });
+      assert.equal((await machine.call('PATCH', at(items[0]!), { issuer: 'https://other.example' })).status, 200);
+      // The same where they are its own.
+      const own = { alias: 'own', kind: 'oidc', name: 'Own', issuer: 'https://own.example', client_id: 'x', mappings: byTable.rules };
+      await of.make('POST', '/identity-providers', own);
+      await refused('POST', '/organizations', { name: slug(), identity_providers: ['own'] });
+    });
+
     it('what a new one says, and what each value may be', async () => {
       const plain = await make();
       const unsaid = {

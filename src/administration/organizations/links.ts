@@ -11,7 +11,7 @@ import type { Queries } from '../../storage/engine/database.ts';
 import { type OrganizationInvitation, revokeOrganizationInvitation } from '../../storage/organizations/invitations.ts';
 import { insertSetupLink, revokeSetupLink, type SetupLink } from '../../storage/organizations/setup-links.ts';
 import { type Administration, type By, recordAct } from '../administration.ts';
-import { capabilitiesByDefault } from '../organizations.ts';
+import { capabilitiesByDefault, capabilitiesByRules } from '../organizations.ts';
 import { linkState } from './link-state.ts';
 
 type Deps = Pick<Administration, 'clock'>;
@@ -24,7 +24,8 @@ export async function makeSetupLink(
   organization: Organization,
   by: By,
 ): Promise<{ readonly link: SetupLink; readonly url: string } | 'unknown' | 'full'> {
-  by.require?.([...powerOfSetup, ...(await capabilitiesByDefault(queries, tenant.id, organization))]);
+  const byRules = await capabilitiesByRules(queries, tenant.id, organization.identityProviders);
+  by.require?.([...powerOfSetup, ...(await capabilitiesByDefault(queries, tenant.id, organization)), ...byRules]);
   const token = randomSecret();
   const link = await insertSetupLink(queries, tenant.id, {
     ...{ id: uuidV7(deps.clock.nowMs()), organization_id: organization.id, created_by: by.actor },
