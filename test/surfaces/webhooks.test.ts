@@ -19,6 +19,7 @@ import {
   managedWith,
 } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { machineWith } from '../support/roles.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import {
   answerWith,
@@ -101,6 +102,39 @@ for (const database of databases) {
         ...{ event_id: eventId, seq: event['seq'], type: 'group.created', state: 'delivered', attempts: 1 },
         ...{ status: 204, reason: null, answer: '', next_attempt_at: null },
       });
+    });
+
+    it('what was answered to an event, which may repeat it, is read by whoever may read that event', async () => {
+      receiver.answer('/echo', (response) => void response.writeHead(200).end(receiver.received.at(-1)?.body));
+      const { id } = await makeHook(tenant, receiver.url('/echo'), { types: ['group.created', 'user.created'] });
+      const group = await makeGroup('Echoed');
+      const user = await createTestUser(tenant, 'echoed@example.com');
+      await deliver();
+      await deliver();
+      const told = { 'group.created': `group:${String(group['id'])}`, 'user.created': `user:${user.id}` };
+      for (const [scopes, types] of [
+        [[], []],
+        [['users:read'], []],
+        [['events:read'], ['group.created']],
+        [
+          ['events:read', 'users:read'],
+          ['group.created', 'user.created'],
+        ],
+      ] as const) {
+        const reader = await machineWith(tenant, ['webhooks:read', 'webhooks:write', ...scopes]);
+        const shown = await deliveriesOf(reader, id);
+        assert.equal(shown.length, 2);
+        for (const { type, answer, status } of shown) {
+          assert.equal(status, 200);
+          const isRead = (types as readonly unknown[]).includes(type);
+          assert.equal(String(answer).includes(told[type as keyof typeof told]), isRead, `${scopes.join(' ')}: ${String(answer)}`);
+          assert.equal(answer === null, !isRead);
+        }
+        const again = await reader.make('POST', `/webhooks/${id}/deliveries/${shown[0]!.id}/replay`);
+        assert.equal(again['answer'] === null, !(types as readonly unknown[]).includes(shown[0]!['type']));
+        await deliver();
+      }
+      await tenant.make('DELETE', `/webhooks/${id}`);
     });
 
     it('management.invalid_request, conflict, not_found, forbidden: what is refused of a webhook', async () => {

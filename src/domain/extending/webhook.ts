@@ -83,8 +83,8 @@ export const wants = (types: readonly string[], type: string): boolean =>
 /** A type of event, or the beginning of some that there are: `user.created`, `user.*`. */
 export const isTypeOfEvents = (text: string): boolean => known.some((type) => wants([text], type));
 
-/** What its maker must hold: it hands out events, and most types tell what people do. */
-function webhookNeeds({ types }: Pick<WebhookValues, 'types'>): readonly Capability[] {
+/** What its maker must hold, and whoever sees what was answered to these: it hands out events, and most types tell what people do. */
+export function webhookNeeds({ types }: Pick<WebhookValues, 'types'>): readonly Capability[] {
   return known.some((type) => wants(types, type) && tellsOfPeople(type)) ? ['events:read', 'users:read'] : ['events:read'];
 }
 

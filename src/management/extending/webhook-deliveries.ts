@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { registered } from '../../administration/registered.ts';
 import { webhookReplayMax } from '../../contract/limits.ts';
-import { type Webhook, wants } from '../../domain/extending/webhook.ts';
+import { type Webhook, wants, webhookNeeds } from '../../domain/extending/webhook.ts';
 import { auditRow, upsertAuditEvents } from '../../storage/records/audit-events.ts';
 import { listEventsBetween } from '../../storage/records/event-feed.ts';
 import {
@@ -30,7 +30,12 @@ const deliveryAnswer = Type.Object({
   attempts: Type.Integer(),
   status: number,
   reason: word,
-  answer: nullable(Type.String({ description: 'the first 1024 bytes' })),
+  answer: nullable(
+    Type.String({
+      description:
+        'the first 1024 bytes, which may say what was sent; null for callers who may not read that: `events:read`, and `users:read` where the type tells of people',
+    }),
+  ),
   duration_ms: number,
   attempted_at: nullable(dateTime),
   next_attempt_at: nullable(dateTime),
@@ -51,7 +56,12 @@ export const webhookDeliveryEndpoints: readonly Endpoint[] = [
       const page = pageOf(call.query);
       const webhook = await loadThing(registered.webhook, call);
       const rows = await list(call, webhook, { state: call.query.state, before: page.after, limit: page.limit + 1 });
-      return listOf(page, rows, (row) => row.id, deliveryToJson);
+      return listOf(
+        page,
+        rows,
+        (row) => row.id,
+        (row) => deliveryToJson(call, row),
+      );
     },
   }),
   endpoint({
@@ -71,7 +81,7 @@ export const webhookDeliveryEndpoints: readonly Endpoint[] = [
       });
       const [row] = await list(call, webhook, { id, before: '', limit: 1 });
       if (row === undefined) throw notFound('unknown_delivery');
-      return deliveryToJson(row);
+      return deliveryToJson(call, row);
     },
   }),
   endpoint({
@@ -162,7 +172,7 @@ function timeOf(name: string, text: string | undefined): number {
   return ms;
 }
 
-const deliveryToJson = (row: ListedDelivery): Json => ({
+const deliveryToJson = ({ scopes }: Pick<WebhookCall, 'scopes'>, row: ListedDelivery): Json => ({
   id: row.id,
   event_id: row.event_id,
   seq: row.seq,
@@ -171,7 +181,7 @@ const deliveryToJson = (row: ListedDelivery): Json => ({
   attempts: row.attempts,
   status: row.status,
   reason: row.reason,
-  answer: row.answer,
+  answer: webhookNeeds({ types: [row.type] }).every((one) => scopes.includes(one)) ? row.answer : null,
   duration_ms: row.duration_ms,
   attempted_at: row.attempted_at === null ? null : isoTime(row.attempted_at),
   next_attempt_at: row.state !== 'waiting' || row.due_at === null ? null : isoTime(row.due_at),
