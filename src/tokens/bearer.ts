@@ -67,6 +67,8 @@ export async function verifyBearer(
   if (token.claims['cnf'] !== undefined) return fail('sender_constrained');
   const client = await findCachedClient(cache, tenant.id, token.clientId);
   if (client?.enabled !== true) return fail('client_disabled');
+  // An open resource may have been registered at what has become the address of our own API since.
+  if (client.origin !== undefined) return fail('wrong_audience');
   const { state, held, isTooWeak } = await database.read(tenant.id, async (queries) => {
     const found = await findTokenState(queries, tenant.id, token);
     const person = token.sid === undefined ? undefined : (token.sub as UserId); // the id we put there

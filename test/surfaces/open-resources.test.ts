@@ -10,10 +10,11 @@ import { publishedResourcesMax, publishedScopesMax, strangerScopes } from '../..
 import { standardScopes } from '../../src/domain/oidc/standard-scopes.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
+import { loopbackUri, openTenant, personOf, register, signIn } from '../support/agents.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createUser } from '../support/fixtures.ts';
 import { openLogin, signInByPin } from '../support/login.ts';
-import { createTestTenant, type Json, type Managed } from '../support/management.ts';
+import { callJson, callSystem, clientCredentialsToken, createTestTenant, type Json, type Managed } from '../support/management.ts';
 import { challenge, exchange, type Form, formBody, redirectUri, tokensOf } from '../support/oidc.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -117,6 +118,36 @@ for (const database of databases) {
       assert.equal(await granted({ resource: 'https://bare.example/' }), 'tools');
       assert.equal(await granted({ resource: 'https://bare.example', scope: 'admin' }), 'admin');
       assert.equal(await granted({}), '', 'without a resource there is no default');
+    });
+
+    it('programs nobody registered never open the Management API or SCIM, also where its address was another when it was registered', async () => {
+      const managed = await openTenant(server);
+      const admin = await personOf(server, managed);
+      await managed.make('PUT', `/users/${admin.id}/roles`, { roles: ['owner'] });
+      const moveTo = async (domain: string | null): Promise<void> => {
+        assert.equal((await callSystem(server, 'PATCH', `/tenants/${managed.id}`, { domain })).status, 200);
+      };
+      const open = {
+        identifier: managed.managementApi,
+        name: 'Ours',
+        clients: 'any',
+        scopes: [{ name: 'users:read' }, { name: 'scim:read' }],
+      };
+      await assertRefusal(await managed.call('POST', '/resources', open), 'management.conflict', {
+        kind: 'identifier',
+        text: 'The identifier is in use.',
+      });
+      await moveTo('https://login.open-resources.example');
+      const there = await clientCredentialsToken(managed.baseUrl, managed.adminClientId, managed.adminClientSecret);
+      assert.equal((await callJson(`${managed.managementApi}/resources`, there, 'POST', open)).status, 201);
+      await moveTo(null);
+      const { client_id: id } = (await (
+        await register(managed, { redirect_uris: [loopbackUri], token_endpoint_auth_method: 'none' })
+      ).json()) as Json;
+      const form = { client_id: String(id), resource: managed.managementApi, scope: 'users:read scim:read' };
+      const { access_token: token } = await signIn(server, managed, form, admin.email);
+      await assertRefusal(await callJson(`${managed.managementApi}/users`, token, 'GET'), 'management.unauthorized');
+      assert.equal((await callJson(`${managed.baseUrl}/scim/v2/Users`, token, 'GET')).status, 401);
     });
 
     it('people are assigned to it by API and document, and go with it', async () => {
