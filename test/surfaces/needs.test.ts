@@ -155,6 +155,35 @@ for (const database of databases) {
       assert.deepEqual(told.items.find(({ to }) => to === 'groups')?.['values'], ['Secret project']);
     });
 
+    it('a preview of the rules of one thing: what reading that thing takes, beside reading settings and people', async () => {
+      const own = (rule: Json): Json => ({ mappings: [{ to: 'department', value: 'kept-to-itself', ...rule }] });
+      const user = await createTestUser(tenant, 'previewed@needs.example');
+      const client = { name: 'Ruled', redirect_uris: ['https://ruled.example'], ...own({ scope: 'profile' }) };
+      const provider = { name: 'Ruled', entity_id: 'https://ruled.example', acs: [{ url: 'https://ruled.example/acs' }], ...own({}) };
+      const upstream = { alias: 'ruled', kind: 'oidc', name: 'Ruled', issuer: 'https://ruled.example', client_id: 'x' };
+      const idOf = async (path: string, body: Json, name = 'id'): Promise<string> => String((await tenant.make('POST', path, body))[name]);
+      for (const [kind, capability, target, of] of [
+        ['oidc', 'clients:read', await idOf('/clients', client, 'client_id'), { user_id: user.id }],
+        ['saml', 'service-providers:read', await idOf('/service-providers', provider), { user_id: user.id }],
+        [
+          'scim',
+          'connectors:read',
+          await idOf('/connectors', connector({ enabled: false, ...own({ to: 'title' }) })),
+          { user_id: user.id },
+        ],
+        ['inbound', 'sign-in:read', await idOf('/identity-providers', { ...upstream, ...own({ to: 'title' }) }), { upstream: {} }],
+      ] as const) {
+        const asked = { kind, target, ...of };
+        const all = ['clients:read', 'service-providers:read', 'connectors:read', 'sign-in:read'].filter((one) => one !== capability);
+        const others = await machineWith(tenant, ['settings:read', 'users:read', 'groups:read', ...all]);
+        await lacks(others, capability, 'POST', '/mappings/preview', asked);
+        await lacks(others, capability, 'POST', '/mappings/preview', { ...asked, target: randomUUID() });
+        const reader = await machineWith(tenant, ['settings:read', 'users:read', 'groups:read', capability]);
+        assert.match(JSON.stringify(await reader.make('POST', '/mappings/preview', asked)), /kept-to-itself/);
+        await others.make('POST', '/mappings/preview', { kind, ...of });
+      }
+    });
+
     it('attributes that people write themselves: users:write, before and after, since a NameID may be made of what they wrote', async () => {
       const settings = await machineWith(tenant, ['settings:read', 'settings:write']);
       const path = '/custom-attributes';

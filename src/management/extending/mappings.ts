@@ -40,6 +40,14 @@ const powers: Readonly<Record<MappingKind, { readonly write: Capability; readonl
     scim: { write: 'settings:write', read: { capability: 'settings:read' } },
   };
 
+/** Whoever tries the rules of one target may read it. */
+const readersOfTargets: Readonly<Record<MappingKind, Capability>> = {
+  oidc: 'clients:read',
+  saml: 'service-providers:read',
+  inbound: 'sign-in:read',
+  scim: 'connectors:read',
+};
+
 /** What rules hand out, as those of one connector and of one provider do. */
 const handedOut = (kind: MappingKind, rules: MappingRules): readonly Capability[] => {
   if (kind === 'inbound') return capabilitiesByInbound(rules);
@@ -117,12 +125,17 @@ export const mappingEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/mappings/preview',
     capability: 'settings:read',
-    summary: 'What each rule gives one person, and why values are dropped; needs users:read too, and groups:read where rules read groups',
+    summary:
+      'What each rule gives one person, and why values are dropped; needs users:read too, groups:read where rules read groups, and for a target what reading it takes',
     body: previewBody,
     answer: previewAnswer,
     status: 200,
     isLong: true,
-    handle: (call) => preview(call),
+    handle: (call) => {
+      const { kind, target } = call.body;
+      if (target !== undefined) requireCapabilities([readersOfTargets[kind]], call.scopes);
+      return preview(call);
+    },
   }),
 ];
 
