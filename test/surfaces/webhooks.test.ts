@@ -285,6 +285,17 @@ for (const database of databases) {
       assert.equal(eventsAt('/replayed').length, 4);
       assert.deepEqual(new Set((await deliveriesOf(tenant, id)).map((one) => one.event_id)), new Set(first.map((one) => one.event_id)));
       assert.deepEqual(await tenant.make('POST', `/webhooks/${id}/replay`, { state: 'dead' }), { replayed: 0 });
+      // A time does not choose among the dead: whoever gives both would have all of them posted again.
+      for (const body of [
+        { state: 'dead', from: time.from },
+        { state: 'dead', to: time.to },
+        { state: 'dead', ...time },
+        { from: time.from },
+        {},
+      ])
+        await assertRefusal(await tenant.call('POST', `/webhooks/${id}/replay`, body), 'management.invalid_request', {
+          ...{ kind: 'state', text: 'The body must hold either state, or from and to.' },
+        });
       await tenant.make('DELETE', `/webhooks/${id}`);
     });
 

@@ -98,9 +98,10 @@ export const webhookDeliveryEndpoints: readonly Endpoint[] = [
     status: 200,
     handle: async (call) => {
       const { state, from, to } = call.body;
-      if ((state === undefined) === (from === undefined || to === undefined))
-        throw invalidField('state', 'The body must hold either state, or from and to.');
-      return { replayed: state === undefined ? await replayTime(call, timeOf('from', from), timeOf('to', to)) : await replayDead(call) };
+      const isOfTime = state === undefined && from !== undefined && to !== undefined;
+      const isOfDead = state !== undefined && from === undefined && to === undefined;
+      if (!isOfTime && !isOfDead) throw invalidField('state', 'The body must hold either state, or from and to.');
+      return { replayed: isOfTime ? await replayTime(call, timeOf('from', from), timeOf('to', to)) : await replayDead(call) };
     },
   }),
   endpoint({
