@@ -232,6 +232,10 @@ export const countMax = 1_000_000;
 export const emailCharsMax = 254;
 export const emailsPerUserMax = 20;
 export const profileCharsMax = 500;
+/** What directories give by SCIM, and documents restore: characters of a value, bytes of what an index has of it, values of a list. */
+export const directoryValueCharsMax = 1024;
+export const directoryKeyBytesMax = 2048; // what an index row of either database can hold
+export const directoryValuesMax = 100;
 /** Attributes a tenant adds to its people, their values, and the bytes of a person's as JSON. */
 export const customAttributesPerTenantMax = 100;
 export const customAllowedValuesMax = 100;

@@ -1,6 +1,6 @@
 // Turns JSON values from request bodies into typed leaf values and elements, or refuses them as invalidValue.
 // null, "", [] and {} are absent (RFC 7643 section 2.5). Keys of the result come from the schema table only.
-import { emailCharsMax } from '../contract/limits.ts';
+import { directoryKeyBytesMax, directoryValueCharsMax, directoryValuesMax, emailCharsMax } from '../contract/limits.ts';
 import { foldKey } from '../domain/fold.ts';
 import { dateMs } from '../domain/people/custom-attributes.ts';
 import { isXmlText } from '../domain/saml/xml-text.ts';
@@ -8,7 +8,7 @@ import { type DraftElement, type Element, emptyElement, type Scalar } from './do
 import { invalidValue } from './refuse.ts';
 import { type Attribute, isPlainList } from './schema/attribute.ts';
 import { findSubAttribute, type Plural } from './schema/schema-lookup.ts';
-import { binaryLengthMax, elementsMax, indexedBytesMax, stringLengthMax } from './scim-limits.ts';
+import { binaryLengthMax } from './scim-limits.ts';
 
 /** A JSON object as parsed; only own keys are ever looked at. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ function readBoolean(attribute: Attribute, value: unknown): boolean {
 const base64 = /^(?:[\w+/-]{4})*(?:[\w+/-]{2}(?:==)?|[\w+/-]{3}=?)?$/;
 
 function checkText(attribute: Attribute, value: string): void {
-  const max = attribute.type === 'binary' ? binaryLengthMax : stringLengthMax;
+  const max = attribute.type === 'binary' ? binaryLengthMax : directoryValueCharsMax;
   if (value.length > max) throw invalidValue(`${attribute.name} is longer than ${max} characters.`);
   // Beyond what databases refuse: characters no SAML assertion could carry.
   if (!isXmlText(value)) throw invalidValue(`${attribute.name} is not valid text.`);
@@ -55,8 +55,8 @@ function checkText(attribute: Attribute, value: string): void {
     if (!base64.test(value)) throw invalidValue(`${attribute.name} is not base64.`);
     return;
   }
-  if (Buffer.byteLength(attribute.caseExact ? value : foldKey(value)) > indexedBytesMax) {
-    throw invalidValue(`${attribute.name} is longer than ${indexedBytesMax} bytes.`);
+  if (Buffer.byteLength(attribute.caseExact ? value : foldKey(value)) > directoryKeyBytesMax) {
+    throw invalidValue(`${attribute.name} is longer than ${directoryKeyBytesMax} bytes.`);
   }
 }
 
@@ -112,7 +112,7 @@ export function readElement(attribute: Attribute, value: JsonObject): Element {
 /** Checks what every multi-valued attribute of a user must keep: few elements, at most one primary, values where required. */
 export function checkElements(plural: Plural, elements: readonly Element[]): void {
   const { name } = plural.attribute;
-  if (elements.length > elementsMax) throw invalidValue(`${name} has more than ${elementsMax} values.`);
+  if (elements.length > directoryValuesMax) throw invalidValue(`${name} has more than ${directoryValuesMax} values.`);
   if (elements.filter((element) => element['primary'] === true).length > 1) {
     throw invalidValue(`${name} has more than one primary value.`);
   }

@@ -1,8 +1,16 @@
 // A person as JSON, as the Management API and documents share it: the SCIM user in snake_case. Schemas, and from and to what
 // storage keeps; all of it follows the table in domain/people/user-attributes.ts.
 import Type, { type TProperties } from 'typebox';
-import { emailCharsMax, emailsPerUserMax, profileCharsMax } from '../../contract/limits.ts';
+import {
+  directoryKeyBytesMax,
+  directoryValueCharsMax,
+  directoryValuesMax,
+  emailCharsMax,
+  emailsPerUserMax,
+  profileCharsMax,
+} from '../../contract/limits.ts';
 import { text } from '../../domain/field.ts';
+import { foldKey } from '../../domain/fold.ts';
 import {
   type CustomAttribute,
   type CustomReading,
@@ -11,7 +19,7 @@ import {
   fromCustomCell,
 } from '../../domain/people/custom-attributes.ts';
 import { hasOnePrimaryAtMost, type ListElement } from '../../domain/people/user.ts';
-import { addressColumns, type UserAttribute, type UserList, userAttributes, userLists } from '../../domain/people/user-attributes.ts';
+import { addressColumns, type UserList, userAttributes, userLists } from '../../domain/people/user-attributes.ts';
 import type { UserLists } from '../../storage/people/user-lists.ts';
 import type { NewAddress, NewEmail, NewLists, NewValue, UserProfile, UserRow } from '../../storage/people/user-rows.ts';
 import { closed, nullable } from '../schema-pieces.ts';
@@ -22,18 +30,27 @@ const shown: readonly UserList[] = userLists.filter(({ scimOnly }) => scimOnly !
 /** The lists beside emails, addresses last. */
 const furtherLists = [...shown.filter(({ table }) => table === 'values'), ...shown.filter(({ table }) => table === 'addresses')];
 
-const maybe = ({ kind }: Pick<UserAttribute, 'kind'>) => Type.Optional(nullable(Type.Unsafe<string>(kind.shape)));
-const anyText = maybe({ kind: text(profileCharsMax) });
+interface Bounds {
+  readonly charsMax: number;
+  readonly elementsMax: number;
+}
+
+const anyText = (charsMax: number) => Type.Optional(nullable(Type.Unsafe<string>(text(charsMax).shape)));
 const primary = Type.Optional(Type.Boolean());
-const email = {
+const emailWithin = ({ charsMax }: Bounds) => ({
   value: Type.String({ minLength: 3, maxLength: emailCharsMax, pattern: '^[^\\s@]+@[^\\s@]+$' }),
-  type: anyText,
-  display: anyText,
+  type: anyText(charsMax),
+  display: anyText(charsMax),
   primary,
-};
-const value = { ...email, value: Type.String({ minLength: 1, maxLength: profileCharsMax }) };
-const address = { ...Object.fromEntries(addressColumns.map((part) => [part, anyText])), primary };
-const listOf = (element: TProperties) => Type.Optional(Type.Array(closed(element), { maxItems: emailsPerUserMax }));
+});
+const valueWithin = (bounds: Bounds) => ({
+  ...emailWithin(bounds),
+  value: Type.String({ minLength: 1, maxLength: bounds.charsMax }),
+});
+const addressWithin = ({ charsMax }: Bounds) => ({
+  ...Object.fromEntries(addressColumns.map((part) => [part, anyText(charsMax)])),
+  primary,
+});
 
 const plain = userAttributes.filter(({ path }) => !path.includes('.'));
 /** Attributes in an object of their own: `name`, `enterprise`. */
@@ -41,35 +58,45 @@ const nested = Map.groupBy(
   userAttributes.filter(({ path }) => path.includes('.')),
   ({ path }) => path.split('.')[0]!,
 );
-const nestedProperties = (wrap: (properties: TProperties) => TProperties[string]): TProperties =>
+const nestedProperties = ({ charsMax }: Bounds, wrap: (properties: TProperties) => TProperties[string]): TProperties =>
   Object.fromEntries(
     [...nested].map(([head, parts]) => [
       head,
-      wrap(Object.fromEntries(parts.map((part) => [part.path.slice(head.length + 1), maybe(part)]))),
+      wrap(Object.fromEntries(parts.map((part) => [part.path.slice(head.length + 1), anyText(charsMax)]))),
     ]),
   );
 
-const plainProperties: TProperties = Object.fromEntries(plain.map((one) => [one.path, maybe(one)]));
-const listProperties: TProperties = Object.fromEntries(
-  furtherLists.map(({ path, table }) => [path, listOf(table === 'addresses' ? address : value)]),
-);
+const plainProperties = ({ charsMax }: Bounds): TProperties => Object.fromEntries(plain.map((one) => [one.path, anyText(charsMax)]));
+const listOf = ({ elementsMax }: Bounds, element: TProperties) => Type.Optional(Type.Array(closed(element), { maxItems: elementsMax }));
+const listProperties = (bounds: Bounds): TProperties =>
+  Object.fromEntries(
+    furtherLists.map(({ path, table }) => [path, listOf(bounds, table === 'addresses' ? addressWithin(bounds) : valueWithin(bounds))]),
+  );
 
-/** The members of a person in a body or document; all may be absent, null clears. */
-export const personProperties: TProperties = {
-  ...plainProperties,
-  ...listProperties,
-  ...nestedProperties((parts) => Type.Optional(nullable(closed(parts)))),
-  emails: listOf(email),
+const personWithin = (bounds: Bounds): TProperties => ({
+  ...plainProperties(bounds),
+  ...listProperties(bounds),
+  ...nestedProperties(bounds, (parts) => Type.Optional(nullable(closed(parts)))),
+  emails: listOf(bounds, emailWithin(bounds)),
   custom: Type.Optional(
     nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'Attributes of the tenant by name; null removes one.' })),
   ),
-};
+});
+
+const ofApi: Bounds = { charsMax: profileCharsMax, elementsMax: emailsPerUserMax };
+/** The members of a person in a body; all may be absent, null clears. */
+export const personProperties: TProperties = personWithin(ofApi);
+/** The same in documents, which restore what directories gave. */
+export const documentedProperties: TProperties = personWithin({
+  charsMax: directoryValueCharsMax,
+  elementsMax: directoryValuesMax,
+});
 /** The same as an answer shows them. */
 export const shownProperties: TProperties = {
-  ...plainProperties,
-  ...nestedProperties((parts) => Type.Optional(Type.Object(parts))),
-  emails: Type.Array(Type.Object(email)),
-  ...listProperties,
+  ...plainProperties(ofApi),
+  ...nestedProperties(ofApi, (parts) => Type.Optional(Type.Object(parts))),
+  emails: Type.Array(Type.Object(emailWithin(ofApi))),
+  ...listProperties(ofApi),
   custom: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 };
 
@@ -100,6 +127,21 @@ export function profileToJson(row: UserRow): Json {
 export function listFault(json: Json): string | undefined {
   return shown.find(({ path }) => !hasOnePrimaryAtMost((json[path] ?? []) as readonly ListElement[]))?.path;
 }
+
+/** Where a text stands that no index could hold, by its members. */
+export function longKeyIn(json: unknown, path: readonly (string | number)[] = []): readonly (string | number)[] | undefined {
+  if (typeof json === 'string') return isLongKey(json) ? path : undefined;
+  if (typeof json !== 'object' || json === null) return undefined;
+  for (const [key, member] of Object.entries(json)) {
+    const found = longKeyIn(member, [...path, Array.isArray(json) ? Number(key) : key]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Some are kept as they are, others folded. */
+export const isLongKey = (value: string): boolean =>
+  Math.min(Buffer.byteLength(value), Buffer.byteLength(foldKey(value))) > directoryKeyBytesMax;
 
 /** The lists that a body or document gives. One email alone is the primary one unless it says otherwise. */
 export function listsOf(json: Json): NewLists {

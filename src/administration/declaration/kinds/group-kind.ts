@@ -1,6 +1,7 @@
 // Groups in a document; who is in them stands with the users. A group of an identity provider names it by id or alias, and nothing else
 // says whose it is.
 import Type from 'typebox';
+import { directoryKeyBytesMax, directoryValueCharsMax } from '../../../contract/limits.ts';
 import { type ChangeOf, overlay, toJson } from '../../../domain/field.ts';
 import { foldKey } from '../../../domain/fold.ts';
 import type { GroupId } from '../../../domain/ids.ts';
@@ -10,11 +11,19 @@ import { toRow } from '../../../storage/engine/rows/row-codec.ts';
 import { changeGroup, deleteGroup, insertGroups } from '../../../storage/people/group-writer.ts';
 import { groupFromRow, listGroups, listGroupsByIdOrName, type OwnedGroupRow } from '../../../storage/people/groups.ts';
 import { recordAct } from '../../administration.ts';
-import { closed, creationOf } from '../../schema-pieces.ts';
+import { isLongKey } from '../../people/user-fields.ts';
+import { closed, creationOf, nullable } from '../../schema-pieces.ts';
 import { compact, type Declared, faultAt, type Json, type Kind, pageRows, type Session, type Stored } from '../document.ts';
 import { uuid } from './uuid.ts';
 
-const schema = closed({ id: Type.Optional(uuid), ...creationOf(groupFields).properties });
+/** Directories give longer names than the Management API takes. */
+const name = Type.String({ minLength: 1, maxLength: directoryValueCharsMax });
+const schema = closed({
+  id: Type.Optional(uuid),
+  ...creationOf(groupFields).properties,
+  display_name: name,
+  external_id: Type.Optional(nullable(name)),
+});
 
 type Item = ChangeOf<typeof groupFields> & { readonly id?: string };
 
@@ -26,6 +35,8 @@ export const groupKind: Kind = {
   isConfiguration: false,
   examine: (session, declared) => {
     const { id, ...item } = declared.value as Item; // checked by the schema
+    if (isLongKey(item.display_name ?? ''))
+      throw faultAt(declared, ['display_name'], `a text of at most ${directoryKeyBytesMax} bytes`, 'a longer one');
     const group = overlay(groupFields, { ...item, ...ownerOf(session, declared, item) });
     return { id, title: group.displayName, fields: compact(toJson(groupFields, group)), declared };
   },

@@ -1,7 +1,13 @@
 // Users in a document, with their emails, roles and groups. What is not in it: devices, passkeys and sessions, which belong
 // to one deployment. A user without an id is found by user name, else by email.
 import Type from 'typebox';
-import { listedNamesMax, profileCharsMax, roleNameCharsMax, rolesPerPersonMax } from '../../../contract/limits.ts';
+import {
+  directoryKeyBytesMax,
+  directoryValueCharsMax,
+  listedNamesMax,
+  roleNameCharsMax,
+  rolesPerPersonMax,
+} from '../../../contract/limits.ts';
 import type { FieldFault } from '../../../domain/field.ts';
 import { foldKey } from '../../../domain/fold.ts';
 import type { UserId } from '../../../domain/ids.ts';
@@ -24,11 +30,12 @@ import { recordAct } from '../../administration.ts';
 import {
   customOf,
   customToJson,
+  documentedProperties,
   listFault,
   listPaths,
   listsOf,
   listsToJson,
-  personProperties,
+  longKeyIn,
   profileOf,
   profileToJson,
 } from '../../people/user-fields.ts';
@@ -59,8 +66,8 @@ import { uuid } from './uuid.ts';
 
 const schema = closed({
   id: Type.Optional(uuid),
-  ...personProperties,
-  groups: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: profileCharsMax }), { maxItems: listedNamesMax * 10 })),
+  ...documentedProperties,
+  groups: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: directoryValueCharsMax }), { maxItems: listedNamesMax * 10 })),
   organizations: Type.Optional(membershipsSchema),
   role: Type.Optional(oneOf(userRoles)),
   admin_roles: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: roleNameCharsMax }), { maxItems: rolesPerPersonMax })),
@@ -93,6 +100,9 @@ export const userKind: Kind = {
     const { id, ...item } = declared.value as UserItem; // checked by the schema
     const fault = listFault(item);
     if (fault !== undefined) throw faultAt(declared, [fault], 'one primary element', item[fault]);
+    const { custom: _, ...others } = item;
+    const long = longKeyIn(others);
+    if (long !== undefined) throw faultAt(declared, long, `a text of at most ${directoryKeyBytesMax} bytes`, 'a longer one');
     const custom = customOf([...session.attributes.values()], item, {});
     if (custom?.ok === false) throw customFault(session, declared, custom);
     requireRoles(session, declared, item);
