@@ -6,7 +6,7 @@ import { mails } from '../mails/registry.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { listAdministrators } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
-import { countLeaving, hasDueLinks, releaseLeaving } from '../storage/records/connector-links.ts';
+import { type ConnectorLink, countLeaving, hasDueLinks, releaseLeaving } from '../storage/records/connector-links.ts';
 import {
   changeConnectorState,
   endQuarantine,
@@ -22,6 +22,10 @@ type Guarded = Pick<Work, 'parts' | 'tenant' | 'connector' | 'whose'>;
 const probeEveryMs = 3_600_000;
 /** What runs that follow one another end in this time counts together. */
 const runMs = 3_600_000;
+
+/** Whether an account that ended is still counted: until then its link is kept, though nothing is at the target any more. */
+export const isCounted = ({ clock }: Guarded['parts'], { left_at: leftMs }: ConnectorLink): boolean =>
+  leftMs !== null && leftMs > clock.nowMs() - runMs;
 
 /** Lets accounts end that wait, or asks the administrators when they are many. True when some may end now. */
 export async function judgeEndings(work: Guarded): Promise<boolean> {

@@ -3,6 +3,7 @@
 import type { Connector } from '../domain/extending/connector.ts';
 import { type ConnectorLink, dropLink, keepLink, listLinksTo, markGroupsOf, settleLink } from '../storage/records/connector-links.ts';
 import { dropSentMembers } from '../storage/records/connector-members.ts';
+import { isCounted } from './guard.ts';
 import type { Work } from './parts.ts';
 import { type Json, TargetFault } from './target.ts';
 import { endedHash, resembles, type WantedUser, wantedUser } from './wanted.ts';
@@ -56,16 +57,16 @@ const settle = ({ parts, tenant }: Work, link: ConnectorLink, change: Parameters
 const hold = (work: Work, link: ConnectorLink): Promise<void> => settle(work, link, { leaving: 1 });
 
 async function endUser(work: Work, link: ConnectorLink): Promise<void> {
-  const { connector, target } = work;
-  if (link.remote_id === null || link.hash === endedHash)
-    return link.remote_id === null ? forget(work, link) : settle(work, link, { state: 'off', leaving: 0 });
+  const { parts, connector, target } = work;
+  if (link.remote_id === null && !isCounted(parts, link)) return forget(work, link);
+  if (link.remote_id === null || link.hash === endedHash) return settle(work, link, { state: 'off', leaving: 0 });
   const ended = { state: 'off', hash: endedHash, sent_paths: null, leaving: 0 } as const;
   if (connector.deprovision === 'leave') return settle(work, link, ended);
   if (link.leaving !== 2) return hold(work, link);
   const path = `/Users/${encodeURIComponent(link.remote_id)}`;
   if (connector.deprovision === 'delete') {
     await target.ask('DELETE', path);
-    return forget(work, link);
+    return settle(work, link, { ...ended, remote_id: null });
   }
   await deactivate(work, path);
   return settle(work, link, ended);
