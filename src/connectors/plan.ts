@@ -5,7 +5,7 @@ import type { Connector } from '../domain/extending/connector.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { type Pace, slicesOf } from '../platform/turns/pace.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
-import { type ConnectorLink, listLinks, listLinksOf } from '../storage/records/connector-links.ts';
+import { type ConnectorLink, isLeftAlone, listLinks, listLinksOf } from '../storage/records/connector-links.ts';
 import { listPeopleIds } from '../storage/records/connector-members.ts';
 import { factsOf } from './parts.ts';
 import { endedHash, wantedUser } from './wanted.ts';
@@ -28,7 +28,7 @@ export async function planConnector(database: Database, tenant: Tenant, connecto
   const counts = { bring: 0, update: 0, deactivate: 0, delete: 0, leave: 0, unchanged: 0, conflict: 0, ignored: 0 };
   const differences: Plan['differences'][number][] = [];
   const judge = async (queries: Queries, id: string, link: ConnectorLink | undefined) => {
-    if (link?.state === 'conflict' || link?.state === 'ignored') return { id, action: link.state };
+    if (link !== undefined && isLeftAlone(link)) return { id, action: link.state as 'conflict' | 'ignored' };
     const wanted = await wantedUser(queries, facts, id);
     const name = typeof wanted?.resource['userName'] === 'string' ? wanted.resource['userName'] : null;
     const remoteId = link?.remote_id ?? null;

@@ -5,7 +5,7 @@ import { type ConnectorLink, dropLink, keepLink, listLinksTo, markGroupsOf, sett
 import { dropSentMembers } from '../storage/records/connector-members.ts';
 import { isCounted } from './guard.ts';
 import type { Work } from './parts.ts';
-import { type Json, TargetFault } from './target.ts';
+import { type Json, type Target, TargetFault } from './target.ts';
 import { endedHash, resembles, type WantedUser, wantedUser } from './wanted.ts';
 
 export const patchSchema = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
@@ -127,21 +127,28 @@ async function createUser(work: Work, link: ConnectorLink, wanted: WantedUser): 
 }
 
 async function updateUser(work: Work, link: ConnectorLink, wanted: WantedUser): Promise<void> {
-  const { target } = work;
   const remoteId = link.remote_id ?? '';
   const path = `/Users/${encodeURIComponent(remoteId)}`;
-  const sentBefore: readonly string[] = JSON.parse(link.sent_paths ?? '[]');
-  const gone = sentBefore.filter((one) => !wanted.paths.includes(one));
-  const { schemas: _schemas, ...value } = wanted.resource;
-  const { status } = (await target.canPatch())
-    ? await target.ask('PATCH', path, {
-        schemas: [patchSchema],
-        Operations: [{ op: 'replace', value }, ...gone.map((one) => ({ op: 'remove', path: one }))],
-      })
-    : await target.ask('PUT', path, { ...wanted.resource, id: remoteId });
+  const { status } = await tell(work, link, wanted, path).catch(async (error: unknown) => {
+    // Whatever else of a suspended person the target does not take, their account ends.
+    if (!wanted.active && isRefusal(error)) await deactivate(work, path);
+    throw error;
+  });
   if (status !== 404) return linked(work, link, remoteId, wanted);
   const lost = await loseAccount(work, link);
   return wanted.active ? bringUser(work, lost, wanted) : forget(work, lost);
+}
+
+const isRefusal = (error: unknown): boolean => error instanceof TargetFault && (error.kind === 'conflict' || error.kind === 'failed');
+
+/** Sends the whole person, and takes away what was sent before and is gone. */
+async function tell({ target }: Work, link: ConnectorLink, wanted: WantedUser, path: string): ReturnType<Target['ask']> {
+  if (!(await target.canPatch())) return target.ask('PUT', path, { ...wanted.resource, id: link.remote_id });
+  const sentBefore: readonly string[] = JSON.parse(link.sent_paths ?? '[]');
+  const gone = sentBefore.filter((one) => !wanted.paths.includes(one));
+  const { schemas: _schemas, ...value } = wanted.resource;
+  const Operations = [{ op: 'replace', value }, ...gone.map((one) => ({ op: 'remove', path: one }))];
+  return target.ask('PATCH', path, { schemas: [patchSchema], Operations });
 }
 
 /** Records what the target says now; the groups of somebody who is new there are told. */

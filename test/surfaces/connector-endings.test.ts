@@ -1,4 +1,5 @@
-// Which accounts a connector ends (design 16, section 4): however slowly people leave, no more than anybody was asked about.
+// Whom a connector is to end, it ends (design 16, section 4): also whose account waits for a person because the target refused a change of it,
+// and however slowly people leave, no more of them than anybody was asked about.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type ConnectorWorld, startConnectorWorld } from '../support/connectors.ts';
@@ -12,6 +13,8 @@ for (const database of databases) {
       world = await startConnectorWorld(database);
     });
     after(() => world?.close());
+
+    const isActive = async (name: string): Promise<boolean | undefined> => (await world.userThere(name))?.active;
 
     it('runs of an hour that delete accounts count together', async () => {
       await world.fresh();
@@ -33,6 +36,25 @@ for (const database of databases) {
       assert.deepEqual(await world.tenant.make('POST', `/connectors/${id}/approve`), { approved: 15 });
       await world.run();
       assert.equal((await world.usersThere()).length, 11);
+    });
+
+    it('an account that a change of was refused with 409 ends with the person, suspended or deleted', async () => {
+      await world.fresh();
+      const ann = await createTestUser(world.tenant, 'ann@example.com');
+      const ben = await createTestUser(world.tenant, 'ben@example.com');
+      const { id } = await world.connect();
+      await world.run();
+      world.proxy.intercept = ({ method, body }) =>
+        method === 'PATCH' && JSON.stringify(body).includes('Taken') ? [409, {}, '{"detail":"taken"}'] : undefined;
+      for (const { id: user } of [ann, ben]) await world.tenant.make('PATCH', `/users/${user}`, { title: 'Taken' });
+      await world.run();
+      assert.equal((await world.statusOf(id)).links['conflict'], 2);
+      await world.tenant.make('DELETE', `/users/${ben.id}`);
+      await world.run();
+      assert.equal(await isActive('ben@example.com'), false, 'deleted');
+      await world.tenant.make('POST', `/users/${ann.id}/suspend`);
+      await world.run();
+      assert.equal(await isActive('ann@example.com'), false, 'suspended');
     });
   });
 }

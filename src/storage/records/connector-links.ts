@@ -52,8 +52,10 @@ export interface Whose {
 }
 
 const claimMs = 60_000;
-/** A person settles the one, nobody wants the other. */
-const isWaiting = sql<boolean>`state NOT IN ('conflict', 'ignored')`;
+/** Whether nothing is to be done: nobody wants it, or a person says first which account it is. Who has one goes on to be told of, to the end. */
+export const isLeftAlone = ({ state, remote_id: remoteId }: ConnectorLink): boolean =>
+  state === 'ignored' || (state === 'conflict' && remoteId === null);
+const isWorked = sql<boolean>`connector_links.state <> 'ignored' AND (connector_links.state <> 'conflict' OR connector_links.remote_id IS NOT NULL)`;
 const again = { due_at: databaseNowMs, attempts: 0, leaving: 0, mark: sql<number>`connector_links.mark + 1` };
 
 /** Marks people or groups, with links or without. */
@@ -64,12 +66,7 @@ export async function markLinks(queries: Queries, { tenant, connector }: Whose, 
   await queries
     .insertInto('connector_links')
     .values(ids.map((id) => ({ ...row, ...times, local_id: id })))
-    .onConflict((on) =>
-      on
-        .columns(['tenant_id', 'connector_id', 'local_id'])
-        .doUpdateSet(again)
-        .where(sql<boolean>`connector_links.state NOT IN ('conflict', 'ignored')`),
-    )
+    .onConflict((on) => on.columns(['tenant_id', 'connector_id', 'local_id']).doUpdateSet(again).where(isWorked))
     .execute();
 }
 
@@ -84,7 +81,7 @@ export async function markKnown(
     .set(again)
     .where('tenant_id', '=', tenant)
     .where('connector_id', '=', connector)
-    .where(isWaiting)
+    .where(isWorked)
     .$if(only.state !== undefined, (update) => update.where('state', '=', only.state!))
     .$if(only.ids !== undefined, (update) => update.where(idAmong(queries, 'local_id', only.ids!)))
     .execute();
@@ -99,7 +96,7 @@ export async function markDifferent(queries: Queries, { tenant, connector }: Who
     .where('tenant_id', '=', tenant)
     .where('connector_id', '=', connector)
     .where(idAmong(queries, 'local_id', ids))
-    .where(isWaiting)
+    .where(isWorked)
     .execute();
 }
 
@@ -111,7 +108,7 @@ export async function markGroupsOf(queries: Queries, { tenant, connector }: Whos
     .where('tenant_id', '=', tenant)
     .where('connector_id', '=', connector)
     .where('kind', '=', 'group')
-    .where(isWaiting)
+    .where(isWorked)
     .where('local_id', 'in', (eb) =>
       eb
         .selectFrom('group_members')
@@ -135,7 +132,7 @@ export async function claimLinks(
           AND due_at <= ${databaseNowMs} AND claimed_until < ${databaseNowMs} ORDER BY due_at, local_id LIMIT ${wanted.limit})`;
   const { rows } =
     await sql<ConnectorLink>`UPDATE connector_links SET claimed_until = ${databaseNowMs} + ${claimMs}, attempts = attempts + 1
-    WHERE tenant_id = ${tenant} AND connector_id = ${connector} AND ${due} AND claimed_until < ${databaseNowMs} AND ${isWaiting} RETURNING *`.execute(
+    WHERE tenant_id = ${tenant} AND connector_id = ${connector} AND ${due} AND claimed_until < ${databaseNowMs} AND (${isWorked}) RETURNING *`.execute(
       queries,
     );
   return rows;
