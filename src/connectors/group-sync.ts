@@ -5,7 +5,7 @@ import { findGroup } from '../storage/people/groups.ts';
 import { type ConnectorLink, dropLink, keepLink, listLinksTo, settleLink } from '../storage/records/connector-links.ts';
 import { addSentMembers, dropSentMembers, listLinkedMembers, listSentMembers, type Member } from '../storage/records/connector-members.ts';
 import type { Work } from './parts.ts';
-import { type Json, TargetFault } from './target.ts';
+import { type Json, type Target, TargetFault } from './target.ts';
 import { idsOf, patchSchema } from './user-sync.ts';
 import { hashOf } from './wanted.ts';
 
@@ -68,7 +68,7 @@ async function bringGroup(work: Work, link: ConnectorLink, wanted: WantedGroup):
 export async function adoptMembers({ parts, tenant, whose, target }: Work, groupId: string, remoteId: string): Promise<Json | undefined> {
   const { status, json } = await target.ask('GET', pathOf(remoteId));
   if (status === 404) return undefined;
-  const remote = Array.isArray(json['members']) ? (json['members'] as readonly Json[]).map((member) => String(member['value'])) : [];
+  const remote = memberIdsOf(json);
   await parts.database.write(tenant.id, async (queries) => {
     const known = await listLinksTo(queries, whose, 'user', remote);
     await dropSentMembers(queries, whose, { group: groupId });
@@ -81,6 +81,9 @@ export async function adoptMembers({ parts, tenant, whose, target }: Work, group
   });
   return json;
 }
+
+const memberIdsOf = ({ members }: Json): readonly string[] =>
+  Array.isArray(members) ? (members as readonly Json[]).map((member) => String(member['value'])) : [];
 
 async function createGroup(work: Work, link: ConnectorLink, wanted: WantedGroup): Promise<void> {
   const { parts, tenant, whose, target } = work;
@@ -138,19 +141,16 @@ async function patchGroup(work: Work, link: ConnectorLink, wanted: WantedGroup, 
   const { parts, tenant, whose, target } = work;
   const path = pathOf(link.remote_id ?? '');
   const group = link.local_id;
-  const ask = async (operations: readonly Json[]): Promise<boolean> =>
-    (await target.ask('PATCH', path, { schemas: [patchSchema], Operations: operations })).status !== 404;
-  const { schemas: _schemas, ...value } = wanted.resource;
-  const naming: readonly Json[] = isNamed ? [] : [{ op: 'replace', value }];
+  const ask = (operations: readonly Json[]): Promise<boolean> => patch(target, path, operations);
   const parcels = [
     ...slices(removed).map((users) => ({ users, isAdding: false })),
     ...slices(added).map((users) => ({ users, isAdding: true })),
   ];
-  if (parcels.length === 0) return ask(naming);
-  for (const [at, { users, isAdding }] of parcels.entries()) {
-    const operations = isAdding ? [{ op: 'add', path: 'members', value: users.map((one) => ({ value: one.remote_id })) }] : removals(users);
-    const all = at === 0 ? [...naming, ...operations] : operations;
-    if (all.length > 0 && !(await ask(all))) return false;
+  for (const { users, isAdding } of parcels) {
+    const isThere = isAdding
+      ? await ask([{ op: 'add', path: 'members', value: users.map((one) => ({ value: one.remote_id })) }])
+      : await removeMembers(work, path, users);
+    if (!isThere) return false;
     const ids = users.map(({ user_id: id }) => id);
     await parts.database.write(tenant.id, async (queries) => {
       if (isAdding) await addSentMembers(queries, whose, group, ids);
@@ -158,7 +158,29 @@ async function patchGroup(work: Work, link: ConnectorLink, wanted: WantedGroup, 
       await keepLink(queries, link);
     });
   }
-  return true;
+  const { schemas: _schemas, ...value } = wanted.resource;
+  // By itself, and last: a name that the target does not take keeps nobody in the group.
+  return isNamed || ask([{ op: 'replace', value }]);
+}
+
+const patch = async (target: Target, path: string, operations: readonly Json[]): Promise<boolean> =>
+  (await target.ask('PATCH', path, { schemas: [patchSchema], Operations: operations })).status !== 404;
+
+/** Takes members out. RFC 7644 refuses all when one is none, whom somebody took out there: then those go who are still in it. */
+async function removeMembers({ target }: Work, path: string, users: WantedGroup['sent']): Promise<boolean> {
+  const operations = removals(users);
+  if (operations.length === 0) return true;
+  try {
+    return await patch(target, path, operations);
+  } catch (error) {
+    if (!(error instanceof TargetFault) || error.reason !== 'status_400') throw error;
+    const { status, json } = await target.ask('GET', path);
+    if (status === 404) return false;
+    const there: ReadonlySet<string | null> = new Set(memberIdsOf(json));
+    const left = users.filter(({ remote_id: id }) => there.has(id));
+    if (left.length === operations.length) throw error;
+    return left.length === 0 || patch(target, path, removals(left));
+  }
 }
 
 /** Whoever has no account any more is no member. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type ConnectorWorld, startConnectorWorld } from '../support/connectors.ts';
 import { databases } from '../support/databases.ts';
-import { createTestUser } from '../support/management.ts';
+import { createTestUser, type Json } from '../support/management.ts';
 
 for (const database of databases) {
   describe(`endings of connectors on ${database}`, () => {
@@ -55,6 +55,49 @@ for (const database of databases) {
       await world.tenant.make('POST', `/users/${ann.id}/suspend`);
       await world.run();
       assert.equal(await isActive('ann@example.com'), false, 'suspended');
+    });
+
+    it('a group whose new name was refused with 409 loses the member it lost here', async () => {
+      await world.fresh();
+      const cas = await createTestUser(world.tenant, 'cas@example.com');
+      const group = await world.tenant.make('POST', '/groups', { display_name: 'Vault' });
+      await world.tenant.make('POST', `/groups/${group['id']}/members`, { user_id: cas.id });
+      await world.connect({ groups: [String(group['id'])] });
+      await world.run();
+      const membersThere = async (): Promise<unknown> =>
+        ((await world.scim('GET', '/Groups'))['Resources'] as readonly Json[])[0]?.['members'] ?? [];
+      assert.equal(((await membersThere()) as readonly unknown[]).length, 1);
+      world.proxy.intercept = ({ method, body }) =>
+        method === 'PATCH' && JSON.stringify(body).includes('Taken') ? [409, {}, '{"detail":"taken"}'] : undefined;
+      await world.tenant.make('PATCH', `/groups/${group['id']}`, { display_name: 'Taken' });
+      await world.run();
+      await world.tenant.make('DELETE', `/groups/${group['id']}/members/${cas.id}`);
+      await world.run();
+      assert.deepEqual(await membersThere(), []);
+    });
+
+    it('a member who is none any more at the target keeps nobody else in the group there', async () => {
+      await world.fresh();
+      const group = await world.tenant.make('POST', '/groups', { display_name: 'Keys' });
+      const people: Json[] = [];
+      for (const name of ['dia', 'eli', 'fox']) {
+        const person = await createTestUser(world.tenant, `${name}@example.com`);
+        people.push(person as unknown as Json);
+        await world.tenant.make('POST', `/groups/${group['id']}/members`, { user_id: person.id });
+      }
+      await world.connect({ groups: [String(group['id'])] });
+      await world.run();
+      const groupThere = async (): Promise<Json> => ((await world.scim('GET', '/Groups'))['Resources'] as readonly Json[])[0]!;
+      const there = await world.userThere('dia@example.com');
+      const path = `members[value eq "${there?.id}"]`;
+      await world.scim('PATCH', `/Groups/${(await groupThere())['id']}`, {
+        schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+        Operations: [{ op: 'remove', path }],
+      });
+      for (const { id: user } of people.slice(0, 2)) await world.tenant.make('DELETE', `/groups/${group['id']}/members/${user}`);
+      await world.run();
+      const left = ((await groupThere())['members'] as readonly Json[]).map(({ display }) => display);
+      assert.deepEqual(left, ['fox@example.com']);
     });
   });
 }
