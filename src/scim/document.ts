@@ -44,7 +44,7 @@ export function scalarOf(document: Document, key: string): Scalar | undefined {
 }
 
 /** Whether two elements carry the same values; a missing `primary` is false. */
-export function sameElement(a: Element, b: Element): boolean {
+function sameElement(a: Element, b: Element): boolean {
   return elementCovers(a, b) && elementCovers(b, a);
 }
 

@@ -60,8 +60,17 @@ function checkText(attribute: Attribute, value: string): void {
   }
 }
 
-/** Reads the elements of a multi-valued attribute; a single object counts as a list of one. */
-export function readElements(plural: Plural, value: unknown): readonly Element[] {
+/** Reads the elements of a multi-valued attribute, few of a user; a single object counts as a list of one. */
+export const readElements = (plural: Plural, value: unknown): readonly Element[] => requireFew(plural, elementsIn(plural, value));
+
+/** Refuses more elements than an attribute of a user has; asked before anything compares them with one another. */
+export function requireFew(plural: Plural, elements: readonly Element[]): readonly Element[] {
+  const { name, elements: table } = plural.attribute;
+  if (table !== 'members' && elements.length > directoryValuesMax) throw invalidValue(`${name} has more than ${directoryValuesMax} values.`);
+  return elements;
+}
+
+function elementsIn(plural: Plural, value: unknown): readonly Element[] {
   if (value === null || value === undefined) return [];
   const isPlain = isPlainList(plural.attribute);
   const list = isJsonObject(value) || (isPlain && !Array.isArray(value)) ? [value] : value;
@@ -83,8 +92,8 @@ export function readElements(plural: Plural, value: unknown): readonly Element[]
 
 /** The elements of a list as it is to be stored: of an email that is there twice, one, the later values winning. */
 export function readStoredElements(plural: Plural, value: unknown): readonly Element[] {
-  const elements = readElements(plural, value);
-  return plural.attribute.elements === 'emails' ? mergedEmails(elements) : elements;
+  const elements = elementsIn(plural, value);
+  return requireFew(plural, plural.attribute.elements === 'emails' ? mergedEmails(elements) : elements);
 }
 
 function mergedEmails(elements: readonly Element[]): readonly Element[] {
@@ -109,10 +118,9 @@ export function readElement(attribute: Attribute, value: JsonObject): Element {
   return element;
 }
 
-/** Checks what every multi-valued attribute of a user must keep: few elements, at most one primary, values where required. */
+/** Checks what every multi-valued attribute of a user must keep: at most one primary, values where required. */
 export function checkElements(plural: Plural, elements: readonly Element[]): void {
   const { name } = plural.attribute;
-  if (elements.length > directoryValuesMax) throw invalidValue(`${name} has more than ${directoryValuesMax} values.`);
   if (elements.filter((element) => element['primary'] === true).length > 1) {
     throw invalidValue(`${name} has more than one primary value.`);
   }

@@ -40,12 +40,24 @@ export function elementMatches(condition: ElementFilter, element: Element): bool
     case 'not':
       return !elementMatches(condition.operand, element);
     case 'element':
-      return satisfies(condition.sub, condition.test, element[condition.sub.name] ?? missing(condition.sub));
+      return passes(condition.test, comparedOf(condition.sub, element) ?? missing(condition.sub));
     case 'any':
       return true;
     default:
       return condition satisfies never;
   }
+}
+
+const folded = new WeakMap<Element, Record<string, string>>();
+
+/** What a value is compared by; folded once, whatever the paths of a PATCH ask of it. */
+function comparedOf({ name, caseExact }: Attribute, element: Element): Scalar | undefined {
+  const value = element[name];
+  if (typeof value !== 'string' || caseExact) return value;
+  const keys = folded.get(element) ?? {};
+  folded.set(element, keys);
+  keys[name] ??= foldKey(value);
+  return keys[name];
 }
 
 /** A missing `primary` is false; anything else missing is absent. */

@@ -2,10 +2,11 @@
 // groups.ts runs them in SQL. The result still has to pass the checks of its resource type.
 
 import { foldKey } from '../../domain/fold.ts';
-import { type Document, draftOf, type Element, elementCovers, elementsOf, emptyElement, sameElement } from '../document.ts';
+import { type Document, draftOf, type Element, elementCovers, elementsOf, emptyElement } from '../document.ts';
 import { elementMatches } from '../filter/filter-evaluator.ts';
 import { invalidValue, noTarget } from '../refuse.ts';
 import type { Plural } from '../schema/schema-lookup.ts';
+import { requireFew } from '../value-reader.ts';
 import type { Mutation } from './patch-mutation.ts';
 
 export type DocumentMutation = Exclude<Mutation, { kind: 'addMembers' | 'removeMembers' | 'replaceMembers' }>;
@@ -18,7 +19,7 @@ export function applyMutations(document: Document, mutations: readonly DocumentM
       draft[mutation.leaf.key] = mutation.value;
       continue;
     }
-    const elements = applyToElements(elementsOf(draft, mutation.plural.key), mutation);
+    const elements = requireFew(mutation.plural, applyToElements(elementsOf(draft, mutation.plural.key), mutation));
     draft[mutation.plural.key] = elements.length === 0 ? undefined : elements;
   }
   return draft;
@@ -44,23 +45,36 @@ function applyToElements(current: readonly Element[], mutation: Exclude<Document
   }
 }
 
+/** Adds what is not there in the same words; of a PATCH that names many, each is looked up. */
 function addElements(plural: Plural, current: readonly Element[], added: readonly Element[]): readonly Element[] {
   onePrimaryAtMost(plural, added);
-  let elements = current;
+  const elements = [...current];
+  const known = new Set(elements.map((element) => textOf(plural, element)));
+  const places = new Map(elements.map((element, at) => [addressOf(plural, element), at]));
+  const put = (at: number, element: Element): void => {
+    const before = elements[at];
+    if (before !== undefined) known.delete(textOf(plural, before));
+    known.add(textOf(plural, element));
+    elements[at] = element;
+  };
   for (const element of added) {
-    if (elements.some((known) => sameElement(known, element))) continue;
-    const at = elements.findIndex((known) => sameEmail(plural, known, element));
-    const merged = at < 0 ? element : merge(elements[at]!, element, []);
-    const rest = element['primary'] === true ? elements.map(withoutPrimary) : elements;
-    elements = at < 0 ? [...rest, merged] : rest.with(at, merged);
+    if (known.has(textOf(plural, element))) continue;
+    if (element['primary'] === true) for (const [at, one] of elements.entries()) if (one['primary'] === true) put(at, withoutPrimary(one));
+    const address = addressOf(plural, element);
+    const at = (address === undefined ? undefined : places.get(address)) ?? elements.length;
+    put(at, at === elements.length ? element : merge(elements[at]!, element, []));
+    places.set(address, at);
   }
   return elements;
 }
 
+/** What an element says; a missing `primary` is false. */
+const textOf = ({ attribute }: Plural, element: Element): string =>
+  JSON.stringify(attribute.subAttributes.map(({ name }) => element[name] ?? (name === 'primary' ? false : null)));
+
 /** An address is listed once: adding it again changes the element it is in. */
-function sameEmail(plural: Plural, a: Element, b: Element): boolean {
-  const [left, right] = [a['value'], b['value']];
-  return plural.key === 'emails' && typeof left === 'string' && typeof right === 'string' && foldKey(left) === foldKey(right);
+function addressOf({ key }: Plural, { value }: Element): string | undefined {
+  return key === 'emails' && typeof value === 'string' ? foldKey(value) : undefined;
 }
 
 function mergeMatching(current: readonly Element[], mutation: Extract<DocumentMutation, { kind: 'mergeMatching' }>): readonly Element[] {
