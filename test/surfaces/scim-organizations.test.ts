@@ -185,6 +185,37 @@ for (const database of databases)
       assert.deepEqual(told?.['data'], { user: held, fields: ['active'] });
     });
 
+    it('the tenant’s suspension stays, also of somebody whom the directory had suspended before', async () => {
+      for (const steps of [['activate', 'suspend'], ['suspend']]) {
+        const id = await acme.newUser(fresh('twice'));
+        await acme.call('PATCH', `/Users/${id}`, suspend);
+        for (const step of steps) await tenant.make('POST', `/users/${id}/${step}`);
+        assert.equal((await acme.call('PATCH', `/Users/${id}`, admit)).body['active'], false, String(steps));
+        assert.equal((await userOf(id))['state'], 'suspended', String(steps));
+      }
+    });
+
+    it('the tenant’s own SCIM suspends for good, too', async () => {
+      const id = await acme.newUser(fresh('own'));
+      const token = String((await tenant.make('POST', '/scim-tokens', { name: fresh('of'), expires_in_days: 1 }))['token']);
+      const change = (body: Json): Promise<ScimResult> => ask(`${tenant.baseUrl}/scim/v2/Users/${id}`, token, 'PATCH', body);
+      await acme.call('PATCH', `/Users/${id}`, suspend);
+      for (const body of [admit, suspend]) assert.equal((await change(body)).status, 200);
+      assert.equal((await acme.call('PATCH', `/Users/${id}`, admit)).body['active'], false);
+      assert.equal((await userOf(id))['state'], 'suspended');
+    });
+
+    it('it ends its own suspension of a person also where somebody else has added them since', async () => {
+      const id = await acme.newUser(fresh('lent'));
+      await acme.call('PATCH', `/Users/${id}`, suspend);
+      await join(globex, id);
+      assert.equal((await globex.call('GET', `/Users/${id}`)).body['active'], false);
+      assert.equal((await globex.call('PATCH', `/Users/${id}`, admit)).body['active'], false, 'the other organisation lifts nothing');
+      assert.equal((await acme.call('PATCH', `/Users/${id}`, admit)).body['active'], true);
+      assert.equal((await userOf(id))['state'], 'active');
+      assert.equal((await globex.call('GET', `/Users/${id}`)).body['active'], true);
+    });
+
     it('an address or name that somebody has is taken, whoever they are: nobody comes in by it', async () => {
       const name = fresh('taken');
       await globex.newUser(name);

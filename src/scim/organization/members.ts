@@ -75,19 +75,23 @@ export async function changeMember(
 ): Promise<Stored> {
   const isActive = after['active'] === true;
   const suspended = suspensionOf(row, member, isActive);
+  /** Of the person, by this directory: its own to end, whoever has them meanwhile. */
+  const isOwnSuspension = member.suspended === 2;
   if (suspended !== member.suspended) await setSuspension(context, queries, row, suspended);
   if (isOwned(row, member)) {
-    const isFree = isActive ? row.state === 'active' || member.suspended === 2 : before['active'] !== true && row.state === 'active';
+    const isFree = isActive ? row.state === 'active' || isOwnSuspension : before['active'] !== true && row.state === 'active';
     if (isActive && !isFree) await tellIgnored(context, queries, row, ['active']);
     const written = { profile: changedColumns(after, before), lists: changedLists(after, before) };
     if (await isOfOthers(queries, organizationOf(context)!, [written])) throw new ValueTaken('emails');
     return writeUser(context, queries, row, before, Object.assign(draftOf(after), { active: isFree }));
   }
   const fields = Object.keys({ ...before, ...after }).filter((key) => key !== 'active' && !sameValue(before[key], after[key]));
-  if (isActive && row.state !== 'active') fields.push('active');
+  const isFreed = isActive && row.state !== 'active' && isOwnSuspension && row.role === 'user';
+  if (isActive && row.state !== 'active' && !isFreed) fields.push('active');
   if (fields.length > 0) await tellIgnored(context, queries, row, fields);
   if (suspended === member.suspended) return { document: before, version: row.version };
-  const touched = (await changeUser(queries, context.tenant.id, row.id, {}))!; // its version is that of what is shown
+  const touched = (await changeUser(queries, context.tenant.id, row.id, isFreed ? { state: 'active' } : {}))!; // its version is that of what is shown
+  if (isFreed) await audit(context, queries, { type: 'user.activated', target: `user:${row.id}` });
   return storedUser(context, queries, touched, everything);
 }
 

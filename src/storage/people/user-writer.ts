@@ -10,7 +10,7 @@ import { userColumns } from '../../domain/people/user-attributes.ts';
 import { revokeDevicesOfUser } from '../device/devices.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
-import { idIn } from '../engine/rows/id-list.ts';
+import { dialectOf, idIn } from '../engine/rows/id-list.ts';
 import { takenAs, ValueTaken } from '../engine/unique-violation.ts';
 import { revokeGrantsOfUser } from '../oidc/grants.ts';
 import { type AuditEvent, insertAuditEvent } from '../records/audit-events.ts';
@@ -18,6 +18,7 @@ import { listReceiversWithout } from '../registry/extending/ssf-removed-subjects
 import { countStreams, listReceiversOf } from '../registry/extending/ssf-streams.ts';
 import { forgetSignIns } from '../registry/last-sign-ins.ts';
 import { forgetFailuresOfUser } from '../sign-in/pin-failures.ts';
+import { keepFromDirectories } from './directories/scim-members.ts';
 import { insertEmailChange } from './email-changes.ts';
 import { touchGroupsOfUser } from './group-writer.ts';
 import { leaveOrganizations } from './organization-members.ts';
@@ -25,7 +26,7 @@ import { listUserEmails } from './user-lists.ts';
 import { insertHeldRoles, replaceHeldRoles, requireOtherOwner } from './user-roles.ts';
 import { type NewLists, readColumns, type UserProfile, type UserRow } from './user-rows.ts';
 import { addressSearchColumns, emailSearchColumns, userSearchColumns, valueSearchColumns } from './user-search.ts';
-import { findLiveUser } from './users.ts';
+import { lockUser } from './users.ts';
 
 export interface NewUser {
   readonly id: UserId;
@@ -136,27 +137,18 @@ async function endForSuspension(queries: Queries, tenant: TenantId, { id, role }
   await revokeGrantsOfUser(queries, tenant, id, 'user_state');
 }
 
-/** Suspends, which ends the user's grants, or activates. `changed` is false when it was so before; undefined: no such user. @throws LastOwner */
+/** Suspends, which ends the user's grants, or activates, whoever suspended them. `changed` is false when it was so before; undefined: no such user. @throws LastOwner */
 export async function setUserState(
   queries: Queries,
   tenant: TenantId,
   id: string,
   state: LiveUserState,
 ): Promise<{ readonly row: UserRow; readonly changed: boolean } | undefined> {
-  const row = await queries
-    .updateTable('users')
-    .set({ state, version: sql`version + 1`, updated_at: databaseNowMs })
-    .where('tenant_id', '=', tenant)
-    .where('id', '=', id as UserId) // a look-up key, not yet known to be an id
-    .where('state', '=', state === 'active' ? 'suspended' : 'active')
-    .returning(readColumns)
-    .executeTakeFirst();
-  if (row !== undefined) {
-    if (state === 'suspended') await endForSuspension(queries, tenant, row);
-    return { row, changed: true };
-  }
-  const same = await findLiveUser(queries, tenant, id);
-  return same === undefined ? undefined : { row: same, changed: false };
+  const before = await lockUser(queries, dialectOf(queries), tenant, id);
+  if (before === undefined) return undefined;
+  await keepFromDirectories(queries, tenant, before.id);
+  if (before.state === state) return { row: before, changed: false };
+  return { row: (await changeUser(queries, tenant, id, { state }))!, changed: true }; // locked above
 }
 
 /** Makes other writers of this user wait until the transaction ends; false when there is no such active user. */

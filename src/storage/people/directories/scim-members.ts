@@ -2,7 +2,7 @@
 // person's row wherever one is written.
 import { sql } from 'kysely';
 import { membersPerOrganizationMax } from '../../../contract/limits.ts';
-import type { UserId } from '../../../domain/ids.ts';
+import type { TenantId, UserId } from '../../../domain/ids.ts';
 import type { OrganizationDirectory } from '../../../domain/organizations/directory.ts';
 import type { Queries } from '../../engine/database.ts';
 import { databaseNowMs } from '../../engine/instance.ts';
@@ -89,6 +89,17 @@ export async function setMemberSuspension(
     .where('tenant_id', '=', tenant)
     .where('organization_id', '=', organization)
     .where('user_id', '=', user)
+    .execute();
+}
+
+/** Makes the suspension of a person whose row is held the tenant's own: no directory that suspended them lifts it with the membership's. */
+export async function keepFromDirectories(queries: Queries, tenant: TenantId, user: UserId): Promise<void> {
+  await queries
+    .updateTable('organization_members')
+    .set({ suspended: 1 })
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', user)
+    .where('suspended', '=', 2)
     .execute();
 }
 
