@@ -14,9 +14,6 @@ import { holdActiveUser } from '../storage/people/user-writer.ts';
 import { type AuditEvent, insertAuditEvents } from '../storage/records/audit-events.ts';
 import { holdIdentityProvider } from '../storage/registry/identity-providers.ts';
 
-/** Of one statement: SQLite takes 32,766 values. */
-const eventsAtOnce = 500;
-
 /** Of one look-up: with many more SQLite reads every group of the tenant instead. */
 const namesAtOnce = 200;
 
@@ -63,8 +60,7 @@ export async function setProviderGroups(
     ...added.map((id) => eventOf('group.member_added', id)),
     ...removed.map((id) => eventOf('group.member_removed', id)),
   ];
-  for (let at = 0; at < events.length; at += eventsAtOnce)
-    await insertAuditEvents(queries, tenant.id, clock.nowMs(), events.slice(at, at + eventsAtOnce));
+  await insertAuditEvents(queries, tenant.id, clock.nowMs(), events);
   return withheld;
 }
 

@@ -10,6 +10,7 @@ import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { idIn } from '../engine/rows/id-list.ts';
 import type { RowOf } from '../engine/rows/row-codec.ts';
+import { slicesOfRows } from '../engine/rows/row-slices.ts';
 import { takenAs } from '../engine/unique-violation.ts';
 import { groupTables } from './directories/directory.ts';
 import { type GroupRow, type OwnedGroupRow, ownerOfGroup, type ScimGroupRow } from './groups.ts';
@@ -319,10 +320,10 @@ export async function changeMemberships(
   const rows = changes.flatMap(
     ({ user, added }) => added.map((group) => memberRow(tenant, group as GroupId, user)), // ids of known groups
   );
-  if (rows.length > 0)
+  for (const some of slicesOfRows(rows))
     await queries
       .insertInto('group_members')
-      .values(rows)
+      .values(some)
       .onConflict((on) => on.doNothing())
       .execute();
   for (const { user, removed } of changes) {

@@ -11,6 +11,7 @@ import { revokeDevicesOfUser } from '../device/devices.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { dialectOf, idIn } from '../engine/rows/id-list.ts';
+import { slicesOfRows } from '../engine/rows/row-slices.ts';
 import { takenAs, ValueTaken } from '../engine/unique-violation.ts';
 import { revokeGrantsOfUser } from '../oidc/grants.ts';
 import { type AuditEvent, insertAuditEvent } from '../records/audit-events.ts';
@@ -284,28 +285,24 @@ async function insertLists(queries: Queries, tenant: TenantId, users: readonly L
   const addresses = users.flatMap(({ id, lists }) =>
     (lists.addresses ?? []).map((address, position) => ({ ...address, ...addressSearchColumns(address), ...place(id, position) })),
   );
-  if (emails.length > 0) {
+  for (const some of slicesOfRows(emails)) {
     const inserted = await queries
       .insertInto('user_emails')
-      .values(emails)
+      .values(some)
       .onConflict((on) => on.doNothing())
       .returning('position')
       .execute();
-    if (inserted.length < emails.length) throw new ValueTaken('emails');
+    if (inserted.length < some.length) throw new ValueTaken('emails');
   }
-  if (values.length > 0) await queries.insertInto('user_values').values(values).execute();
-  if (addresses.length > 0) await queries.insertInto('user_addresses').values(addresses).execute();
+  for (const some of slicesOfRows(values)) await queries.insertInto('user_values').values(some).execute();
+  for (const some of slicesOfRows(addresses)) await queries.insertInto('user_addresses').values(some).execute();
 }
-
-/** Rows of one statement: few enough for the parameters of either database. */
-const customRowsAtOnce = 1000;
 
 /** In one order whoever writes, so that no two wait for each other. */
 async function insertCustom(queries: Queries, tenant: TenantId, users: readonly Pick<NewUser, 'id' | 'custom'>[]): Promise<void> {
   const keys = users.flatMap(({ id, custom }) => (custom?.keys ?? []).map((one) => ({ id, ...one })));
   const ordered = keys.toSorted((left, right) => (left.attribute.id + left.key < right.attribute.id + right.key ? -1 : 1));
-  for (let at = 0; at < ordered.length; at += customRowsAtOnce) {
-    const batch = ordered.slice(at, at + customRowsAtOnce);
+  for (const batch of slicesOfRows(ordered)) {
     const inserted = await queries
       .insertInto('user_custom_values')
       .values(

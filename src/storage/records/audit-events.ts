@@ -6,6 +6,7 @@ import type { TenantId, UserId } from '../../domain/ids.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import { noteRecorded } from '../engine/after-commit.ts';
 import type { Queries } from '../engine/database.ts';
+import { slicesOfRows } from '../engine/rows/row-slices.ts';
 import { type Row, statement } from '../engine/statement.ts';
 import type { Schema } from '../schema.ts';
 
@@ -63,10 +64,11 @@ export async function insertAuditEvent(queries: Queries, tenant: TenantId, nowMs
 export async function insertAuditEvents(queries: Queries, tenant: TenantId, nowMs: number, events: readonly AuditEvent[]): Promise<void> {
   if (events.length === 0) return;
   noteRecorded(queries, tenant);
-  await queries
-    .insertInto('audit_events')
-    .values(events.map((event) => auditRow(tenant, nowMs, event)))
-    .execute();
+  for (const some of slicesOfRows(events))
+    await queries
+      .insertInto('audit_events')
+      .values(some.map((event) => auditRow(tenant, nowMs, event)))
+      .execute();
 }
 
 const insertRow = statement((queries, row: Row<NewAuditEvent>) => queries.insertInto('audit_events').values(row));
