@@ -174,7 +174,8 @@ export async function endSession(
   });
 }
 
-async function moveTo(
+/** Suspends or activates in the caller's transaction, and tells it. @throws LastOwner */
+export async function moveTo(
   queries: Queries,
   store: Store,
   tenant: TenantId,

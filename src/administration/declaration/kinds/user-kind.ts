@@ -23,7 +23,7 @@ import { listMembershipsOfUsers } from '../../../storage/people/groups.ts';
 import { listUserLists, type UserLists } from '../../../storage/people/user-lists.ts';
 import { listHeldRoles } from '../../../storage/people/user-roles.ts';
 import type { UserRow } from '../../../storage/people/user-rows.ts';
-import { changeUser, deleteUser, insertUsers, type NewUser, setUserState } from '../../../storage/people/user-writer.ts';
+import { changeUser, deleteUser, insertUsers, type NewUser } from '../../../storage/people/user-writer.ts';
 import { listOwners, listUsers, listUsersById } from '../../../storage/people/users.ts';
 import { insertAuditEvents } from '../../../storage/records/audit-events.ts';
 import { recordAct } from '../../administration.ts';
@@ -39,7 +39,7 @@ import {
   profileOf,
   profileToJson,
 } from '../../people/user-fields.ts';
-import { createdData } from '../../people/users.ts';
+import { createdData, moveTo } from '../../people/users.ts';
 import { closed, oneOf } from '../../schema-pieces.ts';
 import {
   type Creation,
@@ -273,11 +273,15 @@ async function update(queries: Queries, session: Session, items: readonly Update
     const { id, state, ...user } = userOf([...session.attributes.values()], stored.id, desired.fields, changed);
     if ([...changed].some((field) => field !== 'groups' && field !== 'organizations' && field !== 'state'))
       await changeUser(queries, tenant.id, id, user);
-    if (changed.has('state')) await setUserState(queries, tenant.id, id, state);
     if (changed.has('organizations'))
       await writeMemberships(queries, session, { user: id, before: stored.fields, after: desired.fields, declared: desired.declared });
-    const data = { fields: [...changed] };
-    await recordAct(queries, administration, tenant.id, by, { type: 'user.updated', target: `user:${id}`, data });
+    const target = `user:${id}`;
+    await recordAct(queries, administration, tenant.id, by, { type: 'user.updated', target, data: { fields: [...changed] } });
+    if (changed.has('admin_roles') || changed.has('role')) {
+      const data = { roles: rolesOf(desired.fields as UserItem), before: rolesOf(stored.fields as UserItem) }; // made by fieldsOfItem and load
+      await recordAct(queries, administration, tenant.id, by, { type: 'user.roles_changed', target, data });
+    }
+    if (changed.has('state')) await moveTo(queries, administration, tenant.id, { id, state }, by);
   }
   const memberships = items.map(({ stored, desired }) => ({
     user: stored.id as UserId, // read from the table
@@ -285,6 +289,14 @@ async function update(queries: Queries, session: Session, items: readonly Update
     removed: groupsOf(stored.fields).filter((group) => !groupsOf(desired.fields).includes(group)),
   }));
   await changeMemberships(queries, administration.database.dialect, tenant.id, memberships);
+  const events = memberships.flatMap(({ user, added, removed }) => {
+    const told = { data: { user }, ...by };
+    return [
+      ...added.map((group) => ({ ...told, type: 'group.member_added' as const, target: `group:${group}` })),
+      ...removed.map((group) => ({ ...told, type: 'group.member_removed' as const, target: `group:${group}` })),
+    ];
+  });
+  await insertAuditEvents(queries, tenant.id, administration.clock.nowMs(), events);
 }
 
 const groupsOf = (fields: Json): readonly string[] => (fields['groups'] ?? []) as readonly string[];
