@@ -2,7 +2,7 @@
 // than that takes. Attributes have few values, so that more are refused before anything compares them.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { elementsMax } from '../../src/scim/scim-limits.ts';
+import { directoryValuesMax } from '../../src/contract/limits.ts';
 import { databases } from '../support/databases.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { type Json, patchBody, type ScimCaller, startScim } from '../support/scim.ts';
@@ -33,16 +33,16 @@ for (const database of databases)
       ['emails', 1],
     ] as const)
       it(`${path}: as many values as may be, and one more, in one operation or in two; very many at no cost`, async () => {
-        const most = elementsMax - there;
+        const most = directoryValuesMax - there;
         const add = (count: number, from = 0): Json => ({ op: 'add', path, value: values(from + count).slice(from) });
-        const refused = { text: `${path} has more than ${elementsMax} values.` };
+        const refused = { text: `${path} has more than ${directoryValuesMax} values.` };
         const { id } = await scim.newUser(`limit-${path}`);
-        for (const operations of [[add(most + 1)], [add(most), add(1, most)], [{ ...add(elementsMax + 1), op: 'replace' }]])
+        for (const operations of [[add(most + 1)], [add(most), add(1, most)], [{ ...add(directoryValuesMax + 1), op: 'replace' }]])
           await assertRefusal(await patchInTime(id, operations), 'scim.invalidValue', refused);
         await assertRefusal(await patchInTime(id, [add(20_000)]), 'scim.invalidValue', refused);
         assert.equal((await patchInTime(id, [add(most)])).status, 200);
         assert.equal((await patchInTime(id, [add(most), add(1), add(most)])).status, 200, 'who is there is not added');
-        assert.equal(((await scim.call('GET', `/Users/${id}`)).body[path] as readonly Json[]).length, elementsMax);
+        assert.equal(((await scim.call('GET', `/Users/${id}`)).body[path] as readonly Json[]).length, directoryValuesMax);
       });
 
     it('addresses that are there already, as something else each time', async () => {
@@ -50,14 +50,14 @@ for (const database of databases)
       const operations = Array.from({ length: 150 }, (_, round) => ({
         op: 'add',
         path: 'emails',
-        value: values(elementsMax - 1, (at) => ({ value: `w${at}@example.com`, type: `r${round}` })),
+        value: values(directoryValuesMax - 1, (at) => ({ value: `w${at}@example.com`, type: `r${round}` })),
       }));
       const { emails } = (await (await patchInTime(id, operations)).json()) as { readonly emails: readonly Json[] };
-      assert.deepEqual([emails.length, emails.at(-1)?.['type']], [elementsMax, 'r149']);
+      assert.deepEqual([emails.length, emails.at(-1)?.['type']], [directoryValuesMax, 'r149']);
     });
 
     it('value paths over long values', async () => {
-      const addresses = Array.from({ length: elementsMax }, (_, at) => ({ formatted: `${at} ${'É'.repeat(1000)}`, type: `t${at}` }));
+      const addresses = Array.from({ length: directoryValuesMax }, (_, at) => ({ formatted: `${at} ${'É'.repeat(1000)}`, type: `t${at}` }));
       const { id } = await scim.newUser('long', { addresses });
       const tests = Array.from({ length: 60 }, (_, at) => `formatted co "${at}x"`).join(' or ');
       const operations = Array.from({ length: 200 }, (_, at) => ({
