@@ -1,11 +1,12 @@
 // GET and POST /logout (OpenID Connect RP-Initiated Logout 1.0, contract 7.8). What ends is the grant behind the hint's `sid`, its
-// refresh family and access tokens with it, and the browser's session it was made from. The hint is the proof that this may be asked.
+// refresh family and access tokens with it, the session it was made from, and the person's session in the browser that asks. The hint is
+// the proof that this may be asked.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { dropSsoCookie, ssoBrowserHash } from '../approvals/session/sso-cookie.ts';
 import { reject } from '../contract/contract-error.ts';
 import { stateCharsMax } from '../contract/limits.ts';
 import type { Client } from '../domain/client/client.ts';
-import type { GrantId } from '../domain/ids.ts';
+import type { GrantId, UserId } from '../domain/ids.ts';
 import { withQuery } from '../domain/oidc/authorization-response.ts';
 import type { Parts } from '../http/services.ts';
 import type { Handler } from '../http/surface.ts';
@@ -73,11 +74,16 @@ async function endGrant({ database, clock }: Parts<'clock' | 'database'>, reques
   const record = { requestId: request.id, actor: `user:${hint.sub}`, reason: 'logout', data: { client_id: hint.clientId } };
   await database.write(tenant.id, async (queries) => {
     const grant = await findGrant(queries, tenant.id, hint.sid);
-    const session = grant?.sso_session_id ?? undefined;
-    // The session first: whoever is being answered from it commits before this goes on, or gets nothing.
-    const ended = session === undefined ? [] : await endSsoSessions(queries, tenant.id, { id: session }, 'logout');
-    for (const id of ended)
-      await insertAuditEvent(queries, tenant.id, clock.nowMs(), { ...record, type: 'sso_session.ended', target: `sso_session:${id}` });
+    const browserHash = ssoBrowserHash(request.headers.cookie, tenant);
+    const meant = [
+      ...(grant?.sso_session_id == null ? [] : [{ id: grant.sso_session_id }]),
+      // The browser that asks: a session outlives the grants made from it, and may have come after them.
+      ...(browserHash === undefined ? [] : [{ browserHash, userId: hint.sub as UserId }]), // our own signed claim
+    ];
+    // The sessions first: whoever is being answered from one commits before this goes on, or gets nothing.
+    for (const sessions of meant)
+      for (const id of await endSsoSessions(queries, tenant.id, sessions, 'logout'))
+        await insertAuditEvent(queries, tenant.id, clock.nowMs(), { ...record, type: 'sso_session.ended', target: `sso_session:${id}` });
     if (await revokeGrant(queries, tenant.id, hint.sid as GrantId, 'logout'))
       // our own signed claim
       await insertAuditEvent(queries, tenant.id, clock.nowMs(), { ...record, type: 'grant.revoked', target: `grant:${hint.sid}` });

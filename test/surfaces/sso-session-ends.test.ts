@@ -1,7 +1,7 @@
 // What ends single sign-on sessions (design 14, 1), and the setting that allows them.
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
-import { openBrowser } from '../support/browser.ts';
+import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { databases } from '../support/databases.ts';
 import { createUser, type TestUser } from '../support/fixtures.ts';
 import { exchange, tokensOf } from '../support/oidc.ts';
@@ -17,6 +17,8 @@ for (const database of databases) {
     beforeEach(async () => {
       ada = await createUser(server.gatehouse.services, tenant);
     });
+
+    const codeOf = (redirect: URL): string => redirect.searchParams.get('code') ?? '';
 
     it('logout ends the session, its unused codes and its online grants; offline access stays', async () => {
       const browser = openBrowser();
@@ -36,6 +38,34 @@ for (const database of databases) {
       await assertRefusal(await userinfo(first.access_token), 'userinfo.unauthorized', { fields: { reason: 'token_revoked' } });
       await assertRefusal(await userinfo(online.access_token), 'userinfo.unauthorized', { fields: { reason: 'token_revoked' } });
       assert.equal((await userinfo(offline.access_token)).status, 200);
+    });
+
+    /** Of a sign-in or a session, for an application without offline access. */
+    const idTokenOf = async (redirect: URL): Promise<string> =>
+      (await tokensOf(await exchange(tenant, client, codeOf(redirect)))).id_token ?? '';
+    const logOut = async (browser: TestBrowser, hint: string): Promise<void> => {
+      const out = await browser.send(`${tenant.baseUrl}/v1/idp/oidc/logout?${new URLSearchParams({ id_token_hint: hint })}`);
+      assert.equal(out.status, 200);
+    };
+    it('logout days after the last token ends the session all the same, when nothing is left of the grant', async () => {
+      const month = 30 * 86_400;
+      await settings({ sso_session: { idle_seconds: month, absolute_seconds: month } });
+      const browser = openBrowser();
+      const hint = await idTokenOf(await signIn(browser, ada, { scope: 'openid' }));
+      await server.clock.advance(3 * 86_400_000);
+      await server.gatehouse.services.jobs.runNow('purge');
+      assert.ok(codeOf(locationOf(await authorize(browser))));
+      await logOut(browser, hint);
+      asksToSignIn(await authorize(browser));
+      await settings({});
+    });
+    it('logout ends the session of the browser that asks, where the hint is of an earlier one; not that of somebody else', async () => {
+      const hint = await idTokenOf(await signIn(openBrowser(), ada, { scope: 'openid' }));
+      const again = await signedIn(ada);
+      const bob = await signedIn(await createUser(server.gatehouse.services, tenant));
+      for (const browser of [again, bob]) await logOut(browser, hint);
+      asksToSignIn(await authorize(again));
+      assert.ok(codeOf(locationOf(await authorize(bob))));
     });
 
     it('a logout without hint offers a button that ends the sessions of this browser, and only from our own page', async () => {

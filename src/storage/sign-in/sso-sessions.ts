@@ -275,7 +275,10 @@ export async function limitSsoSessions(queries: Queries, tenant: TenantId, polic
     .execute();
 }
 
-type Meant = { readonly id: SsoSessionId } | { readonly userId: UserId; readonly id?: SsoSessionId } | { readonly browserHash: string };
+type Meant =
+  | { readonly id: SsoSessionId }
+  | { readonly userId: UserId; readonly id?: SsoSessionId }
+  | { readonly browserHash: string; readonly userId?: UserId };
 
 /** Marks sessions ended; gives the ids of those that were not before. What was made from them is the caller's to end. */
 export async function markSsoSessionsEnded(queries: Queries, tenant: TenantId, meant: Meant): Promise<readonly SsoSessionId[]> {
@@ -285,7 +288,7 @@ export async function markSsoSessionsEnded(queries: Queries, tenant: TenantId, m
     .where('tenant_id', '=', tenant)
     .where('ended_at', 'is', null);
   if ('browserHash' in meant) update = update.where('browser_hash', '=', meant.browserHash);
-  if ('userId' in meant) update = update.where('user_id', '=', meant.userId);
+  if ('userId' in meant && meant.userId !== undefined) update = update.where('user_id', '=', meant.userId);
   if ('id' in meant && meant.id !== undefined) update = update.where('id', '=', meant.id);
   return (await update.returning('id').execute()).map(({ id }) => id);
 }
