@@ -7,6 +7,7 @@ import type { KeyRing } from '../crypto/key-ring.ts';
 import type { Client, SigningAlg } from '../domain/client/client.ts';
 import { accessTokenAlgOf } from '../domain/client/fapi2.ts';
 import { registeredSpelling, sameResource } from '../domain/client/resource.ts';
+import { strangerScopesOf } from '../domain/client/stranger.ts';
 import type { HookClaims } from '../domain/extending/hook.ts';
 import { type GrantType, grantTypes, isGrantType, isOffered } from '../domain/oidc/grant-types.ts';
 import { type HeldOrganization, scopesWithin, withOrganization } from '../domain/organizations/tenant-organizations.ts';
@@ -15,6 +16,7 @@ import { enforceRateLimit } from '../http/budgets/rate-limits.ts';
 import type { Parts } from '../http/services.ts';
 import type { Handler } from '../http/surface.ts';
 import { nowSeconds } from '../platform/clock.ts';
+import { findCachedResource } from '../storage/registry/clients/resources.ts';
 import { mintAccessToken } from '../tokens/access-token.ts';
 import { mintIdToken } from '../tokens/id-token.ts';
 import { ringWith } from '../tokens/signing-key-supply.ts';
@@ -68,7 +70,9 @@ async function answerToken(services: IssueDeps, request: FastifyRequest, reply: 
   if (examined.grant !== undefined) await refuseClosedGate(tokenRequest, examined);
   const organization = examined.grant?.organizationId === undefined ? undefined : await organizationNow(tokenRequest, examined);
   // 6 scope and resource
-  const { resource, ...opened } = examined.exchanged === undefined ? withinGrant(tokenRequest, examined) : examined.exchanged.narrow();
+  const bound = client.origin === undefined ? client : await asItsResourceSays(tokenRequest, examined);
+  const { resource, ...opened } =
+    examined.exchanged === undefined ? withinGrant({ ...tokenRequest, client: bound }, examined) : examined.exchanged.narrow();
   // Scopes of an assertion are another server's, whatever roles of ours give.
   const areOwn = examined.grant !== undefined && examined.exchanged?.assertion === undefined;
   const scopes = areOwn ? scopesWithin(tenant.organizations, opened.scopes, organization) : opened.scopes;
@@ -145,6 +149,12 @@ async function organizationNow({ services, tenant }: TokenRequest, { grant, refu
   const held = grant && (await organizationOfGrant(services.database, tenant.id, grant));
   if (held === 'left') throw reject(refusal, { reason: 'not_a_member', received: grant?.organizationId });
   return held;
+}
+
+/** A client nobody registered: of the scopes of open resources it has those of its own, as that one gives them now. */
+async function asItsResourceSays({ services, tenant, client }: TokenRequest, { resource }: Examined): Promise<Client> {
+  const own = resource === undefined ? undefined : await findCachedResource(services.cache, tenant.id, resource);
+  return { ...client, scopes: strangerScopesOf(client.scopes, own) };
 }
 
 /** Scopes and audience of the grant that the request asks for. */

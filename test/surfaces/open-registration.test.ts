@@ -192,7 +192,7 @@ for (const database of databases) {
       await assertRefusal(await authorize(at, { client_id: id, redirect_uri: 'https://rp.example/cb' }), 'authorize.unauthorized');
     });
     it('a resource that is closed, people that are not assigned, a client that is disabled: refused from the next refresh on', async () => {
-      for (const close of ['listed', 'assigned', 'disabled', 'blocked'] as const) {
+      for (const close of ['listed', 'assigned', 'disabled', 'blocked', 'kept back'] as const) {
         const at = await openTenant(server);
         const user = await personOf(server, at);
         const { client_id: id } = await registered({ redirect_uris: ['https://rp.example/callback', loopbackUri] }, at);
@@ -206,9 +206,15 @@ for (const database of databases) {
         if (close === 'listed') await at.make('PATCH', path, { clients: 'listed' });
         else if (close === 'assigned') await at.make('PATCH', path, { unknown_access_policy: 'assigned' });
         else if (close === 'disabled') await at.make('PATCH', `/clients/${id}`, { enabled: false });
+        else if (close === 'kept back') await at.make('PATCH', path, { refresh: false });
         else await at.make('PATCH', '/settings', { client_hosts: { blocked: ['*.example', 'rp.example'] } });
         const refused = await again(next.refresh_token);
         assert.ok([400, 401].includes(refused.status), close);
+        if (close === 'kept back') {
+          await assertRefusal(refused, 'token.invalid_scope', { text: /./ });
+          await at.make('PATCH', path, { refresh: true });
+          await tokensOf(await again(next.refresh_token));
+        }
         if (close === 'assigned') {
           await at.make('POST', `${path}/assignments`, { user_id: user.id });
           await tokensOf(await again(next.refresh_token));
