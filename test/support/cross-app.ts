@@ -20,9 +20,9 @@ export const chatFiles = 'https://files.chat.example';
 export type CrossApp = Awaited<ReturnType<typeof openCrossApp>>;
 type Provider = Json & { readonly id: string };
 
-export async function openCrossApp(database: (typeof databases)[number]) {
+export async function openCrossApp(database: (typeof databases)[number], flags: Readonly<Record<string, string>> = {}) {
   const employer = await startTokenIssuer();
-  const server = await startTestServer(database, { flags: loopbackAllowed });
+  const server = await startTestServer(database, { flags: { ...loopbackAllowed, ...flags } });
   const { services } = server.gatehouse;
   const limits = { client_auth_failures_per_ip: roomyRate, token_requests_per_client: null };
   const managed = await createTestTenant(server, { settings: { extra_grants: [grantType], rate_limits: limits } });

@@ -52,7 +52,7 @@ const challenge = 'Basic realm="gatehouse"';
 export async function authenticateClient(
   services: ClientAuthDeps,
   request: FastifyRequest,
-  reply: FastifyReply,
+  reply: FastifyReply | undefined,
   parameters: RequestParameters,
   requirement: { readonly confidentialOnly: boolean } = { confidentialOnly: false },
 ): Promise<Client> {

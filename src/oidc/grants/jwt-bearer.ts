@@ -6,7 +6,7 @@ import { type Cause, type ContractError, reject } from '../../contract/contract-
 import type { Client } from '../../domain/client/client.ts';
 import { findCachedClient, peekClient, touchClient } from '../../storage/registry/clients/clients.ts';
 import { findGrantFault, type PresentedAssertion, readNamed, useAssertion } from '../client/client-assertion.ts';
-import type { ClientAuthDeps } from '../client/client-authentication.ts';
+import { authenticateClient, type ClientAuthDeps } from '../client/client-authentication.ts';
 import { countFailure } from '../client/client-failures.ts';
 import { readCrossApp } from '../client/cross-app-assertion.ts';
 import { findWorkloadClient, type PresentedWorkload, readWorkload } from '../client/workload-token.ts';
@@ -20,7 +20,11 @@ const refused = (cause: Cause): ContractError => reject('jwt_bearer.assertion_in
 export const jwtBearerGrant: TokenGrant = {
   repeatsNonce: false,
   denied: refused,
-  identify: async (services, request, parameters) => (await verified(services, request, parameters)).client,
+  identify: async (services, request, parameters) =>
+    // An assertion of a person says nothing of who shows it; the certificate of the connection does.
+    request.clientCertificate !== undefined && readCrossApp(parameters.get('assertion')) !== undefined
+      ? authenticateClient(services, request, undefined, parameters)
+      : (await verified(services, request, parameters)).client,
   examine: async (tokenRequest) => {
     const { services, request, tenant, client, parameters } = tokenRequest;
     const vouched = readCrossApp(parameters.get('assertion'));
