@@ -40,6 +40,8 @@ const credential = (kind: string, change: string, reason: string): Rule => ({
 const rules = {
   'user.sessions_ended': session('All sessions were ended.'),
   'user.session_ended': session('A session was ended.'),
+  'recovery.used': session('All sessions were ended by a recovery.'),
+  'recovery.stopped': session('A recovery was stopped, and all sessions ended.'),
   'sso_session.ended': session('A session of a browser was ended by an administrator.'),
   'passkey.added': credential('fido2-platform', 'create', 'A passkey was added.'),
   'passkey.revoked': credential('fido2-platform', 'revoke', 'A passkey was removed.'),
@@ -65,6 +67,8 @@ export function derive(row: NumberedEvent): Derived | undefined {
   const data = JSON.parse(row.data ?? '{}') as Readonly<Record<string, unknown>>; // an object, as every writer stores it
   // Who signs out of one browser says nothing of the others, and a token of ours would end them all.
   if (row.type === 'sso_session.ended' && data['reason'] !== 'administrator') return undefined;
+  // A link that nobody used ended nothing.
+  if (row.type === 'recovery.stopped' && data['used'] !== true) return undefined;
   const rule: Rule = rules[row.type];
   const { reason, type } = rule;
   const userId = row.user_id ?? undefined;

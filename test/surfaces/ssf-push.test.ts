@@ -11,6 +11,7 @@ import { createUser, enrolledPhone, unlimited } from '../support/enrolled-phone.
 import { openApp } from '../support/first-party-app.ts';
 import { createClient } from '../support/fixtures.ts';
 import { issueTokens } from '../support/issued-tokens.ts';
+import { mailsTo } from '../support/mailbox.ts';
 import { createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
 import { givePasskey, signInByPhone } from '../support/passkeys.ts';
 import { createPhone, makeKey } from '../support/phone.ts';
@@ -130,6 +131,26 @@ for (const database of databases) {
       await tenant.make('DELETE', `/users/${user.id}/sessions`);
       for (const one of [receiver, other])
         assert.deepEqual(await news(one), [caep(user.id, 'session-revoked', 'admin', 'All sessions were ended.')]);
+    });
+
+    it('sessions: a recovery that is used ends all, and so does one that is stopped afterwards; one that nobody used ends none', async () => {
+      const receiver = await pushTo();
+      const welcome = async (path: string, token: string | undefined): Promise<number> => {
+        const [headers, body] = [{ accept: 'application/json' }, new URLSearchParams({ token: token ?? '' })];
+        return (await fetch(`${tenant.baseUrl}/welcome${path}`, { method: 'POST', redirect: 'manual', headers, body })).status;
+      };
+      const recover = async (email: string) => {
+        const { id } = await createTestUser(tenant, email);
+        const made = await tenant.make('POST', `/users/${id}/recoveries`, { reason: 'Lost phone', mail: false });
+        const notice = (await mailsTo(server, email)).find(({ subject }) => /being recovered/.test(subject));
+        return { id, link: String(made['recovery_url']).split('#')[1], stop: /stop\?token=([\w-]{43})/.exec(notice?.text ?? '')?.[1] };
+      };
+      const [used, unused] = [await recover('used@example.com'), await recover('unused@example.com')];
+      assert.equal(await welcome('', used.link), 303);
+      const ended = caep(used.id, 'session-revoked', 'user', 'All sessions were ended by a recovery.');
+      assert.deepEqual(await news(receiver), [ended]);
+      for (const { stop } of [used, unused]) assert.equal(await welcome('/stop', stop), 200);
+      assert.deepEqual(await news(receiver), [caep(used.id, 'session-revoked', 'user', 'A recovery was stopped, and all sessions ended.')]);
     });
 
     it('credentials: passkeys and phones added and removed, keys changed', async () => {
