@@ -12,6 +12,7 @@ import { deleteSsfEvents, listWaitingSets, markDelivered, type QueuedStream, que
 import { findStream, listCachedStreams } from '../storage/registry/extending/ssf-streams.ts';
 import type { KeySupply } from '../tokens/signing-key-supply.ts';
 import { openStreamHeader } from '../tokens/stream-header.ts';
+import { mayReceive } from './audience.ts';
 import { recordRefusedSet } from './refused-set.ts';
 import { signToken } from './security-event-token.ts';
 
@@ -40,7 +41,7 @@ export const createStreamCarrier = (services: () => StreamParts): Carrier<Queued
     const stream = await streamOf(parts, row);
     if (stream?.method !== 'push' || stream.url === undefined) return undefined;
     const client = await recipientClient(parts, tenant.id, stream.clientId);
-    if (!tenant.enabled || client?.enabled !== true) return { notBeforeMs: clock.nowMs() + closedRestMs };
+    if (!tenant.enabled || !mayReceive(client)) return { notBeforeMs: clock.nowMs() + closedRestMs };
     const type = stream.status === 'enabled' ? undefined : streamEvents.streamUpdated;
     const [first] = await database.read(tenant.id, (queries) => listWaitingSets(queries, tenant.id, stream.id, { limit: 1, type }));
     if (first === undefined) return stream.status === 'paused' ? { notBeforeMs: clock.nowMs() + pausedRestMs } : undefined;

@@ -25,7 +25,7 @@ import {
   setStreamStatus,
 } from '../storage/registry/extending/ssf-streams.ts';
 import type { TenantDirectory } from '../storage/registry/tenant-directory.ts';
-import { mayBeToldOf } from './audience.ts';
+import { mayBeToldOf, mayReceive } from './audience.ts';
 import { type Derived, derive, sourcesOf } from './derivation.ts';
 import { type SubjectId, tokenOf } from './security-event-token.ts';
 import { streamUpdated } from './stream-events.ts';
@@ -61,7 +61,7 @@ export const createStreamFeeder = (deps: StreamFeederDeps): Feeder =>
       let goesOn = false;
       for (const stream of streams) {
         const client = await findCachedClient(deps.cache, tenantId, stream.clientId);
-        if (client?.enabled === true && (await feedStream(deps, { tenant, stream, client }))) goesOn = true;
+        if (mayReceive(client) && (await feedStream(deps, { tenant, stream, client }))) goesOn = true;
       }
       return goesOn;
     },

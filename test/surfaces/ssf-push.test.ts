@@ -186,6 +186,20 @@ for (const database of databases) {
       ]);
     });
 
+    it('a receiver whose scopes are taken away is told of nothing, and of what happened meanwhile when it has them again', async () => {
+      const receiver = await pushTo();
+      const user = await createTestUser(tenant, 'unread@example.com');
+      const give = (scopes: readonly string[]): Promise<Json> => tenant.make('PATCH', `/clients/${receiver.clientId}`, { scopes });
+      await give([]);
+      await tenant.make('POST', `/users/${user.id}/suspend`);
+      assert.deepEqual(await news(receiver), []);
+      await give(['ssf.read']);
+      assert.deepEqual(await news(receiver), [risc(user.id, 'account-disabled')]);
+      await give([]);
+      assert.equal((await tenant.call('POST', `/ssf-streams/${receiver.stream.stream_id}/verify`)).status, 204);
+      assert.deepEqual(await news(receiver), []);
+    });
+
     it('a receiver that fails gets the same token again, and nothing that came after it before', async () => {
       const receiver = await pushTo();
       const user = await createTestUser(tenant, 'failing@example.com');
