@@ -220,6 +220,18 @@ for (const database of databases) {
       await assertRefusal(await send('GET', uri, token), 'register.invalid_token');
       await assertRefusal(await tenant.call('GET', `/clients/${made.client_id}`), 'management.not_found');
     });
+    it('RFC 7592 2.2: a client that sends its secret back keeps it, whatever the secret is kept for; another one is refused', async () => {
+      for (const method of ['client_secret_basic', 'client_secret_post', 'client_secret_jwt']) {
+        const made = await registered({ ...metadata, token_endpoint_auth_method: method });
+        const { client_id: id, registration_client_uri: uri, registration_access_token: token, client_secret: secret } = made;
+        const put = (sent: unknown): Promise<Response> =>
+          send('PUT', uri, token, { client_id: id, ...metadata, token_endpoint_auth_method: method, client_secret: sent });
+        const changed = await jsonOf(await put(secret), 200);
+        assert.deepEqual([changed['token_endpoint_auth_method'], changed['client_secret']], [method, undefined]);
+        for (const wrong of ['x', `${secret}x`, '', 1])
+          await assertRefusal(await put(wrong), 'register.invalid_client_metadata', { text: /^client_secret / });
+      }
+    });
     it('register.invalid_client_metadata: a change beyond the policy of the registration, of another client, with what is ours', async () => {
       const made = await registered();
       const { client_id: id, registration_client_uri: uri, registration_access_token: token } = made;

@@ -15,7 +15,7 @@ import { policyFault, type RegistrationPolicy } from '../../domain/client/regist
 import { hostFault, openRedirectUrisMax, openRegistrationsPerHourMax } from '../../domain/client/stranger.ts';
 import { openRegistrationFault, strangerChange } from '../../domain/client/stranger-metadata.ts';
 import type { FieldFault } from '../../domain/field.ts';
-import type { ClientId } from '../../domain/ids.ts';
+import type { ClientId, TenantId } from '../../domain/ids.ts';
 import { codeGrantType, registrationName } from '../../domain/oidc/grant-types.ts';
 import { rateLimited, takeFixedRate } from '../../http/budgets/rate-limits.ts';
 import { addressBlock } from '../../http/client-address.ts';
@@ -26,6 +26,7 @@ import { type ClientRegistration, findClientRegistration, findUsableToken } from
 import { findClient } from '../../storage/registry/clients/clients.ts';
 import { listOpenResources } from '../../storage/registry/clients/resources.ts';
 import { bearerTokenOf } from '../../tokens/bearer.ts';
+import { decryptClientSecret } from '../../tokens/client-secret.ts';
 import { checkBody } from '../validation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -116,10 +117,7 @@ function replace(services: Administration): Handler {
     const own = managedMembers.find((name) => metadata[name] !== undefined);
     if (own !== undefined) throw refusal({ field: own, text: 'may not be sent' });
     const presented = metadata['client_secret'];
-    if (
-      presented !== undefined &&
-      !(typeof presented === 'string' && client.secretHash !== undefined && verifySecret(presented, client.secretHash))
-    )
+    if (presented !== undefined && !isSecretOf(services, request.tenant.id, client, presented))
       throw refusal({ field: 'client_secret', text: 'must be the one the client has' });
     // Nothing an administrator took away comes back by the client's own hand.
     const policy = { ...registration.policy, scopes: registration.policy.scopes.filter((scope) => client.scopes.includes(scope)) };
@@ -131,6 +129,14 @@ function replace(services: Administration): Handler {
     if (!changed.ok) throw changed.reason === 'invalid' ? refusal(changed.fault) : invalidToken('client_gone');
     return answer(request, reply, changed.client, { secret: changed.secret, registrationToken: token });
   };
+}
+
+/** RFC 7592 2.2. A secret is kept by its hash, or itself where signatures are verified with it. */
+function isSecretOf({ encryption }: Administration, tenant: TenantId, client: Client, presented: unknown): boolean {
+  if (typeof presented !== 'string') return false;
+  const { clientId, secretHash, secretEncrypted } = client;
+  if (secretEncrypted === undefined) return secretHash !== undefined && verifySecret(presented, secretHash);
+  return equalText(presented, decryptClientSecret(encryption, tenant, clientId, secretEncrypted).toString());
 }
 
 function remove(services: Administration): Handler {
