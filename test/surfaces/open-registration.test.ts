@@ -132,6 +132,28 @@ for (const database of databases) {
         assert.deepEqual([await isAsked({}), await isAsked({ resource: 'https://other.example' })], [asks, true], uri);
       }
     });
+    it('whoever ends what it has is asked again before it gets more; others are not', async () => {
+      const at = await openTenant(server, { sso_session: 'browser' });
+      const uri = 'https://rp.example/callback';
+      const { client_id: id } = await registered({ redirect_uris: [uri] }, at);
+      const form = { client_id: id, redirect_uri: uri };
+      const letIn = async (): Promise<{ readonly user: string; readonly isAsked: () => Promise<boolean> }> => {
+        const { id: user, email } = await personOf(server, at);
+        const { login } = await toConsent(server, await authorize(at, form), email);
+        const finished = await login.post('finish');
+        const cookie = String(finished.headers.get('set-cookie')).split(';', 1)[0]!;
+        await tokensOf(await redeem(at, form, new URL(String(((await finished.json()) as Json)['redirect_to']))));
+        return {
+          user,
+          isAsked: async () => !String((await authorize(at, form, { cookie })).headers.get('location')).startsWith(uri),
+        };
+      };
+      const [hers, his] = [await letIn(), await letIn()];
+      assert.deepEqual([await hers.isAsked(), await his.isAsked()], [false, false]);
+      const { items } = await at.make<{ items: readonly Json[] }>('GET', `/users/${hers.user}/sessions`);
+      assert.equal((await at.call('DELETE', `/users/${hers.user}/sessions/${items[0]!['id']}`)).status, 204);
+      assert.deepEqual([await hers.isAsked(), await his.isAsked()], [true, false]);
+    });
     it('it gets what is open: no listed resource, no Management API, no scope of another resource, no refresh token where that is kept back', async () => {
       const at = await openTenant(server, {}, { refresh: false });
       await at.make('POST', '/resources', { identifier: 'https://listed.example', name: 'Listed', scopes: [{ name: 'secret' }] });

@@ -5,6 +5,7 @@ import { fail, type Outcome } from '../../domain/outcome.ts';
 import { snakeCase } from '../../domain/people/user-attributes.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import type { Queries } from '../../storage/engine/database.ts';
+import { deleteConsentsOf } from '../../storage/oidc/consents.ts';
 import { revokeGrant, revokeGrantsOfUser } from '../../storage/oidc/grants.ts';
 import { listUserLists, type UserLists } from '../../storage/people/user-lists.ts';
 import { listHeldRoles } from '../../storage/people/user-roles.ts';
@@ -148,7 +149,7 @@ export async function endSessions(
   });
 }
 
-/** Ends one session of a user; false when it is not one of theirs or ended before. */
+/** Ends one session of a user, and what they consented to of its client; false when it is not one of theirs or ended before. */
 export async function endSession(
   store: Store,
   tenant: TenantId,
@@ -165,6 +166,8 @@ export async function endSession(
       .where('user_id', '=', user)
       .executeTakeFirst();
     if (owned === undefined || !(await revokeGrant(queries, tenant, owned.id, reason))) return false;
+    // A program that a person let in would get the next one without asking while they are signed in somewhere.
+    await deleteConsentsOf(queries, tenant, user, owned.client_id);
     await recordAct(queries, store, tenant, by, {
       type: 'user.session_ended',
       target: `user:${user}`,

@@ -55,3 +55,13 @@ export async function insertConsent(queries: Queries, tenant: TenantId, user: Us
 export async function deleteConsentsTo(queries: Queries, tenant: TenantId, client: ClientId): Promise<void> {
   await queries.deleteFrom('consents').where('tenant_id', '=', tenant).where('client_id', '=', client).execute();
 }
+
+/** Forgets every consent of a person to a client: they are asked anew. */
+export async function deleteConsentsOf(queries: Queries, tenant: TenantId, user: UserId, client: ClientId): Promise<void> {
+  await queries
+    .deleteFrom('consents')
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', user)
+    .where('client_id', '=', client)
+    .execute();
+}
