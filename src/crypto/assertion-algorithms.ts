@@ -1,8 +1,9 @@
 // Algorithms by which clients sign (RFC 7518, RFC 8037): used for client assertions and DPoP proofs, verified by jose. HMACs take
 // the client's secret, the others a public JWK; which family a client may use is its registration's choice, never the token's.
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { rsaJwkFault } from '../domain/rsa-public-key.ts';
 
-const rsa = (key: KeyObject): boolean => key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2048;
+const rsa = (key: KeyObject): boolean => key.asymmetricKeyType === 'rsa' && rsaJwkFault(key) === undefined;
 const ec =
   (namedCurve: string) =>
   (key: KeyObject): boolean =>

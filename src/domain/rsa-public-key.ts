@@ -26,6 +26,18 @@ export function readRsaPublicKey(pem: string): RsaPublicKeyReading {
   return { ok: true, ...parsed };
 }
 
+/** Bits of an exponent; real ones have 17. A verification with one as long as the modulus takes twenty times as long. */
+const publicExponentBitsMax = 33n;
+
+/** What is wrong with an RSA key that somebody gives as a JWK: of those a request may bring or name a hundred. */
+export function rsaJwkFault({ asymmetricKeyDetails }: KeyObject): string | undefined {
+  const { modulusLength = 0, publicExponent = 0n } = asymmetricKeyDetails ?? {};
+  if (modulusLength < modulusBitsMin) return `must hold RSA keys of ${modulusBitsMin} bits or more`;
+  return modulusLength > modulusBitsMax || publicExponent >> publicExponentBitsMax > 0n
+    ? `must hold RSA keys of ${modulusBitsMin} to ${modulusBitsMax} bits, with an exponent of at most ${publicExponentBitsMax}`
+    : undefined;
+}
+
 function parsePem(pem: string): { key: KeyObject; certificate: X509Certificate | undefined } | undefined {
   const labels = [...pem.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----/g)].map((match) => match[1]);
   const [label] = labels;

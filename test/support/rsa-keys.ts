@@ -44,10 +44,17 @@ export function freshRsaKeys(): Pick<RsaKeys, 'privateKey' | 'publicKey'> {
   return { privateKey, publicKey: createPublicKey(privateKey) };
 }
 
+/** Of 2048 bits, with a prime as its exponent. */
+export function rsaKeysOfExponent(e: bigint): Pick<RsaKeys, 'privateKey' | 'publicKey'> {
+  const [p, q] = [generatePrimeSync(1024, { bigint: true }), generatePrimeSync(1024, { bigint: true })];
+  const privateKey = keyOf(p, q, e);
+  return { privateKey, publicKey: createPublicKey(privateKey) };
+}
+
 /** RFC 8017 3.2 with CRT values, as a JWK (RFC 7518 6.3). */
-function keyOf(p: bigint, q: bigint): KeyObject {
-  const d = inverse(exponent, (p - 1n) * (q - 1n));
-  const values = { n: p * q, e: exponent, d, p, q, dp: d % (p - 1n), dq: d % (q - 1n), qi: inverse(q, p) };
+function keyOf(p: bigint, q: bigint, e = exponent): KeyObject {
+  const d = inverse(e, (p - 1n) * (q - 1n));
+  const values = { n: p * q, e, d, p, q, dp: d % (p - 1n), dq: d % (q - 1n), qi: inverse(q, p) };
   const members = Object.entries(values).map(([name, value]) => [name, base64url(value)]);
   return createPrivateKey({ format: 'jwk', key: { kty: 'RSA', ...Object.fromEntries(members) } });
 }

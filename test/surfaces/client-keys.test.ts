@@ -4,12 +4,14 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { keysFault } from '../../src/domain/client/jwk-set.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { reachesLoopback } from '../support/ciba.ts';
 import { assertionForm, basic, type KeyPair, makeKeyPair, postForm, signAssertion } from '../support/client-credentials.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, rootTenant, type TestClient } from '../support/fixtures.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { rsaKeysOfExponent } from '../support/rsa-keys.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 for (const database of databases) {
@@ -100,6 +102,23 @@ for (const database of databases) {
       assert.equal(await status(client, next), 200);
       await server.clock.advance(1_800_001);
       assert.equal(await status(client, next), 401);
+    });
+    it('an RSA key with a long exponent is none: of a set of them each request would verify with every one', async () => {
+      const pairOf = (exponent: bigint): KeyPair => {
+        const { privateKey, publicKey } = rsaKeysOfExponent(exponent);
+        const kid = `of ${exponent}`;
+        return { alg: 'RS256', kid, key: privateKey, publicJwk: { ...publicKey.export({ format: 'jwk' }), kid } };
+      };
+      const [usual, longest, long] = [pairOf(65_537n), pairOf(2n ** 31n - 1n), pairOf(2n ** 61n - 1n)];
+      const client = await makeClient();
+      answer = jwks(usual, longest, long);
+      for (const pair of [usual, longest]) assert.equal(await status(client, pair), 200, pair.kid);
+      assert.equal(await status(client, long), 401);
+      const fault = 'must hold RSA keys of 2048 to 8192 bits, with an exponent of at most 33';
+      assert.deepEqual(
+        [keysFault({ keys: [usual.publicJwk, longest.publicJwk] }), keysFault({ keys: [long.publicJwk] })],
+        [undefined, fault],
+      );
     });
     it('what is no key set: 401, one fetch, never a fault', async () => {
       const pair = makeKeyPair('ES256');

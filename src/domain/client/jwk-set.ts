@@ -1,6 +1,7 @@
 // A JWK set (RFC 7517) as somebody registers one: public keys only, that this build can verify with. Pure.
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { jwksKeysMax } from '../../contract/limits.ts';
+import { rsaJwkFault } from '../rsa-public-key.ts';
 
 type Jwk = Readonly<Record<string, unknown>>;
 export interface JwkSet {
@@ -29,8 +30,7 @@ export function keysFault({ keys }: JwkSet): string | undefined {
 function publicKeyFault(jwk: Jwk): string | undefined {
   try {
     const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
-    const { modulusLength } = key.asymmetricKeyDetails ?? {};
-    return key.asymmetricKeyType === 'rsa' && (modulusLength ?? 0) < 2048 ? 'must hold RSA keys of 2048 bits or more' : undefined;
+    return key.asymmetricKeyType === 'rsa' ? rsaJwkFault(key) : undefined;
   } catch {
     return 'must hold EC, OKP or RSA public keys (RFC 7517)';
   }
