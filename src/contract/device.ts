@@ -39,7 +39,7 @@ export const deviceRows = defineRows({
   'device.signup_disabled': { ...design, status: 403, code: 'forbidden', kind: 'signup_disabled', text: 'Self-signup is switched off.', when: 'The tenant does not allow self-signup.' },
   'device.device_denied': { ...design, status: 403, code: 'forbidden', kind: 'device_denied', text: 'The device was denied.', when: 'The additional device was denied on an existing one.' },
   'device.web_phone_disabled': { ...design, status: 403, code: 'forbidden', kind: 'web_phone_disabled', text: 'Phones in a browser are switched off here.', when: 'A web phone starts, redeems or approves where device.web_phones is false or attestation is enforced.' },
-  'device.admin_enrollment_required': { ...design, status: 403, code: 'forbidden', kind: 'admin_enrollment_required', text: 'An administrator must enrol this device.', when: 'Additional devices need an administrator.' },
+  'device.admin_enrollment_required': { ...design, status: 403, code: 'forbidden', kind: 'admin_enrollment_required', text: 'This device needs an enrolment link.', when: 'Additional devices need an administrator, or mail alone would add the first one beside a passkey.' },
   'approval.not_pending': { ...design, status: 409, code: 'approval_not_pending', text: 'The approval was decided already.', when: 'Approve or deny after a decision.' },
   'approval.expired': { ...design, status: 410, code: 'approval_expired', text: 'The approval has expired.', when: 'Approve or deny after its lifetime.' },
   'approval.user_verification_required': { ...design, status: 403, code: 'forbidden', kind: 'user_verification_required', text: 'The key gated by user verification is required.', when: 'Approve with the pop key.' },

@@ -6,8 +6,8 @@ import { createPhone } from './phone.ts';
 import type { TestServer } from './server.ts';
 
 /** The phone, and a function that sends its enrolment. */
-export async function registered(server: TestServer, user: TestUser) {
-  const newcomer = createPhone(server.url, server.clock.nowMs);
+export async function registered(server: TestServer, user: Pick<TestUser, 'email'>, baseUrl = server.url) {
+  const newcomer = createPhone(baseUrl, server.clock.nowMs);
   const started = await newcomer.post('/registration/start', { email: user.email, device: testDevice, keys: newcomer.publicKeys() });
   assert.equal(started.status, 202, await started.clone().text());
   const { registration_token: token } = (await started.json()) as { registration_token: string };

@@ -20,6 +20,7 @@ import { challenge, exchange, postAs, redirectUri, tokensOf } from '../support/o
 import { givePasskey, signInByPasskey, signInByPhone } from '../support/passkeys.ts';
 import { createPhone } from '../support/phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
+import { registered } from '../support/registered-phone.ts';
 import { machineWith } from '../support/roles.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -172,6 +173,18 @@ for (const database of databases) {
       const { person } = await openAccount(server, owner.managed);
       assert.equal((await enrol(person)).status, 201);
       assert.equal((await enrol(person)).status, 201);
+    });
+
+    it('a mailbox adds no phone to an owner who has a passkey, whatever the tenant takes; a link they make by the passkey does', async () => {
+      for (const additional_device of ['existing_device', 'email_pin', 'admin']) {
+        const owner = await newOwner();
+        await owner.managed.make('PATCH', '/settings', { device: { additional_device } });
+        await givePasskey(server, owner.tenant, subjectOf(owner));
+        const { newcomer, send } = await registered(server, owner, owner.managed.baseUrl);
+        await assertRefusal(await send(), 'device.admin_enrollment_required');
+        await assertRefusal(await newcomer.get('/self'), 'device.key_revoked');
+        assert.equal((await newPhone(owner).then((phone) => phone.get('/self'))).status, 200);
+      }
     });
   });
 

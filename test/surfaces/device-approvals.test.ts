@@ -1,10 +1,12 @@
 // Approvals on the phone: listing, number matching, context, refusal states, caps, `not_me`, and the second device.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type ApprovalRequest, createApproval, subjectKeyOf } from '../../src/approvals/approval.ts';
 import { findApproval } from '../../src/storage/sign-in/approvals.ts';
 import { databases } from '../support/databases.ts';
 import { changeSettings, createUser, enrolledPhone, redeemedPhone, type TestUser, unlimited } from '../support/enrolled-phone.ts';
+import { givePasskey } from '../support/passkeys.ts';
 import { createPhone, type Phone } from '../support/phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { registered } from '../support/registered-phone.ts';
@@ -259,6 +261,22 @@ for (const database of databases) {
         const { newcomer, send } = await registered(server, user);
         await assertRefusal(await send(), 'device.admin_enrollment_required');
         await assertRefusal(await newcomer.get('/self'), 'device.key_revoked');
+      });
+
+      it('a mailbox adds none to a person with a passkey, where passkeys sign in and the tenant does not say that mail is enough', async () => {
+        const { tenants } = server.gatehouse.services;
+        const settle = async (settings: object) => {
+          const person = await createUser(server, `passkey-${randomUUID()}@example.com`);
+          await changeSettings(server, { ...unlimited, ...settings });
+          await givePasskey(server, (await tenants.bySlug('main'))!, person);
+          return registered(server, person);
+        };
+        const { newcomer, send } = await settle({});
+        await assertRefusal(await send(), 'device.admin_enrollment_required');
+        await assertRefusal(await send(), 'device.admin_enrollment_required');
+        await assertRefusal(await newcomer.get('/self'), 'device.key_revoked');
+        assert.equal((await (await settle({ device: { additional_device: 'email_pin' } })).send()).status, 201);
+        assert.equal((await (await settle({ login_methods: ['phone', 'email_pin'] })).send()).status, 201);
       });
 
       it('management.rate_limited: more than three waiting', async () => {

@@ -1,8 +1,10 @@
 // A further device of a user: the tenant's policy says who must vouch for it (design 05, `additional_device`). Under
-// `existing_device` the registration waits, with a number, for an approval on one of the user's devices.
+// `existing_device` the registration waits, with a number, for an approval on one of the user's devices. The first phone of a user who
+// has a passkey is a further one too: mail alone adds none (design 14, 3).
 
 import { createApproval, subjectKeyOf } from '../../approvals/approval.ts';
 import { ownAsker } from '../../approvals/asker.ts';
+import { strongMethodsOf } from '../../approvals/link-identity.ts';
 import { reject } from '../../contract/contract-error.ts';
 import { ownTimesNear } from '../../contract/limits.ts';
 import type { UserId } from '../../domain/ids.ts';
@@ -28,7 +30,7 @@ export interface Waiting {
   readonly expires_at: string;
 }
 
-/** Whether the device may be made now, must wait, or was denied. The first device of a user needs nobody's word. */
+/** Whether the device may be made now, must wait, or was denied. The first device of a user needs nobody's word, unless mail alone would add it beside a passkey. */
 export async function judgeSecondDevice(
   queries: Queries,
   signed: SignedRequest,
@@ -38,7 +40,11 @@ export async function judgeSecondDevice(
   const { tenant } = signed;
   const policy = await policyFor(queries, tenant, userId);
   if (registration.state === 'pending_approval') return judgeApproval(queries, signed, registration);
-  if (policy === emailPinMethod || (await countActiveDevices(queries, tenant.id, userId)) === 0) return 'enrol';
+  if (policy === emailPinMethod) return 'enrol';
+  const isFirst = (await countActiveDevices(queries, tenant.id, userId)) === 0;
+  if (isFirst && registration.kind === 'registration' && (await strongMethodsOf(queries, tenant, userId)).length > 0)
+    throw reject('device.admin_enrollment_required', { reason: 'mail_beside_a_passkey', received: registration.kind });
+  if (isFirst) return 'enrol';
   if (policy === 'existing_device') return 'needs_approval';
   if (registration.kind === 'enrollment') return 'enrol';
   throw reject('device.admin_enrollment_required', { reason: 'additional_device', expected: policy, received: registration.kind });

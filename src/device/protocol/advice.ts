@@ -33,7 +33,8 @@ export const adviceOf: Readonly<Record<DeviceRow, string>> = {
   'device.signup_disabled': 'offer to register instead',
   'device.device_denied': 'drop the enrolment and say so',
   'device.web_phone_disabled': 'say so; looking and denying still work',
-  'device.admin_enrollment_required': 'send the person to their administrator',
+  'device.admin_enrollment_required':
+    'send the person to their account page, where a passkey makes an enrolment link, or to their administrator',
   'approval.not_pending': 'take it off the list; after one’s own lost answer it is decided',
   'approval.expired': 'take it off the list',
   'approval.user_verification_required': 'sign with the `uv` key',
