@@ -61,7 +61,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'storage/organizations': room(organizationLimits),
   'storage/oidc': room('storage/sign-in'),
   'storage/saml': room(),
-  'storage/device': room(),
+  'storage/device': room('storage/sign-in'),
   'storage/sign-in': room(),
   'storage/records': room(events),
   storage: ['domain', 'platform', limits, 'storage/engine', ...storageRooms],

@@ -16,7 +16,7 @@ import type { ClientId, TenantId } from '../domain/ids.ts';
 import { phoneUvWay, phoneWebWay } from '../domain/sign-in/login-methods.ts';
 import { hookFailed } from '../http/hook-failed.ts';
 import { listRegistrationsOfDevice } from '../storage/device/device-registrations.ts';
-import { findSigningKey } from '../storage/device/devices.ts';
+import { findSigningKey, holdDevice } from '../storage/device/devices.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { findClientOrDocument } from '../storage/registry/clients/client-documents.ts';
@@ -96,7 +96,7 @@ export async function approve(signed: SignedRequest, caller: DeviceCaller, id: s
     throw reject('approval.context_changed', { reason: 'context_sha256', received: contextSha256, expected: shown.context_sha256 });
   if (asksForNumber(approval, caller) && !equalText(requireText(body, 'match', 8), approval.number ?? '')) {
     // One try: a wrong number denies, and that stays whatever is answered.
-    await decide(signed, approval.id, { verdict: 'deny', reason: 'match_failed', deviceId: caller.deviceId });
+    await decide(signed, caller, approval.id, { verdict: 'deny', reason: 'match_failed', deviceId: caller.deviceId });
     throw reject('approval.match_failed', 'wrong_number');
   }
   const { services, tenant, requestId } = signed;
@@ -104,7 +104,7 @@ export async function approve(signed: SignedRequest, caller: DeviceCaller, id: s
   const approving = { verdict: 'approve', method, deviceId: caller.deviceId } as const;
   const hooked = await hookedDecision(services, tenant, approval, approving, requestId);
   if ('failed' in hooked) throw hookFailed(hooked.failed);
-  await decide(signed, approval.id, hooked.decision);
+  await decide(signed, caller, approval.id, hooked.decision);
   return { id: approval.id, state: hooked.decision.verdict === 'approve' ? 'approved' : 'denied' };
 }
 
@@ -112,7 +112,7 @@ export async function approve(signed: SignedRequest, caller: DeviceCaller, id: s
 export async function deny(signed: SignedRequest, caller: DeviceCaller, id: string): Promise<object> {
   const reason = requireOneOf(parseBody(signed.bodyBytes), 'reason', ['not_me', 'mistake', 'other']);
   const { approval } = await loadPending(signed, caller, id);
-  await decide(signed, approval.id, { verdict: 'deny', reason, deviceId: caller.deviceId });
+  await decide(signed, caller, approval.id, { verdict: 'deny', reason, deviceId: caller.deviceId });
   return { id: approval.id, state: 'denied' };
 }
 
@@ -144,10 +144,13 @@ async function loadPending(signed: SignedRequest, caller: DeviceCaller, id: stri
   return found;
 }
 
-async function decide(signed: SignedRequest, id: string, decision: Decision): Promise<void> {
+async function decide(signed: SignedRequest, caller: DeviceCaller, id: string, decision: Decision): Promise<void> {
   const { services, tenant } = signed;
   const context = { nowMs: services.clock.nowMs(), requestId: signed.requestId };
   const outcome = await services.database.write(tenant.id, async (queries) => {
+    // A hook may have been asked since the request was let in.
+    if (decision.verdict === 'approve' && !(await holdDevice(queries, services.database.dialect, tenant.id, caller.deviceId)))
+      throw keyRevoked('revoked_meanwhile');
     const resolved = await resolveApproval(queries, tenant, id, decision, context);
     if (resolved.ok && decision.verdict === 'deny' && decision.reason === 'not_me')
       await reportSignIn(queries, services, tenant, resolved.approval, context);

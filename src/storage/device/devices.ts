@@ -2,9 +2,10 @@
 // previous one. Whether a key is usable always includes the state of its user, so a suspension needs no other write.
 import { sql } from 'kysely';
 import type { DeviceId, TenantId, UserId } from '../../domain/ids.ts';
-import type { Queries } from '../engine/database.ts';
+import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { statement } from '../engine/statement.ts';
+import { endApproved } from '../sign-in/approvals.ts';
 
 export interface DeviceTable {
   tenant_id: TenantId;
@@ -284,17 +285,32 @@ export async function setDeviceSeen(queries: Queries, tenant: TenantId, id: Devi
   await queries.updateTable('devices').set({ last_seen_at: databaseNowMs }).where('tenant_id', '=', tenant).where('id', '=', id).execute();
 }
 
-/** Revokes a device for good: true when it was active. Its push token is forgotten. */
+/** Revokes a device for good: true when it was active. Its push token is forgotten, and what it approved and nobody redeemed ends. */
 export async function revokeDevice(queries: Queries, tenant: TenantId, id: string, ofUser?: UserId): Promise<boolean> {
   let query = revoked(queries, tenant).where('id', '=', id as DeviceId); // a look-up key
   if (ofUser !== undefined) query = query.where('user_id', '=', ofUser);
-  return (await query.returning('id').execute()).length === 1;
+  const device = await query.returning(['id', 'user_id']).executeTakeFirst();
+  if (device !== undefined) await endApproved(queries, tenant, device.user_id, [device.id]);
+  return device !== undefined;
 }
 
 /** Revokes the devices of a user for good, or those added since `sinceMs`; gives which were in force. */
 export async function revokeDevicesOfUser(queries: Queries, tenant: TenantId, user: UserId, sinceMs = 0): Promise<readonly DeviceId[]> {
   const rows = await revoked(queries, tenant).where('user_id', '=', user).where('created_at', '>=', sinceMs).returning('id').execute();
-  return rows.map(({ id }) => id);
+  const ids = rows.map(({ id }) => id);
+  if (ids.length > 0) await endApproved(queries, tenant, user, ids);
+  return ids;
+}
+
+/** Whether a device is in force. Its revocation waits for the transaction of whoever asked. */
+export async function holdDevice(queries: Queries, dialect: Dialect, tenant: TenantId, id: DeviceId): Promise<boolean> {
+  const query = queries
+    .selectFrom('devices')
+    .select('id')
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .where('state', '=', 'active');
+  return (await (dialect === 'postgres' ? query.forShare() : query).executeTakeFirst()) !== undefined;
 }
 
 function revoked(queries: Queries, tenant: TenantId) {

@@ -143,6 +143,17 @@ export async function recordDevicePoll(queries: Queries, tenant: TenantId, devic
   return row?.polled_early === 1;
 }
 
+/** Drops what a person allowed and no device fetched yet. */
+export async function dropApprovedDevices(queries: Queries, tenant: TenantId, user: UserId): Promise<void> {
+  await queries
+    .deleteFrom('device_authorizations')
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', user)
+    .where('state', '=', 'approved')
+    .where('used_at', 'is', null)
+    .execute();
+}
+
 /** Takes the one use of an approved authorization (R1) for the grant it becomes; false when it was used or has expired. */
 export async function redeemDeviceAuthorization(
   queries: Queries,

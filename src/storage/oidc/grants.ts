@@ -9,7 +9,9 @@ import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { idIn } from '../engine/rows/id-list.ts';
 import { type Row, statement } from '../engine/statement.ts';
+import { endApproved } from '../sign-in/approvals.ts';
 import { markSsoSessionsEnded } from '../sign-in/sso-sessions.ts';
+import { dropApprovedDevices } from './device-authorizations.ts';
 import { queueLogoutNotices } from './logout-notices.ts';
 
 /** What a grant says of its authorization; a code that becomes one has the same columns. */
@@ -172,7 +174,7 @@ export async function revokeGrant(queries: Queries, tenant: TenantId, id: GrantI
   return rows.length === 1;
 }
 
-/** Ends a user's sessions in every browser and every grant, and drops the codes not yet redeemed. Gives how many grants ended. */
+/** Ends a user's sessions in every browser and every grant, and what could still become one: codes and approvals not yet redeemed. Gives how many grants ended. */
 export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, userId: UserId, reason: GrantRevocation): Promise<number> {
   await markSsoSessionsEnded(queries, tenant, { userId });
   if (toldToClients.has(reason)) await queueLogoutNotices(queries, tenant, { userId });
@@ -182,6 +184,8 @@ export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, use
     .where('user_id', '=', userId)
     .where('used_at', 'is', null)
     .execute();
+  await endApproved(queries, tenant, userId);
+  await dropApprovedDevices(queries, tenant, userId);
   const rows = await queries
     .updateTable('grants')
     .set({ revoked_at: databaseNowMs, revoked_reason: reason })

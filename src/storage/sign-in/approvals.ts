@@ -215,6 +215,21 @@ export async function withdrawApprovalsOfUser(queries: Queries, tenant: TenantId
   return rows.length;
 }
 
+/**
+ * Ends what was approved for a person and nobody redeemed yet: all of it, or what these phones, passkeys or links approved. What was
+ * redeemed stays as it is.
+ */
+export async function endApproved(queries: Queries, tenant: TenantId, user: UserId, by?: readonly string[]): Promise<void> {
+  const approved = queries
+    .updateTable('approvals')
+    .set({ state: 'expired' })
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', user)
+    .where('expires_at', '>', databaseNowMs)
+    .where('state', '=', 'approved');
+  await (by === undefined ? approved : approved.where('decided_by', 'in', by)).execute();
+}
+
 type NotMeValues = {
   readonly tenant: TenantId;
   readonly user: UserId;

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import type { ExternalIdentityId, IdentityProviderId, TenantId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
+import { endApproved } from './approvals.ts';
 
 export interface ExternalIdentityTable {
   tenant_id: TenantId;
@@ -152,6 +153,7 @@ export async function deleteExternalIdentity(queries: Queries, tenant: TenantId,
     .where('id', '=', id as ExternalIdentityId) // a look-up key, not yet known to be an id
     .returning('id')
     .execute();
+  if (rows.length === 1) await endApproved(queries, tenant, user, [id]);
   return rows.length === 1;
 }
 

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { PasskeyId, TenantId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
+import { endApproved } from './approvals.ts';
 
 export interface PasskeyTable {
   tenant_id: TenantId;
@@ -111,13 +112,15 @@ export async function renamePasskey(
 
 /** Revokes a passkey for good by deleting it; gives what it was, or undefined when the user has none of that id. */
 export async function deletePasskey(queries: Queries, tenant: TenantId, user: UserId, id: string): Promise<Passkey | undefined> {
-  return queries
+  const deleted = await queries
     .deleteFrom('passkeys')
     .where('tenant_id', '=', tenant)
     .where('user_id', '=', user)
     .where('id', '=', id as PasskeyId) // a look-up key
     .returningAll()
     .executeTakeFirst();
+  if (deleted !== undefined) await endApproved(queries, tenant, user, [deleted.id]);
+  return deleted;
 }
 
 /** Makes a challenge the only one of its subject. */
