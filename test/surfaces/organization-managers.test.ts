@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { accountListRows, organizationsPerPersonMax } from '../../src/contract/limits.ts';
+import { organizationInvitationsPerAddressMax } from '../../src/contract/organization-limits.ts';
 import { createAccountTenant, createPerson, openAccount, textOf, withoutRequest } from '../support/account.ts';
 import { openBrowser } from '../support/browser.ts';
 import { databases } from '../support/databases.ts';
@@ -261,6 +262,21 @@ for (const database of databases)
       await put(id, boss.person, ['manager']);
       assert.equal((await open(tokens[0]!)).status, 303);
       assert.deepEqual([...(await membersOf(id)).values()].filter((roles) => String(roles) === 'manager').length, 2);
+    });
+
+    it('one too many within a day is refused, and the one before still opens', async () => {
+      const id = await organization();
+      const boss = await manager(id);
+      const at = `/organizations/${id}/invitations`;
+      const email = `often-${fresh()}@x.example`;
+      for (let sent = 0; sent < organizationInvitationsPerAddressMax; sent += 1)
+        assert.equal((await boss.visitor.submit(at, { email })).status, 303);
+      const waiting = /invitations\/([0-9a-f-]{36})\/again/.exec(await textOf(await boss.visitor.page(at), 200))?.[1];
+      assert.equal((await boss.visitor.submit(`${at}/${waiting}/again`, {})).status, 409);
+      assert.ok((await textOf(await boss.visitor.page(at), 200)).includes(`${waiting}/withdraw`));
+      const [last] = await mailsTo(server, email);
+      const body = new URLSearchParams({ token: /\/welcome#(\S+)/.exec(last?.text ?? '')?.[1] ?? '' });
+      assert.equal((await fetch(`${tenant.baseUrl}/welcome`, { method: 'POST', redirect: 'manual', body })).status, 303);
     });
 
     it(`whoever is in ${organizationsPerPersonMax} joins no further one, and the invitation stays`, async () => {

@@ -47,7 +47,7 @@ type NewInvitation = Pick<OrganizationInvitation, 'id' | 'organization_id' | 'em
 
 const dayMs = 24 * 3600 * 1000;
 
-/** Stores an invitation in the place of those before. `full`: so many wait; `often`: so many were sent within a day, in all or to the address. */
+/** Stores an invitation in the place of those before; one that is refused takes no place. `full`: so many others wait; `often`: so many were sent within a day, in all or to the address. */
 export async function insertOrganizationInvitation(
   queries: Queries,
   tenant: TenantId,
@@ -56,6 +56,21 @@ export async function insertOrganizationInvitation(
   const { organization_id: organization, email } = given;
   if (!(await holdOrganization(queries, tenant, organization))) return { ok: false, reason: 'unknown' };
   const emailKey = foldKey(email);
+  const count = (condition: RawBuilder<unknown>) => sql<number>`sum(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
+  const lately = sql`created_at > ${databaseNowMs} - ${dayMs}`;
+  const counted = await queries
+    .selectFrom('organization_invitations')
+    .select([
+      count(sql`${isOpen} AND email_key <> ${emailKey}`).as('open'),
+      count(lately).as('lately'),
+      count(sql`${lately} AND email_key = ${emailKey}`).as('to_address'),
+    ])
+    .where('tenant_id', '=', tenant)
+    .where('organization_id', '=', organization)
+    .executeTakeFirstOrThrow();
+  if (Number(counted.open) >= openOrganizationInvitationsMax) return { ok: false, reason: 'full' };
+  if (Number(counted.lately) >= organizationInvitationsPerDayMax || Number(counted.to_address) >= organizationInvitationsPerAddressMax)
+    return { ok: false, reason: 'often' };
   await queries
     .updateTable('organization_invitations')
     .set({ revoked_at: databaseNowMs })
@@ -65,17 +80,6 @@ export async function insertOrganizationInvitation(
     .where('used_at', 'is', null)
     .where('revoked_at', 'is', null)
     .execute();
-  const count = (condition: RawBuilder<unknown>) => sql<number>`sum(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
-  const lately = sql`created_at > ${databaseNowMs} - ${dayMs}`;
-  const counted = await queries
-    .selectFrom('organization_invitations')
-    .select([count(isOpen).as('open'), count(lately).as('lately'), count(sql`${lately} AND email_key = ${emailKey}`).as('to_address')])
-    .where('tenant_id', '=', tenant)
-    .where('organization_id', '=', organization)
-    .executeTakeFirstOrThrow();
-  if (Number(counted.open) >= openOrganizationInvitationsMax) return { ok: false, reason: 'full' };
-  if (Number(counted.lately) >= organizationInvitationsPerDayMax || Number(counted.to_address) >= organizationInvitationsPerAddressMax)
-    return { ok: false, reason: 'often' };
   const row = await queries
     .insertInto('organization_invitations')
     .values({
