@@ -1,16 +1,18 @@
 // Inviting somebody (design 13, section 1): a link by mail or to be handed over, where they add a passkey or phone. Called by the
 // Management API and the command line; what the link opens is welcome/.
 import { hashSecret } from '../crypto/secret-hash.ts';
+import type { TenantId, UserId } from '../domain/ids.ts';
 import { languageFor } from '../domain/language.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { mails } from '../mails/registry.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
-import type { Database } from '../storage/engine/database.ts';
+import { endEnrollments } from '../storage/device/enrollment-tokens.ts';
+import type { Database, Queries } from '../storage/engine/database.ts';
 import { listUserEmails } from '../storage/people/user-lists.ts';
 import { findLiveUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
-import { insertInvitation } from '../storage/sign-in/invitations.ts';
+import { insertInvitation, revokeInvitations } from '../storage/sign-in/invitations.ts';
 import { type MailDeps, queueMail } from './mailed/mail-delivery.ts';
 
 export interface Invited {
@@ -55,6 +57,7 @@ export async function invite(
     const mailedTo = byMail === false ? undefined : address;
     const lifetimeSeconds = tenant.settings.invitation_lifetime_seconds;
     const id = uuidV7(deps.clock.nowMs());
+    await revokeLinks(queries, tenant.id, user.id);
     const expiresAtMs = await insertInvitation(queries, tenant.id, {
       id,
       user_id: user.id,
@@ -74,4 +77,17 @@ export async function invite(
     });
     return { ok: true, id, url, expiresAtMs, mailedTo };
   });
+}
+
+/** Revokes one invitation or recovery of a person, or all of both: with their visits, the enrolment links these showed, and phones on their way. Gives how many. */
+export async function revokeLinks(
+  queries: Queries,
+  tenant: TenantId,
+  user: UserId,
+  one?: Parameters<typeof revokeInvitations>[3],
+): Promise<number> {
+  const revoked = await revokeInvitations(queries, tenant, user, one);
+  for (const { used_at: fromMs, visit_expires_at: untilMs } of revoked)
+    if (fromMs !== null && untilMs !== null) await endEnrollments(queries, tenant, user, { fromMs, untilMs });
+  return revoked.length;
 }

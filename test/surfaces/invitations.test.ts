@@ -7,7 +7,7 @@ import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { type CreationOptions, createPasskey } from '../support/authenticator.ts';
 import { createConsoleTenant, openConsole } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
-import { enrolledPhone, testDevice } from '../support/enrolled-phone.ts';
+import { enrolledPhone, type Redeemed, testDevice } from '../support/enrolled-phone.ts';
 import { createClient, createUser, type TestUser } from '../support/fixtures.ts';
 import { beginLogin } from '../support/login.ts';
 import { mailsTo } from '../support/mailbox.ts';
@@ -221,6 +221,40 @@ for (const database of databases)
       assert.equal(shown?.['state'], 'used');
       assert.equal((await managed.call('DELETE', `/users/${person.id}/invitations/${String(shown?.['id'])}`)).status, 204);
       assert.equal((await visitAs(second)).status, 404);
+    });
+
+    it('7.17 token_invalid: an invitation that is revoked or replaced takes along the links to a phone and the phones on their way', async () => {
+      const linkOf = async (cookie: string, path = '/add'): Promise<string> =>
+        /id="enroll" href="[^"]*t=([\w-]+)/.exec(plain(await (await visitAs(cookie, path)).text()))![1]!;
+      const redeem = async (token: string) => {
+        const phone = createPhone(managed.baseUrl, server.clock.nowMs);
+        const body = { enrollment_token: token, device: testDevice, keys: phone.publicKeys() };
+        const response = await phone.post('/enrollment/redeem', body);
+        const enrol = async (): Promise<Response> => {
+          const { registration_token, attestation } = await jsonOf<Redeemed>(response, 200);
+          return phone.post('/enroll', { registration_token, proofs: phone.proofs(attestation.challenge) });
+        };
+        return { response, enrol };
+      };
+      for (const end of ['revoked', 'replaced']) {
+        const person = await newPerson();
+        const { enrollment_token: ofAdministrator } = await managed.make('POST', `/users/${person.id}/enrollments`, {});
+        await server.clock.advance(1000);
+        const made = await invite(person);
+        const cookie = cookieOf(await use(tokenOf(made)));
+        const begun = await redeem(await linkOf(cookie));
+        assert.equal(
+          (await fetch(`${managed.baseUrl}/welcome/phone`, { method: 'POST', redirect: 'manual', headers: { cookie } })).status,
+          303,
+        );
+        const unused = await linkOf(cookie, '/add?phone=another');
+        if (end === 'revoked') assert.equal((await managed.call('DELETE', `/users/${person.id}/invitations/${made.id}`)).status, 204);
+        else await invite(person);
+        await assertRefusal(await begun.enrol(), 'registration.token_invalid');
+        await assertRefusal((await redeem(unused)).response, 'registration.token_invalid');
+        const other = await redeem(String(ofAdministrator));
+        assert.equal((await other.enrol()).status, 201, 'what the invitation did not begin goes on');
+      }
     });
 
     it('login.forbidden: a page of another site posts nothing', async () => {

@@ -20,7 +20,7 @@ import { insertPushMessages } from '../../storage/records/push-messages.ts';
 import { withdrawApprovalsOfUser } from '../../storage/sign-in/approvals.ts';
 import { findStoppable, type Invitation, insertInvitation, stopRecoveryOnce } from '../../storage/sign-in/invitations.ts';
 import { listPasskeysOfUser } from '../../storage/sign-in/passkeys.ts';
-import type { InvitationDeps, Invited } from '../invitations.ts';
+import { type InvitationDeps, type Invited, revokeLinks } from '../invitations.ts';
 import { type MailDeps, queueMail } from '../mailed/mail-delivery.ts';
 import { revokePasskey } from '../passkeys/passkey-registration.ts';
 
@@ -57,6 +57,7 @@ export async function recover(
     if (wanted.byMail === true && address === undefined) return fail('no_mail');
     const mailedTo = wanted.byMail === false ? undefined : address;
     const id = uuidV7(deps.clock.nowMs());
+    await revokeLinks(queries, tenant.id, user.id);
     const expiresAtMs = await insertInvitation(queries, tenant.id, {
       id,
       user_id: user.id,

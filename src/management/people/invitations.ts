@@ -2,11 +2,11 @@
 // revoked; a new one takes the place of those before, which is how one is sent again.
 import Type from 'typebox';
 import { linkState } from '../../administration/organizations/link-state.ts';
-import { invite } from '../../approvals/invitations.ts';
+import { invite, revokeLinks } from '../../approvals/invitations.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { findLiveUser, listShownNames } from '../../storage/people/users.ts';
-import { type Invitation, listInvitations, listInvitationsOfTenant, revokeInvitations } from '../../storage/sign-in/invitations.ts';
+import { type Invitation, listInvitations, listInvitationsOfTenant } from '../../storage/sign-in/invitations.ts';
 import { audit, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
@@ -95,7 +95,7 @@ export const invitationEndpoints: readonly Endpoint[] = [
       await services.database.write(tenant.id, async (queries) => {
         const userId = await loadUserId(queries, tenant.id, params['id']!);
         const id = params['invitation_id']!;
-        if ((await revokeInvitations(queries, tenant.id, userId, { id, kind: 'invitation' })) === 0) throw notFound('unknown_invitation');
+        if ((await revokeLinks(queries, tenant.id, userId, { id, kind: 'invitation' })) === 0) throw notFound('unknown_invitation');
         await audit(call, queries, { type: 'invitation.revoked', target: `user:${userId}`, data: { invitation: id } });
       });
     },

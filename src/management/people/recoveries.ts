@@ -2,10 +2,11 @@
 // and revoked. Nobody recovers a person who holds a capability they lack, or themselves.
 import Type from 'typebox';
 import { linkState } from '../../administration/organizations/link-state.ts';
+import { revokeLinks } from '../../approvals/invitations.ts';
 import { recover } from '../../approvals/recovery/recoveries.ts';
 import { recoveryReasonCharsMax } from '../../contract/limits.ts';
 import type { UserRow } from '../../storage/people/user-rows.ts';
-import { type Invitation, listInvitations, revokeInvitations } from '../../storage/sign-in/invitations.ts';
+import { type Invitation, listInvitations } from '../../storage/sign-in/invitations.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
 import { closed, dateTime, listAnswer, nullable } from '../schemas.ts';
 import { loadUser, unknownUser } from './user-of-path.ts';
@@ -78,7 +79,7 @@ export const recoveryEndpoints: readonly Endpoint[] = [
       await services.database.write(tenant.id, async (queries) => {
         const { id: userId } = await loadUser(queries, tenant.id, params['id']!);
         const id = params['recovery_id']!;
-        if ((await revokeInvitations(queries, tenant.id, userId, { id, kind: 'recovery' })) === 0) throw notFound('unknown_recovery');
+        if ((await revokeLinks(queries, tenant.id, userId, { id, kind: 'recovery' })) === 0) throw notFound('unknown_recovery');
         await audit(call, queries, { type: 'recovery.revoked', target: `user:${userId}`, data: { recovery: id } });
       });
     },

@@ -72,22 +72,34 @@ export async function redeemEnrollmentToken(
   return { ok: false, reason: kept.used_at === null ? 'expired' : 'used' };
 }
 
-/** Ends what a person could still add a phone with: tokens first, then the registrations they began. */
-export async function endEnrollments(queries: Queries, tenant: TenantId, user: UserId): Promise<void> {
+/**
+ * Ends what a person could still add a phone with: tokens first, then the registrations they began. With a period those tokens alone that
+ * were made in it, and what they began.
+ */
+export async function endEnrollments(
+  queries: Queries,
+  tenant: TenantId,
+  user: UserId,
+  made?: { readonly fromMs: number; readonly untilMs: number },
+): Promise<void> {
+  const isMeant =
+    made === undefined ? sql<boolean>`1 = 1` : sql<boolean>`t.created_at >= ${made.fromMs} AND t.created_at <= ${made.untilMs}`;
   await queries
-    .updateTable('enrollment_tokens')
+    .updateTable('enrollment_tokens as t')
     .set({ used_at: databaseNowMs })
     .where('tenant_id', '=', tenant)
     .where('user_id', '=', user)
     .where('used_at', 'is', null)
+    .where(isMeant)
     .execute();
-  await queries
+  const registrations = queries
     .updateTable('device_registrations')
     .set({ state: 'consumed' })
     .where('tenant_id', '=', tenant)
     .where('user_id', '=', user)
-    .where('state', '<>', 'consumed')
-    .execute();
+    .where('state', '<>', 'consumed');
+  const isBegun = sql<boolean>`id IN (SELECT t.registration_id FROM enrollment_tokens AS t WHERE t.tenant_id = ${tenant} AND t.user_id = ${user} AND ${isMeant})`;
+  await (made === undefined ? registrations : registrations.where(isBegun)).execute();
 }
 
 /** The registration a token began at most `periodMs` ago. */

@@ -31,7 +31,7 @@ export interface InvitationTable {
 
 export type Invitation = Readonly<InvitationTable>;
 
-/** Stores an invitation for `lifetimeMs` and revokes the person's others; gives when it ends, in epoch milliseconds. */
+/** Stores an invitation for `lifetimeMs`; gives when it ends, in epoch milliseconds. The caller has revoked the person's others. */
 export async function insertInvitation(
   queries: Queries,
   tenant: TenantId,
@@ -39,7 +39,6 @@ export async function insertInvitation(
     Partial<Pick<Invitation, 'recovery_reason' | 'stop_hash'>> & { readonly lifetimeMs: number },
 ): Promise<number> {
   const { lifetimeMs, ...columns } = invitation;
-  await revokeInvitations(queries, tenant, invitation.user_id);
   const row = await queries
     .insertInto('invitations')
     .values({
@@ -225,13 +224,13 @@ export async function listInvitationsOfTenant(
 
 const listedMax = 50;
 
-/** Revokes one invitation or recovery of a person, or all of both, with the visits they began; gives how many. */
+/** Revokes one invitation or recovery of a person, or all of both, with the visits they began; gives when those were. */
 export async function revokeInvitations(
   queries: Queries,
   tenant: TenantId,
   user: UserId,
   one?: { readonly id: string; readonly kind: InvitationKind },
-): Promise<number> {
+): Promise<readonly Pick<Invitation, 'used_at' | 'visit_expires_at'>[]> {
   let query = queries
     .updateTable('invitations')
     .set({ revoked_at: databaseNowMs })
@@ -239,5 +238,5 @@ export async function revokeInvitations(
     .where('user_id', '=', user)
     .where('revoked_at', 'is', null);
   if (one !== undefined) query = query.where('id', '=', one.id).where('recovery_reason', one.kind === 'recovery' ? 'is not' : 'is', null);
-  return (await query.returning('id').execute()).length;
+  return query.returning(['used_at', 'visit_expires_at']).execute();
 }
