@@ -7,7 +7,7 @@ import type { UserId } from '../../src/domain/ids.ts';
 import { capabilities } from '../../src/domain/people/capabilities.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import { insertExternalIdentity } from '../../src/storage/sign-in/external-identities.ts';
-import { openAccount } from '../support/account.ts';
+import { createPerson, openAccount } from '../support/account.ts';
 import { createConsoleTenant } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import { enrolledPhone, redeemedPhone } from '../support/enrolled-phone.ts';
@@ -185,6 +185,19 @@ for (const database of databases) {
         await assertRefusal(await newcomer.get('/self'), 'device.key_revoked');
         assert.equal((await newPhone(owner).then((phone) => phone.get('/self'))).status, 200);
       }
+    });
+
+    it('a mailbox adds no first phone to an owner where mailed codes let nobody in; an invitation does, and to anybody else mail does', async () => {
+      const owner = await newOwner();
+      await owner.managed.make('PATCH', '/settings', { login_methods: ['passkey', 'phone'] });
+      const { newcomer, send } = await registered(server, owner, owner.managed.baseUrl);
+      await assertRefusal(await send(), 'device.admin_enrollment_required');
+      await assertRefusal(await newcomer.get('/self'), 'device.key_revoked');
+      const person = await createPerson(owner.managed);
+      assert.equal((await (await registered(server, person, owner.managed.baseUrl)).send()).status, 201);
+      await newPhone(owner);
+      const { first } = await openConsole(owner, (login) => signInByPhone(server, owner.tenant, login, owner.email));
+      assert.equal(first.status, 200);
     });
   });
 

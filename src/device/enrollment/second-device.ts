@@ -1,6 +1,6 @@
 // A further device of a user: the tenant's policy says who must vouch for it (design 05, `additional_device`). Under
-// `existing_device` the registration waits, with a number, for an approval on one of the user's devices. The first phone of a user who
-// has a passkey is a further one too: mail alone adds none (design 14, 3).
+// `existing_device` the registration waits, with a number, for an approval on one of the user's devices. Nor does mail alone add
+// the first phone beside a passkey (design 14, 3), or of an administrator whom a mailed code would not let in (design 17, 2.2).
 
 import { createApproval, subjectKeyOf } from '../../approvals/approval.ts';
 import { ownAsker } from '../../approvals/asker.ts';
@@ -30,7 +30,7 @@ export interface Waiting {
   readonly expires_at: string;
 }
 
-/** Whether the device may be made now, must wait, or was denied. The first device of a user needs nobody's word, unless mail alone would add it beside a passkey. */
+/** Whether the device may be made now, must wait, or was denied. The first device of a user needs nobody's word, unless mail alone would add it where it is not enough. */
 export async function judgeSecondDevice(
   queries: Queries,
   signed: SignedRequest,
@@ -42,12 +42,18 @@ export async function judgeSecondDevice(
   if (registration.state === 'pending_approval') return judgeApproval(queries, signed, registration);
   if (policy === emailPinMethod) return 'enrol';
   const isFirst = (await countActiveDevices(queries, tenant.id, userId)) === 0;
-  if (isFirst && registration.kind === 'registration' && (await strongMethodsOf(queries, tenant, userId)).length > 0)
-    throw reject('device.admin_enrollment_required', { reason: 'mail_beside_a_passkey', received: registration.kind });
+  if (isFirst && registration.kind === 'registration' && !(await isMailEnough(queries, tenant, userId)))
+    throw reject('device.admin_enrollment_required', { reason: 'mail_alone', received: registration.kind });
   if (isFirst) return 'enrol';
   if (policy === 'existing_device') return 'needs_approval';
   if (registration.kind === 'enrollment') return 'enrol';
   throw reject('device.admin_enrollment_required', { reason: 'additional_device', expected: policy, received: registration.kind });
+}
+
+/** Whether a mailbox adds the first phone: of who has no passkey, and of who administers only where a mailed code would let them in anyway. */
+async function isMailEnough(queries: Queries, tenant: Tenant, userId: UserId): Promise<boolean> {
+  if ((await strongMethodsOf(queries, tenant, userId)).length > 0) return false;
+  return tenant.settings.login_methods.includes(emailPinMethod) || (await findUser(queries, tenant.id, userId))?.role !== 'admin';
 }
 
 /** Who must vouch for a further device. A mailbox alone adds none for whoever administers (design 17, 2.2). */
