@@ -213,6 +213,17 @@ for (const database of databases) {
       await assertRefusal(await redeem('unknown'), 'registration.token_invalid');
     });
 
+    it('7.17 token_invalid: an enrolment token of a suspended user, which is not used up by that', async () => {
+      const user = await createUser(server, email.toLowerCase());
+      const token = await createEnrollmentToken(server, user);
+      const phone = newPhone();
+      const redeem = () => phone.post('/enrollment/redeem', { enrollment_token: token, device: testDevice, keys: phone.publicKeys() });
+      await setUserState(server, user, 'suspended');
+      await assertRefusal(await redeem(), 'registration.token_invalid');
+      await setUserState(server, user, 'active');
+      assert.equal((await redeem()).status, 200);
+    });
+
     it('7.17: an enrolment token with a PIN sends it to the user', async () => {
       const user = await createUser(server, email.toLowerCase());
       const token = await createEnrollmentToken(server, user, 60_000, true);

@@ -83,12 +83,13 @@ async function redeem(
   signed: SignedRequest,
   token: string,
   registrationId: string,
-): Promise<Outcome<Redeemed, 'unknown' | 'used' | 'expired' | 'user_gone'>> {
+): Promise<Outcome<Redeemed, 'unknown' | 'used' | 'expired'>> {
   const { tenant } = signed;
   const redeemed = await redeemEnrollmentToken(queries, tenant.id, hashSecret(token), registrationId);
   if (!redeemed.ok) return redeemed;
   const user = await findUser(queries, tenant.id, redeemed.userId);
-  if (user?.state !== 'active') return fail('user_gone');
+  // Of a suspended person the token is not used up either.
+  if (user?.state !== 'active') throw tokenInvalid('user_gone');
   const emails = await listUserEmails(queries, tenant.id, redeemed.userId);
   const email = (emails.find((candidate) => candidate.is_primary === 1) ?? emails[0])?.value ?? null;
   const language = languageFor(user, signed.acceptLanguage);
