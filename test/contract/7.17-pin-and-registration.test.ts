@@ -277,6 +277,18 @@ for (const database of databases) {
       );
     });
 
+    it('signup_disabled: switched off before its enrolment, a signup makes no user; switched on again, it does', async () => {
+      const phone = newPhone();
+      const started = await start(phone, '/signup/start');
+      const verified = (await (await verify(phone, started, await pinOf(server, email))).json()) as { attestation: { challenge: string } };
+      const proofs = phone.proofs(verified.attestation.challenge);
+      const enrol = () => phone.post('/enroll', { registration_token: started.registration_token, proofs });
+      await changeSettings(server, { ...settings, signup_enabled: false });
+      await assertRefusal(await enrol(), 'device.signup_disabled');
+      await changeSettings(server, settings);
+      assert.equal((await enrol()).status, 201);
+    });
+
     it('bad_proof: missing, over another challenge, for another device, by another key', async () => {
       const user = await createUser(server, email.toLowerCase());
       const { phone, redeemed } = await redeemedPhone(server, user);

@@ -5,6 +5,7 @@ import { mailUser } from '../../approvals/mailed/user-mail.ts';
 import { reject } from '../../contract/contract-error.ts';
 import type { DeviceId, UserId } from '../../domain/ids.ts';
 import type { Language } from '../../domain/language.ts';
+import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Letter } from '../../mails/letter.ts';
 import { mails } from '../../mails/registry.ts';
 import { uuidV7 } from '../../platform/random.ts';
@@ -72,9 +73,15 @@ export async function activateDevice(queries: Queries, signed: SignedRequest, ma
   };
 }
 
+/** Asked when a signup begins, and again before it makes somebody. */
+export function demandSignupEnabled({ settings }: Tenant): void {
+  if (!settings.signup_enabled) throw reject('device.signup_disabled', { reason: 'signup_enabled', expected: true, received: false });
+}
+
 /** The user a proven signup becomes; refuses when the email was taken meanwhile. */
 export async function createSignupUser(queries: Queries, signed: SignedRequest, registration: Registration): Promise<UserId> {
   const { services, tenant } = signed;
+  demandSignupEnabled(tenant);
   const id = uuidV7(services.clock.nowMs()) as UserId; // made here
   const { email, given_name, family_name, locale } = registration;
   const lists = { emails: [{ value: email ?? '', type: null, display: null, is_primary: 1 }] };

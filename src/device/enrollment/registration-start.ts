@@ -19,6 +19,7 @@ import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { badField, type Fields, optionalText, requireText } from '../body-fields.ts';
 import type { SignedRequest } from '../signed-call.ts';
 import { isoTime } from '../times.ts';
+import { demandSignupEnabled } from './enrolled-device.ts';
 import { type FirstCall, parseFirstCall } from './first-call.ts';
 import { askerOf, describePin } from './pin.ts';
 
@@ -41,8 +42,7 @@ export async function startRegistration(signed: SignedRequest): Promise<object> 
 /** POST /signup/start */
 export async function startSignup(signed: SignedRequest): Promise<object> {
   const first = await parseFirstCall(signed, parsePerson);
-  if (!signed.tenant.settings.signup_enabled)
-    throw reject('device.signup_disabled', { reason: 'signup_enabled', expected: true, received: false });
+  demandSignupEnabled(signed.tenant);
   return start(signed, 'signup', first);
 }
 

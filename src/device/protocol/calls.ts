@@ -131,6 +131,7 @@ export const protocolCalls: readonly ProtocolCall[] = [
       ...tokenRows,
       'registration.email_exists',
       'device.bad_proof',
+      'device.signup_disabled',
       'device.device_denied',
       'device.web_phone_disabled',
       'device.admin_enrollment_required',
