@@ -144,8 +144,8 @@ async function choosePhone(
   const asking = await askingOf(services, request, login);
   const { asker } = asking;
   const isCapped = await takePush(services, login, asking);
-  const outcome = await services.database.write(tenant.id, async (queries) => {
-    if (!(await withdrawEarlier(queries, login))) return 'conflict' as const;
+  const outcome = await orRollBack(services, login, async (queries) => {
+    if (!(await withdrawEarlier(queries, login))) throw rollback;
     const created = await createApproval(queries, tenant, { ...approvalFacts(login), asker, onDevices: true, withNumber: true, isCapped });
     if (!created.ok) return created.reason;
     if (created.isCapped)
@@ -155,9 +155,10 @@ async function choosePhone(
         target: `user:${row.user_id}`,
         data: { approval: created.approvalId, ip: row.initiated_ip },
       });
-    return (await setLoginStep(queries, tenant.id, row.id, 'waiting', created.approvalId)) ? created : ('conflict' as const);
+    if (!(await setLoginStep(queries, tenant.id, row, 'waiting', created.approvalId))) throw rollback;
+    return created;
   });
-  if (outcome === 'conflict') throw conflict(login, 'choose');
+  if (outcome === undefined) throw conflict(login, 'choose');
   if (outcome === 'too_many_pending')
     throw reject(
       'management.rate_limited',
@@ -184,7 +185,7 @@ export async function resendPin(services: PinDeps, request: FastifyRequest, logi
   const mailing = await preparePin(services, request);
   const sent = await orRollBack(services, login, async (queries) => {
     const outcome = await mailPin(queries, services, request, login, mailing);
-    if (outcome.ok && !(await setLoginStep(queries, tenant.id, row.id, 'pin', row.approval_id))) throw rollback;
+    if (outcome.ok && !(await setLoginStep(queries, tenant.id, row, 'pin', row.approval_id))) throw rollback;
     return outcome;
   });
   if (sent === undefined) throw conflict(login, 'pin');

@@ -38,7 +38,7 @@ export async function choosePasskey(
   const options = await orRollBack(services, login, async (queries) => {
     if (!(await withdrawEarlier(queries, login))) throw rollback;
     const created = await createApproval(queries, tenant, { ...approvalFacts(login), onDevices: false, withNumber: false });
-    if (!created.ok || !(await setLoginStep(queries, tenant.id, row.id, 'passkey', created.approvalId))) throw rollback;
+    if (!created.ok || !(await setLoginStep(queries, tenant.id, row, 'passkey', created.approvalId))) throw rollback;
     return startPasskeySignIn(queries, tenant, decoyKey, subject);
   });
   if (options === undefined) throw conflict(login, 'choose');

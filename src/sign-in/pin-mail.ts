@@ -51,7 +51,7 @@ export async function startPin(
   if (!sent.ok) return sent;
   if (!(await withdrawEarlier(queries, login))) throw rollback;
   const created = await createApproval(queries, tenant, { ...approvalFacts(login), onDevices: false, withNumber: false });
-  if (!created.ok || !(await setLoginStep(queries, tenant.id, row.id, 'pin', created.approvalId))) throw rollback;
+  if (!created.ok || !(await setLoginStep(queries, tenant.id, row, 'pin', created.approvalId))) throw rollback;
   return sent;
 }
 

@@ -1,13 +1,17 @@
 // Sign-in under parallel requests: one finish, exactly the allowed PIN attempts, one decision. Real requests, both databases.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type pg from 'pg';
 import { resolveApproval } from '../../src/approvals/resolve-approval.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
-import { databases } from '../support/databases.ts';
+import { databases, onServer } from '../support/databases.ts';
 import { changeSettings, unlimited } from '../support/enrolled-phone.ts';
-import { createClient, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';
+import { eventually } from '../support/eventually.ts';
+import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { approveByPin, beginLogin } from '../support/login.ts';
 import { mailsTo, otherPin, pinOf } from '../support/mailbox.ts';
+import { jsonOf } from '../support/management.ts';
+import { decodeJwt, exchange, tokensOf } from '../support/oidc.ts';
 import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -124,3 +128,54 @@ for (const database of databases) {
     });
   });
 }
+
+if (databases.includes('postgres'))
+  describe('two people in one sign-in at once', () => {
+    for (const first of ['own', 'victim'] as const)
+      it(`whoever is named meanwhile, a code of one's own mailbox lets nobody else in (${first} first)`, async () => {
+        const server = await startTestServer('postgres');
+        try {
+          await changeSettings(server, settings);
+          const tenant = await rootTenant(server.gatehouse.services);
+          const client = await createClient(server.gatehouse.services, tenant);
+          const newUser = (): Promise<TestUser> => createUser(server.gatehouse.services, tenant);
+          const people = { own: await newUser(), victim: await newUser() };
+          const login = await beginLogin(server, tenant, client);
+          /** Asks for a code; its transaction has written it and waits, because a session beside the server has the person's row. */
+          const ask = async (session: pg.Client, { id, email }: TestUser) => {
+            assert.equal((await login.post('identify', { identifier: email })).status, 200);
+            await session.query('BEGIN');
+            await session.query('SELECT FROM users WHERE id = $1 FOR UPDATE', [id]);
+            const answer = login.post('method', { method: 'email_pin' });
+            await eventually(async () => {
+              const { rows } = await session.query('SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))');
+              return rows.length > 0;
+            });
+            return {
+              goOn: async (): Promise<number> => {
+                await session.query('COMMIT');
+                return (await answer).status;
+              },
+            };
+          };
+          await onServer(server.database.databaseUrl!, (one) =>
+            onServer(server.database.databaseUrl!, async (other) => {
+              const before = await ask(one, people[first]);
+              const after = await ask(other, people[first === 'own' ? 'victim' : 'own']);
+              const [own, victim] = first === 'own' ? [before, after] : [after, before];
+              assert.deepEqual([await own.goOn(), await victim.goOn()], first === 'own' ? [409, 200] : [200, 409]);
+            }),
+          );
+          const { own, victim } = people;
+          if (first === 'own') {
+            assert.deepEqual(await mailsTo(server, own.email), []);
+            await login.post('pin', { pin: await pinOf(server, victim.email) });
+          } else await login.post('pin', { pin: await pinOf(server, own.email) });
+          const { redirect_to: location } = await jsonOf<{ readonly redirect_to: string }>(await login.post('finish'), 200);
+          const { id_token: token } = await tokensOf(await exchange(tenant, client, new URL(location).searchParams.get('code') ?? ''));
+          assert.equal(decodeJwt(token ?? '').claims['sub'], (first === 'own' ? victim : own).id);
+        } finally {
+          await server.close();
+        }
+      });
+  });

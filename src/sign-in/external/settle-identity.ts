@@ -157,10 +157,10 @@ async function identifiedWithApproval(
   step: 'choose' | 'pin',
 ): Promise<{ readonly approvalId: ApprovalId }> {
   const { queries, login } = settling;
-  const { tenant, row } = login;
+  const { tenant } = login;
   const then = await identify(settling, await subjectOf(settling, userId), []);
   const created = await createApproval(queries, tenant, { ...approvalFacts(then), onDevices: false, withNumber: false });
-  if (!created.ok || !(await setLoginStep(queries, tenant.id, row.id, step, created.approvalId))) throw rollback;
+  if (!created.ok || !(await setLoginStep(queries, tenant.id, then.row, step, created.approvalId))) throw rollback;
   return created;
 }
 

@@ -49,7 +49,7 @@ export async function takeRecoveryCode(
     if (!(await redeemRecoveryCode(queries, services, tenant, pepper, presented))) return 'wrong';
     if (!(await withdrawEarlier(queries, login))) throw rollback;
     const created = await createApproval(queries, tenant, { ...approvalFacts(login), onDevices: false, withNumber: false });
-    if (!created.ok || !(await setLoginStep(queries, tenant.id, row.id, 'choose', created.approvalId))) throw rollback;
+    if (!created.ok || !(await setLoginStep(queries, tenant.id, row, 'choose', created.approvalId))) throw rollback;
     const context = { nowMs: services.clock.nowMs(), requestId: request.id };
     const decision = { verdict: 'approve', method: recoveryMethod } as const;
     if (!(await resolveApproval(queries, tenant, created.approvalId, decision, context)).ok) throw rollback;

@@ -192,15 +192,21 @@ export async function identifyLogin(
   return rows.length === 1;
 }
 
-/** Moves to the step of a chosen method. False when the sign-in is over. */
+/** Whom a sign-in is about. */
+type Subject = Pick<LoginTransaction, 'id' | 'user_id' | 'subject_key' | 'mail_key'>;
+
+/**
+ * Moves to the step of a chosen method, with an approval of the person the sign-in is about. False when it is over, or about somebody else
+ * by now: another request of its browser may name another person meanwhile, and what one proves must not let the other in.
+ */
 export async function setLoginStep(
   queries: Queries,
   tenant: TenantId,
-  id: TransactionId,
+  { id, user_id: userId, subject_key: subjectKey, mail_key: mailKey }: Subject,
   step: 'waiting' | 'pin' | 'passkey' | 'choose',
   approvalId: ApprovalId | null,
 ): Promise<boolean> {
-  return (await stepStatement(queries, { tenant, id, step, approvalId })).rows.length === 1;
+  return (await stepStatement(queries, { tenant, id, userId, subjectKey, mailKey, step, approvalId })).rows.length === 1;
 }
 
 type TransactionKey = {
@@ -247,8 +253,21 @@ const identifyStatement = statement((queries, values: Identified) =>
     .returning('id'),
 );
 
-const stepStatement = statement((queries, values: TransactionKey & { readonly step: string; readonly approvalId: ApprovalId | null }) =>
-  updateOpen(queries, values).set({ step: values.step, approval_id: values.approvalId }).returning('id'),
+type Step = TransactionKey & {
+  readonly userId: UserId | null;
+  readonly subjectKey: string | null;
+  readonly mailKey: string | null;
+  readonly step: string;
+  readonly approvalId: ApprovalId | null;
+};
+
+const stepStatement = statement((queries, { userId, subjectKey, mailKey, step, approvalId, ...key }: Step) =>
+  updateOpen(queries, key)
+    .set({ step, approval_id: approvalId })
+    .where('user_id', 'is not distinct from', userId)
+    .where('subject_key', 'is not distinct from', subjectKey)
+    .where('mail_key', 'is not distinct from', mailKey)
+    .returning('id'),
 );
 
 const completeStatement = statement((queries, values: TransactionKey) =>
