@@ -2,7 +2,7 @@
 // Used by sign-in, CIBA and the device plane. Caps what waits for one person, in the budgets of asker.ts; somebody who said `not_me`
 // twice is left in peace by whoever asked: the approval is written and answered as ever, but no device sees it, so they learn nothing.
 
-import { farTimesNear, openedTimesFar } from '../contract/limits.ts';
+import { countMax, farTimesNear, openedTimesFar } from '../contract/limits.ts';
 import type { ApprovalId, ClientId, ServiceProviderId, TransactionId, UserId } from '../domain/ids.ts';
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
@@ -16,6 +16,7 @@ import {
   insertApproval,
   listNotMeTimes,
 } from '../storage/sign-in/approvals.ts';
+import { takeSend } from '../storage/sign-in/pins.ts';
 import { isSignInOpen } from '../storage/sign-in/sign-in-openings.ts';
 import { type Asker, nobody, ownBudgetOf, strangerFrom } from './asker.ts';
 
@@ -120,6 +121,9 @@ async function judgePending(
 ): Promise<'free' | 'capped' | 'refused'> {
   const cap = tenant.settings.rate_limits.approvals_pending_per_user;
   if (tenant.areLimitsLifted) return 'free';
+  // Who asks the same person at the same moment is counted one after the other: each must see the approvals of those before.
+  const held = `pending:${userId === nobody ? subjectKey : subjectKeyOf(userId, '')}`;
+  await takeSend(queries, tenant.id, held, { cooldownSeconds: 0, sendsPerHourMax: countMax });
   const periodMs = cap.period_seconds * 1000;
   const times = (await isOpenTo(queries, tenant, asker, userId)) ? openedTimesFar : 1;
   const isOver = ({ byAsker, byStrangers }: AskedApprovals): boolean =>

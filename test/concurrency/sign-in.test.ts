@@ -101,6 +101,19 @@ for (const database of databases) {
       assert.equal((await mailsTo(server, user.email)).length, 1);
     });
 
+    it('management.rate_limited: of 10 who ask one person for an approval at once, known or not, three do', async () => {
+      const limits = { approvals_pending_per_user: { limit: 3, period_seconds: 300 }, approvals_per_user: roomyRate };
+      await changeSettings(server, { ...settings, rate_limits: { ...settings.rate_limits, ...limits } });
+      const { email } = await createUser(server.gatehouse.services, tenant);
+      for (const identifier of [email, 'nobody@nowhere.example']) {
+        const logins = await Promise.all(Array.from({ length: 10 }, () => beginLogin(server, tenant, client)));
+        for (const login of logins) await login.post('identify', { identifier });
+        const answers = await Promise.all(logins.map((login) => login.post('method', { method: 'phone' })));
+        assert.deepEqual(tally(answers.map(({ status }) => status)), { 200: 3, 429: 7 }, identifier);
+      }
+      await changeSettings(server, settings);
+    });
+
     it('20 parallel decisions on one approval: one', async () => {
       const { services } = server.gatehouse;
       const user = await createUser(services, tenant);
