@@ -66,7 +66,8 @@ export const readElements = (plural: Plural, value: unknown): readonly Element[]
 /** Refuses more elements than an attribute of a user has; asked before anything compares them with one another. */
 export function requireFew(plural: Plural, elements: readonly Element[]): readonly Element[] {
   const { name, elements: table } = plural.attribute;
-  if (table !== 'members' && elements.length > directoryValuesMax) throw invalidValue(`${name} has more than ${directoryValuesMax} values.`);
+  if (table !== 'members' && elements.length > directoryValuesMax)
+    throw invalidValue(`${name} has more than ${directoryValuesMax} values.`);
   return elements;
 }
 

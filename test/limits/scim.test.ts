@@ -7,8 +7,8 @@ import { databases } from '../support/databases.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { type Json, patchBody, type ScimCaller, startScim } from '../support/scim.ts';
 
-/** Processor time of this thread, which the server runs in; each of these took from 6 s to minutes where it grew with the square. */
-const cpuMsMax = 2000;
+/** Processor time of this thread, which the server runs in; on a machine that others use too each of these took from 6 s to minutes where it grew with the square. */
+const cpuMsMax = 4000;
 
 for (const database of databases)
   describe(`limits of SCIM on ${database}`, () => {
