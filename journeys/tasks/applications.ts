@@ -56,6 +56,8 @@ export const applicationTasks: readonly Task[] = [
       await press('Import metadata');
       await attach('A file', path);
       await press('Import');
+      await sees('Nothing is saved yet. This is what the application says of itself.');
+      await press('Add it');
       await sees(/was imported/);
     },
   },

@@ -234,6 +234,7 @@ export const connectionTasks: readonly Task[] = [
       importAndHandOver(walker, administrator, email, async ({ metadataUrl }) => {
         await walker.type('Or its text', await (await fetch(metadataUrl)).text());
         await walker.press('Import');
+        await walker.press('Add it');
       }),
   },
   {

@@ -37,7 +37,7 @@ import { clearNotes } from './frame/flash.ts';
 import { consolePath, isOperatorTenant } from './frame/navigation.ts';
 import type { Form, Page, Params, ShowPage, TakeForm } from './frame/page-routes.ts';
 import { type ConsoleResource, formTab } from './frame/resource.ts';
-import { importMetadata, importPage, importShown } from './import-page.ts';
+import { importMetadata, importPage } from './import-page.ts';
 import { keysPage, rotateKey } from './keys-page.ts';
 import { addRule, mappingsPage, removeRule } from './mappings/mapping-pages.ts';
 import { enter, leave as leaveTenant, openHandedOver, operatorSession, showEnded, tenantChoices } from './operators/operator-visit.ts';
@@ -150,7 +150,6 @@ function routeActivity(route: Route, page: Page, form: Form): void {
 
 function routeProviders(route: Route, page: Page, form: Form, upload: (take: TakeUpload) => Handler): void {
   route('/service-providers/import', { GET: page((visit) => importPage(visit)), POST: upload(importMetadata) });
-  route('/service-providers/import/address', { POST: form(importShown) });
   route('/service-providers/:id/handover', { GET: page(handoverPage) });
   route('/service-providers/:id/handover/certificate', { GET: page(sendCertificate) });
   const path = '/service-providers/:id/metadata';

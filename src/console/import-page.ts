@@ -1,11 +1,13 @@
-// A SAML application from its metadata: by its address, from a file or pasted, in one form that needs no script. What an address says is shown
-// before it is saved (import-preview.ts). The Management API reads all of it.
+// A SAML application from its metadata: by its address, from a file or pasted, in one form that needs no script. What the metadata says is
+// shown before it is saved (import-preview.ts), by the same form: with the digest of what was shown, it saves. The Management API reads all
+// of it.
 import type { FastifyReply } from 'fastify';
 import type { ApiAnswer } from '../first-party/app-api.ts';
 import type { Typed } from '../first-party/app-form.ts';
 import { csrfField } from '../first-party/app-page.ts';
 import { type FormField, renderField } from '../first-party/form-field.ts';
 import { html } from '../platform/html.ts';
+import { consoleResource } from './console-resources.ts';
 import { callAs, finish, frameOf, manage, type Refused, refusedBy, showPage, type Visit } from './console-visit.ts';
 import { consolePath } from './frame/navigation.ts';
 import { type ImportReport, previewPage } from './import-preview.ts';
@@ -21,7 +23,7 @@ const address: FormField = {
   path: 'metadata_url',
   label: 'Its address',
   kind: 'text',
-  hint: 'The best way, if the application publishes its metadata: new keys are taken over by themselves. You see what it says before it is saved.',
+  hint: 'The best way, if the application publishes its metadata: new keys are taken over by themselves.',
 };
 const which: FormField = {
   path: 'entity_id',
@@ -29,7 +31,8 @@ const which: FormField = {
   kind: 'text',
   hint: 'Only if the metadata describes several applications.',
 };
-const fields = [address, which];
+const signer = consoleResource('/service-providers').fields.find(({ path: name }) => name === 'metadata_certificate')!; // a field of the kind
+const fields = [address, which, signer];
 
 export function importPage(visit: Visit, typed?: Typed, refused?: Refused): FastifyReply {
   const { tenant } = visit.request;
@@ -37,66 +40,75 @@ export function importPage(visit: Visit, typed?: Typed, refused?: Refused): Fast
   return showPage(
     visit,
     'Import metadata',
-    html`<p class="muted">The metadata says the entity ID, where answers go, keys and name formats. If the application is here already, it is updated, and what the metadata does not say stays. Its page then has what to give in return.</p>
+    html`<p class="muted">The metadata says the entity ID, where answers go, keys and name formats. You see what it says before it is saved. If the application is here already, it is updated, and what the metadata does not say stays. Its page then has what to give in return.</p>
 <form class="card" method="post" enctype="multipart/form-data" action="${consolePath(tenant, path)}">${csrfField(frameOf(visit))}${field(address)}
 <div class="field"><label for="file">Or a file</label><input type="file" id="file" name="file" accept=".xml,application/xml,text/xml,application/samlmetadata+xml"></div>
-<div class="field"><label for="metadata">Or its text</label><textarea id="metadata" name="metadata" rows="8" spellcheck="false">\n${typed?.get('metadata')?.trim() ?? ''}</textarea></div>${field(which)}
+<div class="field"><label for="metadata">Or its text</label><textarea id="metadata" name="metadata" rows="8" spellcheck="false">\n${typed?.get('metadata')?.trim() ?? ''}</textarea></div>${field(which)}${field(signer)}
 <div class="bar end"><button id="import">Import</button> <a class="button quiet" href="${consolePath(tenant, '/service-providers')}">Cancel</a></div></form>
 <p class="muted">No metadata? <a href="${consolePath(tenant, '/service-providers/new')}">Fill it in by hand</a>.</p>`,
     refused?.notice,
   );
 }
 
-const typedIn = (typed: Typed, { path: name }: FormField): string => (typed.get(name) ?? '').trim();
+/** A text as it was before a browser sent it: lines get longer on the way. */
+const textIn = (typed: Typed, name: string): string => (typed.get(name) ?? '').replaceAll('\r\n', '\n').trim();
 const said = (text: string): Refused => ({ notice: { kind: 'bad', text } });
 
-/** Takes the form: what an address says is shown first, a document is imported. */
-export async function importMetadata(visit: Visit, { fields: typed, file }: UploadForm): Promise<FastifyReply> {
-  const text = (typed.get('metadata') ?? '').trim();
-  const isAddressed = typedIn(typed, address) !== '';
-  if (isAddressed && (file !== undefined || text !== ''))
-    return importPage(visit, typed, said('Give one of them: the address, a file or the text.'));
-  if (isAddressed) return showPreview(visit, typed);
-  const xml = file ?? Buffer.from(text, 'utf8');
-  if (xml.length === 0) return importPage(visit, typed, said('Give the address, choose a file, or paste the metadata.'));
-  const entityId = typedIn(typed, which);
-  const query = entityId === '' ? '' : `?entity_id=${encodeURIComponent(entityId)}`;
-  const answer = await callAs(visit, { method: 'POST', path: `/v1/management${path}${query}`, xml });
-  return isTaken(answer) ? showImported(visit, answer.body) : importPage(visit, typed, refusedBy(answer, fields, typed));
+/** What the form gives: one address or one document, and what is said of it. */
+interface Asked {
+  /** As typed, by the names that the form and the API have in common. */
+  readonly named: Readonly<Record<string, string>>;
+  readonly document: Buffer | undefined;
 }
 
-const isTaken = ({ status }: ApiAnswer): boolean => status === 200 || status === 201;
+/** Takes the form: without the digest of what was shown it shows that, with it it saves just that. */
+export async function importMetadata(visit: Visit, { fields: typed, file }: UploadForm): Promise<FastifyReply> {
+  const named = Object.fromEntries(fields.map(({ path: name }) => [name, textIn(typed, name)]).filter(([, text]) => text !== ''));
+  const text = textIn(typed, 'metadata');
+  const document = file ?? (text === '' ? undefined : Buffer.from(text, 'utf8'));
+  const isAddressed = named['metadata_url'] !== undefined;
+  if (isAddressed && document !== undefined) return importPage(visit, typed, said('Give one of them: the address, a file or the text.'));
+  if (!isAddressed && document === undefined)
+    return importPage(visit, typed, said('Give the address, choose a file, or paste the metadata.'));
+  const asked = { named, document };
+  const digest = typed.get('digest');
+  return digest === null ? showPreview(visit, asked, typed) : importShown(visit, asked, typed, digest);
+}
 
-const bodyOf = (typed: Typed): Json => {
-  const entityId = typedIn(typed, which);
-  return { metadata_url: typedIn(typed, address), ...(entityId !== '' && { entity_id: entityId }) };
-};
+/** The one call for all of them: without the digest of what was shown it changes nothing. */
+function callImport(visit: Visit, { named, document }: Asked, digest?: string): Promise<ApiAnswer> {
+  if (document === undefined)
+    return manage(visit, 'POST', `${path}/address`, { ...named, ...(digest === undefined ? { dry_run: true } : { digest }) });
+  const query = new URLSearchParams({ ...named, ...(digest === undefined ? { dry_run: 'true' } : { digest }) });
+  return callAs(visit, { method: 'POST', path: `/v1/management${path}?${query}`, xml: document });
+}
 
-/** What the address says, with the form that saves just that. Nothing is changed by it, so the form that asked may be sent again. */
-async function showPreview(visit: Visit, typed: Typed, notice?: Refused['notice']): Promise<FastifyReply> {
+/** What the metadata says, with the form that saves just that. Nothing is changed by it, so the form that asked may be sent again. */
+async function showPreview(visit: Visit, asked: Asked, typed: Typed, notice?: Refused['notice']): Promise<FastifyReply> {
   const { form: _unused, ...looking } = visit;
-  const asked = bodyOf(typed);
-  const answer = await manage(looking, 'POST', `${path}/address`, { ...asked, dry_run: true });
-  if (answer.status !== 200) return importPage(visit, typed, refusal(answer, typed));
+  const answer = await callImport(looking, asked);
+  if (answer.status !== 200) return importPage(visit, typed, refusal(answer, asked, typed));
   const id = answer.body['id'];
   const known = typeof id === 'string' ? await manage(visit, 'GET', `/service-providers/${encodeURIComponent(id)}`) : undefined;
-  return previewPage(visit, { asked, shown: answer.body, before: known?.status === 200 ? known.body : undefined }, notice);
+  const { named, document } = asked;
+  const sent = { ...named, ...(document !== undefined && { metadata: document.toString('utf8') }) };
+  return previewPage(visit, { sent, shown: answer.body, before: known?.status === 200 ? known.body : undefined }, notice);
 }
 
-/** Saves what was shown; where the address says something else by now, that is shown. */
-export async function importShown(visit: Visit, typed: Typed): Promise<FastifyReply> {
-  const answer = await manage(visit, 'POST', `${path}/address`, { ...bodyOf(typed), digest: typed.get('digest') ?? '' });
-  if (isTaken(answer)) return showImported(visit, answer.body);
+/** Saves what was shown; where the metadata does something else by now, that is shown. */
+async function importShown(visit: Visit, asked: Asked, typed: Typed, digest: string): Promise<FastifyReply> {
+  const answer = await callImport(visit, asked, digest);
+  if (answer.status === 200 || answer.status === 201) return showImported(visit, answer.body);
   if (answer.status === 409 && answer.body['kind'] === 'digest')
-    return showPreview(visit, typed, {
+    return showPreview(visit, asked, typed, {
       kind: 'bad',
       text: 'This has changed since you looked, and nothing was saved. Here is how it is now.',
     });
-  return importPage(visit, typed, refusal(answer, typed));
+  return importPage(visit, typed, refusal(answer, asked, typed));
 }
 
-const refusal = (answer: ApiAnswer, typed: Typed): Refused =>
-  answer.status === 429
+const refusal = (answer: ApiAnswer, { document }: Asked, typed: Typed): Refused =>
+  answer.status === 429 && document === undefined
     ? said('Too many addresses were read within a minute. Wait a minute, and try again.')
     : refusedBy(answer, fields, typed);
 

@@ -1,4 +1,4 @@
-// What the metadata at an address says, before it is saved: in people's words, with what changes of an application that is here already.
+// What metadata says, before it is saved: in people's words, with what changes of an application that is here already.
 import { X509Certificate } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { Notice } from '../first-party/app-page.ts';
@@ -17,8 +17,8 @@ export interface ImportReport {
 }
 
 interface Preview {
-  /** What was asked for, which saves it. */
-  readonly asked: Json;
+  /** What the form sent, which saves it together with the digest. */
+  readonly sent: Json;
   /** The registration as it would be: the API's own answer. */
   readonly shown: Json;
   /** As it is, where there is one. */
@@ -31,12 +31,12 @@ const breaks = '#preview{overflow-wrap:anywhere}';
 const listedMax = 8;
 const shownCharsMax = 300;
 
-export function previewPage(visit: Visit, { asked, shown, before }: Preview, notice?: Notice): FastifyReply {
+export function previewPage(visit: Visit, { sent, shown, before }: Preview, notice?: Notice): FastifyReply {
   const { tenant } = visit.request;
   const { digest, warnings, left_out: leftOut } = shown['import'] as ImportReport & { readonly digest: string }; // the API's own answer
   const name = text(shown['name']);
   const remarks = [...warnings, ...leftOut.map(({ item, reason }) => `Left out: ${item}: ${reason}`)];
-  const hidden = Object.entries({ ...asked, digest }).map(
+  const hidden = Object.entries({ ...sent, digest }).map(
     ([key, value]) => html`<input type="hidden" name="${key}" value="${text(value)}">`,
   );
   const isOther = (names: readonly string[]): boolean =>
@@ -54,9 +54,9 @@ export function previewPage(visit: Visit, { asked, shown, before }: Preview, not
     before === undefined ? `Add ${cut(name)}?` : `Update ${cut(text(before['name']))}?`,
     postForm(
       frameOf(visit),
-      { path: '/service-providers/import/address', id: 'preview' },
+      { path: '/service-providers/import', id: 'preview', isUpload: true },
       html`${hidden}${lead}<dl>${facts}</dl>${remarks.length > 0 && html`<h2>Look at these</h2><ul class="lines" id="remarks">${listed(remarks)}</ul>`}`,
-      html`<button id="save">${before === undefined ? 'Add it' : 'Update it'}</button> <a class="button quiet" href="${consolePath(tenant, '/service-providers/import')}">Another address</a>`,
+      html`<button id="save">${before === undefined ? 'Add it' : 'Update it'}</button> <a class="button quiet" href="${consolePath(tenant, '/service-providers/import')}">Other metadata</a>`,
     ),
     notice,
     { style: breaks },
@@ -124,6 +124,11 @@ const rows: readonly (readonly [label: string, names: readonly string[], show: S
       Object.keys(map as Json)
         .map(calledInWords)
         .join(', ') || 'nothing besides',
+  ],
+  [
+    'Its metadata',
+    ['metadata_certificate'],
+    ({ metadata_certificate: pem }) => (pem === null ? 'may be unsigned' : html`must be signed by ${certificate(text(pem))}`),
   ],
   [
     'Read again',

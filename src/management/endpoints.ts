@@ -39,7 +39,7 @@ import { passkeyEndpoints } from './people/passkeys.ts';
 import { recoveryEndpoints } from './people/recoveries.ts';
 import { recoveryCodeEndpoints } from './people/recovery-codes.ts';
 import { userEndpoints } from './people/users.ts';
-import { providerAddressEndpoints } from './saml/provider-address.ts';
+import { providerImportEndpoints } from './saml/provider-import.ts';
 import { providerKeyEndpoints } from './saml/provider-keys.ts';
 import { providerMetadataEndpoints } from './saml/provider-metadata.ts';
 import { besideServiceProvider, serviceProviderEndpoints } from './saml/service-providers.ts';
@@ -93,8 +93,8 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...recoveryCodeEndpoints,
   ...recoveryEndpoints,
   ...externalIdentityEndpoints,
+  ...providerImportEndpoints,
   ...serviceProviderEndpoints,
-  ...providerAddressEndpoints,
   ...providerKeyEndpoints,
   ...providerMetadataEndpoints,
   ...identityProviderEndpoints,

@@ -49,18 +49,23 @@ function fieldOfUnfitText(value: unknown, path: string): string | undefined {
   return undefined;
 }
 
-/** Reads a query string by its schema: integers are decoded, repeated and unknown parameters refused. */
+/** Reads a query string by its schema: integers, true and false are decoded, repeated and unknown parameters refused. */
 export async function readQuery(schema: TSchema | undefined, query: Json): Promise<{ readonly value: Json } | ContractError> {
   const properties = (schema as { properties?: Record<string, { type?: string }> } | undefined)?.properties ?? {};
   const value: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(query)) {
     if (!Object.hasOwn(properties, name)) return invalidField(shown(name), 'This parameter is not known here.');
     if (typeof text !== 'string') return invalidField(name, 'This parameter may be given once.');
-    value[name] = properties[name]?.type === 'integer' && /^-?\d{1,12}$/.test(text) ? Number(text) : text;
+    value[name] = decoded(text, properties[name]?.type);
   }
   if (schema === undefined) return { value };
   const validator = await validatorOf(schema);
   return validator.Check(value) ? { value } : faultOf(validator, value);
+}
+
+function decoded(text: string, type: string | undefined): unknown {
+  if (type === 'integer' && /^-?\d{1,12}$/.test(text)) return Number(text);
+  return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;
 }
 
 /** The first fault, told by its field: a path of names, up to the first list. */

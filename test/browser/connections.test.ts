@@ -25,6 +25,7 @@ import {
   type WatchedPage,
 } from '../support/page-check.ts';
 import { certificatePem, rsaKeys } from '../support/rsa-keys.ts';
+import { signMetadata } from '../support/saml-requests.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { startUpstream, type TestUpstream } from '../support/upstream.ts';
 
@@ -192,6 +193,50 @@ if (hasChromium)
         host.closeAllConnections();
         host.close();
       }
+    });
+
+    it('a SAML application from a file or text that is signed: refused, shown, saved as it was in the file', async () => {
+      const { page } = watched;
+      const pem = await certificatePem(rsaKeys());
+      const entityId = 'https://federated.example/saml';
+      const unsigned = entity(
+        entityId,
+        `\n  ${role(`\n  <!-- "it" -->\n${key(pem, '')}${acs('https://federated.example/acs')}`)}`,
+        'ID="_m"',
+      );
+      const signed = `\ufeff<?xml version="1.0" encoding="UTF-8"?>\n${signMetadata(unsigned, rsaKeys().privateKey)}\n`.replaceAll(
+        '\n',
+        '\r\n',
+      );
+      const file = { name: 'federation.xml', mimeType: 'application/xml', buffer: Buffer.from(signed) };
+      await go('/service-providers/import');
+      await page.fill('#metadata', unsigned);
+      await page.fill('#field-metadata_certificate', 'no certificate');
+      await page.click('#import');
+      await page.waitForSelector('#field-metadata_certificate-wrong');
+      await look('import by no certificate');
+      await page.fill('#field-metadata_certificate', pem);
+      await page.click('#import');
+      await page.waitForSelector('#notice:has-text("The document is not signed, and a signature is asked for.")');
+      await page.fill('#metadata', signed);
+      await page.click('#import');
+      await page.waitForSelector('#preview:has-text("must be signed by")');
+      await look('import of signed text shown');
+      await go('/service-providers/import');
+      await page.setInputFiles('#file', file);
+      await page.fill('#field-metadata_certificate', pem);
+      await page.click('#import');
+      await page.waitForSelector('#preview:has-text("must be signed by")');
+      await look('import of a signed file shown');
+      await page.click('#save');
+      await page.waitForSelector('#notice:has-text("was imported")');
+      await go('/service-providers/import');
+      await page.setInputFiles('#file', file);
+      await page.click('#import');
+      await page.waitForSelector('#known');
+      await look('import of a signed file that is here');
+      await page.click('#save');
+      await page.waitForSelector('#notice:has-text("was imported")');
     });
 
     it('a token of a directory: made, listed, asked about, gone', async () => {

@@ -197,6 +197,8 @@ if (hasChromium)
       const xml = `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://wiki.example"><SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://wiki.example/acs" index="0"/></SPSSODescriptor></EntityDescriptor>`;
       await page.setInputFiles('#file', { name: 'wiki.xml', mimeType: 'application/xml', buffer: Buffer.from(xml) });
       await page.click('#import');
+      assert.match((await page.textContent('#preview')) ?? '', /Nothing is saved yet/);
+      await page.click('#save');
       assert.match((await page.textContent('#notice')) ?? '', /^The metadata of .* was imported\.$/);
       await go(`/groups/${ids.group}/members`);
       await page.fill('#find', 'mary');

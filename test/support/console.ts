@@ -62,3 +62,13 @@ export function fieldsOfForm(page: string, section: string): Readonly<Record<str
   }
   return fields;
 }
+
+/** What the form that saves an import of metadata sends, besides its token. */
+export function previewedIn(text: string): Record<string, string> {
+  const [form = ''] = /<form[^>]* id="preview">.*?<\/form>/s.exec(text) ?? [];
+  const fields = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [
+    name!,
+    value!.replaceAll(/&#(\d+);/g, (_, char: string) => String.fromCharCode(Number(char))),
+  ]);
+  return Object.fromEntries(fields.filter(([name]) => name !== 'csrf'));
+}

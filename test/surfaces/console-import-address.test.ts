@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { pageBytesMax } from '../../journeys/page-bounds.ts';
 import { samlAcsPerProviderMax, urlCharsMax } from '../../src/contract/limits.ts';
 import { samlMetadataReadsPerMinuteMax } from '../../src/contract/saml-metadata-limits.ts';
-import { createConsoleTenant, openConsole } from '../support/console.ts';
+import { createConsoleTenant, openConsole, previewedIn } from '../support/console.ts';
 import { databases } from '../support/databases.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';
 import type { Json } from '../support/management.ts';
@@ -55,15 +55,9 @@ for (const database of databases) {
       );
     };
     const noticeOf = (text: string): string => /id="notice">([^<]*)/.exec(text)?.[1] ?? '';
-    const hidden = (text: string): Record<string, string> =>
-      Object.fromEntries(
-        [...(/<form[^>]* id="preview">.*?<\/form>/s.exec(text)?.[0] ?? '').matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)]
-          .map(([, name, value]) => [name!, value!] as const)
-          .filter(([name]) => name !== 'csrf'),
-      );
     const entityIds = async (): Promise<readonly unknown[]> =>
       (await visitor.tenant.make<{ items: readonly Json[] }>('GET', '/service-providers?limit=200')).items.map((item) => item['entity_id']);
-    const confirm = (text: string, who = visitor): Promise<Response> => who.submit('/service-providers/import/address', hidden(text));
+    const confirm = (text: string, who = visitor): Promise<Response> => upload(previewedIn(text), who);
 
     it('shown, and saved as it was shown; a reload shows it again', async () => {
       const one = application();
@@ -116,10 +110,10 @@ for (const database of databases) {
       const one = application();
       one.serve(simple(one.entityId));
       for (const digest of ['', 'x', 'x'.repeat(43)]) {
-        const response = await visitor.submit('/service-providers/import/address', { metadata_url: one.url, digest });
+        const response = await upload({ metadata_url: one.url, digest });
         assert.equal(response.status, 400);
       }
-      assert.equal((await visitor.submit('/service-providers/import/address', { metadata_url: one.url })).status, 400);
+      assert.equal((await visitor.submit('/service-providers/import', { metadata_url: one.url, digest: 'x'.repeat(43) })).status, 400);
       assert.ok(!(await entityIds()).includes(one.entityId));
     });
 
@@ -162,7 +156,7 @@ for (const database of databases) {
         metadata: `<md:EntitiesDescriptor ${md}>${simple('https://four.example')}${simple('https://five.example')}</md:EntitiesDescriptor>`,
         entity_id: 'https://five.example',
       });
-      assert.equal(pasted.status, 303);
+      assert.equal((await confirm(await pasted.text())).status, 303);
       for (const [fields, file] of [
         [{ metadata_url: several.url, metadata: simple('https://x.example') }, undefined],
         [{ metadata_url: several.url }, simple('https://x.example')],
@@ -196,7 +190,7 @@ for (const database of databases) {
       const reader = await open({ role: 'user', admin_roles: ['auditor'] });
       for (const response of [
         await upload({ metadata_url: one.url }, reader),
-        await reader.submit('/service-providers/import/address', { metadata_url: one.url, digest: 'x'.repeat(43) }),
+        await upload({ metadata_url: one.url, digest: 'x'.repeat(43) }, reader),
       ])
         assert.ok(response.status >= 400, String(response.status));
       assert.equal(one.asked(), 0);

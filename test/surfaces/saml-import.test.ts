@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import { generateServiceProviderMetadata } from '@node-saml/node-saml';
+import { samlImportDigestChars } from '../../src/contract/saml-metadata-limits.ts';
 import { databases } from '../support/databases.ts';
 import { createTestTenant, type Json, jsonOf, type Managed } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
@@ -24,6 +25,7 @@ interface Imported extends Json {
     readonly applied: readonly string[];
     readonly left_out: readonly { readonly item: string; readonly reason: string }[];
     readonly warnings: readonly string[];
+    readonly digest: string;
   };
 }
 
@@ -89,7 +91,9 @@ for (const database of databases) {
       assert.equal((created['signing_keys'] as string[]).length, 1);
       assert.deepEqual([created['require_signed_requests'], created['encrypt_assertions']], [true, true]);
       assert.deepEqual(created['encryption'], { algorithm: 'aes256-gcm', key_transport: 'rsa-oaep-mgf1p' });
-      assert.deepEqual(created.import, {
+      const { digest, ...report } = created.import;
+      assert.equal(digest.length, samlImportDigestChars);
+      assert.deepEqual(report, {
         applied: ['entity_id', 'acs', 'require_signed_requests', 'signing_keys', 'encryption_key', 'encryption', 'name_id_formats'],
         left_out: [],
         warnings: [],
@@ -340,7 +344,7 @@ for (const database of databases) {
       const beside = await imported(descriptor(role(key(elliptic) + key(second, 'encryption') + service())));
       assert.equal(beside.import.warnings.join().includes('unencrypted'), false);
     });
-    test('import takes no JSON, and no parameter but entity_id', async () => {
+    test('import takes no JSON, and no parameter it does not know', async () => {
       const response = await tenant.call('POST', '/service-providers/import', { xml: descriptor(role(service())) });
       await assertRefusal(response, 'management.invalid_request', { kind: 'metadata', text: /.+/ });
       await assertRefusal(await send(descriptor(role(service())), undefined, '?entity=x'), 'management.invalid_request', {

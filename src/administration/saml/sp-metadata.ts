@@ -47,7 +47,7 @@ interface LeftOut {
 }
 
 /** A refusal names the registration field an administrator should look at. */
-interface SpMetadataRefusal {
+export interface SpMetadataRefusal {
   readonly ok: false;
   readonly reason: string;
   readonly field: 'metadata' | 'entity_id' | 'acs' | 'signing_keys' | 'encryption_key';
@@ -63,7 +63,7 @@ const { metadata: md } = samlNamespaces;
 /** What the document says about one service provider: its only one, or the one of `entityId`. */
 export async function parseSpMetadata(
   bytes: Uint8Array,
-  options: { readonly nowMs: number; readonly entityId?: string | undefined; readonly limits?: XmlLimits; readonly pace: Pace },
+  options: { readonly nowMs: number; readonly entityId?: string | undefined; readonly limits?: XmlLimits | undefined; readonly pace: Pace },
 ): Promise<SpMetadataReading> {
   const { limits = samlMetadataXmlLimits, pace } = options;
   const reading = await readLongXml(withoutByteOrderMark(bytes), { limits, comments: 'dropped' }, pace);

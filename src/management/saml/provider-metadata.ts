@@ -18,7 +18,7 @@ import {
   notFound,
 } from '../endpoint.ts';
 import { closed, dateTime, nullable } from '../schemas.ts';
-import { countReading } from './provider-address.ts';
+import { countReading } from './provider-import.ts';
 
 const path = '/service-providers/:id/metadata-refresh';
 const read = 'service-providers:read';
