@@ -187,6 +187,17 @@ for (const database of databases) {
         (created['acs'] as readonly Json[]).map(({ index }) => index),
         [0, 1],
       );
+      const services = [
+        service('https://sp.example/c', ''),
+        service('https://sp.example/d', ''),
+        service('https://sp.example/e', 'index="0"'),
+      ];
+      const mixed = await imported(descriptor(role(services.join(''))));
+      assert.deepEqual(leftOut(mixed), []);
+      assert.deepEqual(
+        (mixed['acs'] as readonly Json[]).map(({ index }) => index),
+        [1, 2, 0],
+      );
     });
     test('a byte-order mark and text/xml pass', async () => {
       const response = await send(

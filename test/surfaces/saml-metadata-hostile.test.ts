@@ -139,6 +139,13 @@ for (const database of databases) {
       one.serve({ body: Buffer.from(filled(bytesMax * 4)), headers: { 'content-encoding': 'gzip' } });
       assert.equal((await one.refresh()).failure, 'too_large');
     });
+    test('thousands of consumer services that cannot be used are read in seconds: nobody waits for minutes', async () => {
+      const one = await world.provider();
+      one.serve(entity(one.entityId, role(acs(registeredAcs) + '<md:AssertionConsumerService/>'.repeat(30_000))));
+      const startedMs = performance.now();
+      assert.equal((await one.refresh()).failure, null);
+      assert.ok(performance.now() - startedMs < 8_000, `${Math.round(performance.now() - startedMs)} ms`);
+    });
     test('an upload of more entities than the limit is refused by their count', async () => {
       const send = (count: number): Promise<Response> =>
         fetch(`${world.tenant.managementApi}/service-providers/import?entity_id=u:picked-${database}`, {

@@ -81,11 +81,11 @@ export async function parseSpMetadata(
   const entityId = attributeOf(entity, 'entityID');
   if (entityId === undefined || entityId === '') return refused('entity_id', 'entity_id_missing', 'The EntityDescriptor has no entityID.');
   const leftOut: LeftOut[] = [];
-  const acs = readAcs(role, leftOut);
+  const acs = await readAcs(role, leftOut, pace);
   if (acs.length === 0)
     return refused('acs', 'no_usable_consumer_service', 'No AssertionConsumerService has the HTTP-POST binding and an https address.');
   const authnRequestsSigned = isTrue(attributeOf(role, 'AuthnRequestsSigned'));
-  const keys = readKeys(role, leftOut);
+  const keys = await readKeys(role, leftOut, pace);
   if (authnRequestsSigned && keys.signing.length === 0)
     return refused(
       'signing_keys',
@@ -168,16 +168,18 @@ function readNames(role: XmlElement): SpMetadata['names'] {
 
 // Answers go by HTTP-POST alone, so only those consumer services count. The default is the one marked, else the first
 // not marked false, else the first (SAML metadata 2.2.3).
-function readAcs(role: XmlElement, leftOut: LeftOut[]): readonly AssertionConsumerService[] {
+async function readAcs(role: XmlElement, leftOut: LeftOut[], pace: Pace): Promise<readonly AssertionConsumerService[]> {
   const taken = new Set<number>();
   const usable: { readonly url: string; readonly index: number; readonly mark: string | undefined }[] = [];
   const services = childrenNamed(role, md, 'AssertionConsumerService');
   const indexOf = (service: XmlElement): number => Number(attributeOf(service, 'index') ?? Number.NaN);
+  const freeIndex = freeIndexes(services.map(indexOf));
   for (const [at, service] of services.entries()) {
+    await pace();
     const binding = attributeOf(service, 'Binding') ?? '';
     const url = attributeOf(service, 'Location') ?? '';
     const given = indexOf(service);
-    const index = attributeOf(service, 'index') === undefined ? freeIndex(at, services.map(indexOf)) : given;
+    const index = attributeOf(service, 'index') === undefined ? freeIndex(at) : given;
     const fault =
       (binding === samlBindings.post ? undefined : `the binding is ${binding.split(':').at(-1)}, answers go by HTTP-POST`) ??
       acsUrlFault(url) ??
@@ -198,11 +200,15 @@ function readAcs(role: XmlElement, leftOut: LeftOut[]): readonly AssertionConsum
   return usable.map(({ url, index }, at) => ({ url, index, default: at === chosen }));
 }
 
-// The schema wants an index; generators that leave it out mean the order.
-function freeIndex(at: number, given: readonly number[]): number {
-  let index = at;
-  while (given.includes(index)) index += 1;
-  return index;
+// The schema wants an index; generators that leave it out mean the order. Each look goes on from the last: a document may have thousands.
+function freeIndexes(given: readonly number[]): (at: number) => number {
+  const taken = new Set(given);
+  let next = 0;
+  return (at) => {
+    next = Math.max(next, at);
+    while (taken.has(next)) next += 1;
+    return next++;
+  };
 }
 
 interface Keys {
@@ -215,12 +221,13 @@ interface Keys {
 }
 
 // A KeyDescriptor without `use` counts for both (SAML metadata 2.4.1.1). Repeated certificates count once.
-function readKeys(role: XmlElement, leftOut: LeftOut[]): Keys {
+async function readKeys(role: XmlElement, leftOut: LeftOut[], pace: Pace): Promise<Keys> {
   const signing = new Set<string>();
   let encryption: Keys['encryption'];
   let encryptionGiven = false;
   let encryptionAsked = false;
   for (const descriptor of childrenNamed(role, md, 'KeyDescriptor')) {
+    await pace();
     const use = attributeOf(descriptor, 'use');
     const item = `KeyDescriptor${use === undefined ? '' : ` for ${use}`}`;
     encryptionGiven ||= use !== 'signing';
