@@ -137,13 +137,14 @@ const foreignVariables: ReadonlySet<string> = new Set(['GATEHOUSE_CONFIG']);
 
 /** Reads the configuration. @throws ConfigError */
 export function readConfig(flags: Flags, environment: Environment, workingFolder: string | undefined): Config {
-  const file = environment['GATEHOUSE_CONFIG'] ?? (workingFolder && join(workingFolder, 'gatehouse.yaml'));
-  const fromFile = file === undefined ? {} : readYaml(file, environment['GATEHOUSE_CONFIG'] !== undefined);
+  const named = environment['GATEHOUSE_CONFIG'] || undefined;
+  const file = named ?? (workingFolder && join(workingFolder, 'gatehouse.yaml'));
+  const fromFile = file === undefined ? {} : readYaml(file, named !== undefined);
   refuseUnknownVariables(environment);
   const value = (name: SettingName): string | undefined => {
     const setting: Setting = settings.find((candidate) => candidate.name === name)!;
-    const found = flags[name] ?? fromEnvironment(setting, environment) ?? fromFile[name] ?? setting.fallback;
-    return found === '' ? undefined : found;
+    const found = flags[name] ?? fromEnvironment(setting, environment) ?? fromFile[name];
+    return found || setting.fallback || undefined; // an empty value is none
   };
   const listen = parseListen('listen', value('listen')!);
   const dev = parseSwitch('dev', value('dev') ?? '0');
@@ -223,10 +224,7 @@ function readMtlsFiles(text: string): MtlsFiles {
   const files = parseList(text);
   if (files.length < 2 || files.length > 3)
     throw new ConfigError(`mtls_tls: expected two or three files such as key.pem,chain.pem,authorities.pem, found ${text}`);
-  const [key = '', certificate = '', authorities] = files.map((file) => {
-    if (!existsSync(file)) throw new ConfigError(`mtls_tls: expected a readable file, found none at ${file}`);
-    return readFileSync(file, 'utf8');
-  });
+  const [key = '', certificate = '', authorities] = files.map((file) => readText('mtls_tls', file));
   const fault = mtlsFilesFault({ key, certificate, authorities });
   if (fault !== undefined) throw new ConfigError(fault);
   return { key, certificate, authorities };
@@ -246,12 +244,23 @@ const variableOf = (name: string): string => `GATEHOUSE_${name.toUpperCase()}`;
 function fromEnvironment(setting: Setting, environment: Environment): string | undefined {
   const variable = variableOf(setting.name);
   const direct = environment[variable];
-  const path = setting.secret === true ? environment[`${variable}_FILE`] : undefined;
+  const path = setting.secret === true ? environment[`${variable}_FILE`] || undefined : undefined;
   if (direct !== undefined && path !== undefined)
     throw new ConfigError(`expected one of ${variable} and ${variable}_FILE, found both. Unset one`);
   if (path === undefined) return direct;
-  if (!existsSync(path)) throw new ConfigError(`${variable}_FILE: expected a readable file, found none at ${path}`);
-  return readFileSync(path, 'utf8').trim();
+  const text = readText(`${variable}_FILE`, path).trim();
+  // A secret that was not mounted must not start the server with another key, token or database.
+  if (text === '')
+    throw new ConfigError(`${variable}_FILE: expected a value, found an empty file at ${path}. Write it, or unset the variable`);
+  return text;
+}
+
+function readText(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${name}: expected a readable file, found none at ${path}`, { cause: error });
+  }
 }
 
 function refuseUnknownVariables(environment: Environment): void {
@@ -268,21 +277,24 @@ function refuseUnknownVariables(environment: Environment): void {
   }
 }
 
+/** Values as they are written: a token of digits or the word `on` is a text. */
 function readYaml(file: string, required: boolean): Readonly<Record<string, string>> {
-  if (!existsSync(file)) {
-    if (required) throw new ConfigError(`GATEHOUSE_CONFIG: expected a file, found none at ${file}`);
-    return {};
-  }
+  if (!required && !existsSync(file)) return {};
+  const text = readText(required ? 'GATEHOUSE_CONFIG' : 'gatehouse.yaml', file);
   // Loaded here, synchronously, because most servers have no such file.
-  const { parse: parseYaml }: typeof import('yaml') = createRequire(import.meta.url)('yaml');
-  const parsed: unknown = parseYaml(readFileSync(file, 'utf8')) ?? {};
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw new ConfigError(`${file}: expected "name: value" lines`);
+  const { parseDocument }: typeof import('yaml') = createRequire(import.meta.url)('yaml');
+  const wrong = (found: string): ConfigError => new ConfigError(`${file}: expected "name: value" lines, found ${found}`);
+  const document = parseDocument(text, { schema: 'failsafe', customTags: ['null'] });
+  if (document.errors[0] !== undefined) throw wrong(document.errors[0].message.split('\n', 1)[0]!); // below it are lines of the file
+  const parsed: unknown = document.toJS() ?? {};
+  if (typeof parsed !== 'object' || Array.isArray(parsed)) throw wrong('none');
   const known: readonly string[] = settings.map((setting) => setting.name);
   const values: Record<string, string> = {};
-  for (const [name, value] of Object.entries(parsed)) {
+  for (const [name, value] of Object.entries(parsed as Readonly<Record<string, unknown>>)) {
     if (!known.includes(name)) throw new ConfigError(`${file}: unknown setting ${name}. Expected one of: ${known.join(', ')}`);
-    values[name] = Array.isArray(value) ? value.join(',') : typeof value === 'boolean' ? String(Number(value)) : String(value);
+    const texts = Array.isArray(value) ? (value as readonly unknown[]) : [value ?? ''];
+    if (!texts.every((one) => typeof one === 'string')) throw wrong(`more below ${name}`);
+    values[name] = texts.join(',');
   }
   return values;
 }
@@ -352,8 +364,8 @@ function parseWorkers(text: string, isEmbedded: boolean): number {
 }
 
 function parseSwitch(name: string, text: string): boolean {
-  if (!['0', '1', 'true', 'false'].includes(text)) throw new ConfigError(`${name}: expected 0 or 1, found ${text}`);
-  return text === '1' || text === 'true';
+  if (!/^(?:[01]|true|false)$/i.test(text)) throw new ConfigError(`${name}: expected 0 or 1, found ${text}`);
+  return /^(?:1|true)$/i.test(text);
 }
 
 function parseChoice<const Name extends string>(name: string, text: string, choices: readonly Name[]): Name {

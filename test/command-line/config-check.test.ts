@@ -85,4 +85,69 @@ describe('config check', () => {
         assert.match(ended.stderr, said);
       }
     });
+
+  it('a blank line of gatehouse.yaml and an empty variable are no value: no token `null` opens the system API', async () => {
+    const folder = createDataFolder();
+    try {
+      writeFileSync(
+        join(folder.path, 'gatehouse.yaml'),
+        'operator_token:\nmail_from: ~\naccess_log: True\ntrusted_proxies: [10.0.0.1, 10.0.0.2]\n',
+      );
+      const empty = {
+        GATEHOUSE_LISTEN: '',
+        GATEHOUSE_DATA: '',
+        GATEHOUSE_LOG_LEVEL: '',
+        GATEHOUSE_MASTER_KEY_FILE: '',
+        GATEHOUSE_CONFIG: '',
+      };
+      const { code, stdout, stderr } = await runCommand(folder.path, ['config', 'check', '--json'], empty);
+      assert.equal(code, 0, stderr);
+      const shown = JSON.parse(stdout) as Readonly<Record<string, unknown>>;
+      const names = ['operator_token', 'mail_from', 'access_log', 'listen_port', 'data_folder', 'log_level', 'trusted_proxies'];
+      assert.deepEqual(
+        names.map((name) => shown[name]),
+        [null, 'Gatehouse <gatehouse@localhost>', true, 8080, './data', 'info', ['10.0.0.1', '10.0.0.2']],
+      );
+    } finally {
+      folder.remove();
+    }
+  });
+
+  for (const [name, text, said] of [
+    [
+      'a line that is none',
+      'operator_token: hush: hush\n',
+      /gatehouse\.yaml: expected "name: value" lines, found Nested mappings[^\n]*\n$/,
+    ],
+    ['a name twice', 'dev: 0\ndev: 1\n', /gatehouse\.yaml: expected "name: value" lines, found Map keys must be unique/],
+    [
+      'lines below a name',
+      'operator_token: { file: x }\n',
+      /gatehouse\.yaml: expected "name: value" lines, found more below operator_token/,
+    ],
+  ] as const)
+    it(`gatehouse.yaml with ${name} is refused`, async () => {
+      const folder = createDataFolder();
+      try {
+        writeFileSync(join(folder.path, 'gatehouse.yaml'), text);
+        const { code, stderr } = await runCommand(folder.path, ['config', 'check'], {});
+        assert.equal(code, 2, stderr);
+        assert.match(stderr, said);
+      } finally {
+        folder.remove();
+      }
+    });
+
+  it('a file of a secret that is empty or a folder is refused: nothing starts with another key, token or database', async () => {
+    const empty = join(folder.path, 'empty');
+    writeFileSync(empty, '\n');
+    for (const [path, said] of [
+      [empty, /GATEHOUSE_DATABASE_URL_FILE: expected a value, found an empty file at/],
+      [folder.path, /GATEHOUSE_DATABASE_URL_FILE: expected a readable file, found none at/],
+    ] as const) {
+      const { code, stderr } = await runCommand(folder.path, ['config', 'check'], { GATEHOUSE_DATABASE_URL_FILE: path });
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, said);
+    }
+  });
 });
