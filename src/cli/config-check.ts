@@ -5,7 +5,7 @@ import { readStartFiles } from '../server/start-files.ts';
 import { configOf } from './config-options.ts';
 import { addCommonOptions, type Options, table, write } from './registry/administrator.ts';
 
-const secrets: readonly (keyof Config)[] = ['databaseUrl', 'redisUrl', 'masterKey', 'operatorToken', 'smtpUrl'];
+const secrets: readonly (keyof Config)[] = ['databaseUrl', 'redisUrl', 'masterKey', 'operatorToken', 'smtpUrl', 'mtlsTls'];
 
 export function configCommand(program: Command): void {
   const config = program.command('config').description('The configuration');
@@ -18,7 +18,7 @@ export function configCommand(program: Command): void {
       else
         for (const line of table(
           ['SETTING', 'VALUE'],
-          shown.map(([name, value]) => [name, value === null ? '' : String(value)]),
+          shown.map(([name, value]) => [name, text(value)]),
         ))
           write(line);
     },
@@ -26,6 +26,11 @@ export function configCommand(program: Command): void {
 }
 
 const wireName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const isAddress = (value: unknown): value is { readonly host: string; readonly port: number } =>
+  typeof value === 'object' && value !== null && 'port' in value;
+
+const text = (value: unknown): string => (isAddress(value) ? `${value.host}:${value.port}` : value === null ? '' : String(value));
 
 function masked(name: keyof Config, value: unknown): unknown {
   if (value === undefined) return null;

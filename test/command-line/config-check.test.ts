@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { makeIdentity } from '../support/certificates.ts';
 import { runCommand } from '../support/commands.ts';
 import { createDataFolder, type Ended } from '../support/gatehouse-process.ts';
 
@@ -149,5 +150,20 @@ describe('config check', () => {
       assert.equal(code, 2, stderr);
       assert.match(stderr, said);
     }
+  });
+
+  it('the private key of TLS for clients with certificates is masked', async () => {
+    const { key, cert } = await makeIdentity({ subject: 'CN=mtls.example' });
+    const files = ['key.pem', 'chain.pem'].map((name) => join(folder.path, name));
+    writeFileSync(files[0]!, key);
+    writeFileSync(files[1]!, cert);
+    const args = ['config', 'check', '--mtls-listen', '127.0.0.1:8443', '--mtls-tls', files.join(',')];
+    const asJson = await run(...args, '--json');
+    assert.equal(asJson.code, 0, asJson.stderr);
+    assert.doesNotMatch(asJson.stdout, /PRIVATE KEY/);
+    assert.equal((JSON.parse(asJson.stdout) as Readonly<Record<string, unknown>>)['mtls_tls'], '(set)');
+    const asTable = await run(...args);
+    assert.match(asTable.stdout, /^mtls_listen +127\.0\.0\.1:8443$/m);
+    assert.match(asTable.stdout, /^mtls_tls +\(set\)$/m);
   });
 });
