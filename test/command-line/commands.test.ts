@@ -78,6 +78,32 @@ for (const name of databases) {
       await fails(1, /found none of nobody/, 'user', 'suspend', 'nobody');
     });
 
+    it('what commands make is held to what the Management API takes, so that an export is a document again', async () => {
+      const long = 'a'.repeat(501);
+      const user = ['user', 'create', 'bob@example.com'] as const;
+      await fails(2, /user\.user_name: expected .*, found ""/, ...user, '--user-name', '');
+      await fails(2, /user\.user_name: expected text without control characters/, ...user, '--user-name', 'a\u0001b');
+      await fails(2, /user\.user_name: expected a name that follows RFC 8265, found one that has a space/, ...user, '--user-name', 'a  b');
+      await fails(2, /expected a name that follows RFC 8265, found one that .*U\+200D/, 'user', 'create', 'b\u200d@example.com');
+      await fails(2, /user\.display_name: expected .* 500 characters/, ...user, '--display-name', long);
+      await fails(2, /RFC 8265.*U\+200D/, 'admin', 'invite', '--email', 'b\u200d@example.com');
+      for (const name of ['', 'a\u0001b', long]) await fails(2, /tenant\.name: expected /, 'tenant', 'create', 'held', '--name', name);
+      for (const name of ['a\u0001b', long]) await fails(2, /client\.name: expected /, 'client', 'create', name, '--kind', 'machine');
+      const uri = `https://app.example.com/${'a'.repeat(2048)}`;
+      await fails(2, /client\.redirect_uris\[0\]: expected /, 'client', 'create', 'Web', '--kind', 'web', '--redirect-uri', uri);
+      const document = join(running.database.dataFolder, 'held.yaml');
+      assert.equal((await running.command('export', '--out', document)).code, 0);
+      const planned = await running.command('plan', '-f', document, '--exit-code');
+      assert.equal(planned.code, 0, planned.stderr);
+    });
+
+    it('admin invite --email of a suspended person changes nothing', async () => {
+      const made = await running.json<{ readonly id: string }>('user', 'create', 'held@example.com');
+      await running.json('user', 'suspend', made.id);
+      await fails(1, /expected an active user, found a suspended one/, 'admin', 'invite', '--email', 'held@example.com');
+      assert.deepEqual((await running.json<{ readonly roles: readonly string[] }>('admin', 'roles', made.id)).roles, []);
+    });
+
     it('key rotate: the published next key signs', async () => {
       const published = async (): Promise<readonly string[]> =>
         ((await (await fetch(`${running.url}/v1/idp/oidc/jwks`)).json()) as { keys: readonly { kid: string }[] }).keys.map(

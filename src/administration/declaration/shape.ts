@@ -87,7 +87,8 @@ function expectedOf(faults: readonly Fault[], fault: Fault): string {
   const allowed = here.flatMap((candidate) => (candidate.params as { allowedValues?: readonly unknown[] }).allowedValues ?? []);
   if (allowed.length > 0) return `one of ${allowed.join(', ')}`;
   const types = here.flatMap((candidate) => (candidate.params as { type?: string | readonly string[] }).type ?? []);
-  if (types.length > 0) return `a value of type ${[...new Set(types)].join(' or ')}`;
-  const told = here.find((candidate) => candidate.keyword !== 'anyOf') ?? fault;
+  // A text that may be absent and is too long is told of its length, not that it is no null.
+  if (types.some((type) => type !== 'null')) return `a value of type ${[...new Set(types)].join(' or ')}`;
+  const told = here.find(({ keyword }) => keyword !== 'anyOf' && keyword !== 'type') ?? fault;
   return told.keyword === 'pattern' ? `text of the form ${(told.params as { pattern?: unknown }).pattern}` : `a value that ${told.message}`;
 }

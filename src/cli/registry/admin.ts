@@ -21,7 +21,7 @@ import {
   pageRows,
   table,
 } from './administrator.ts';
-import { loadUser, printInvitation, requireEmail } from './user.ts';
+import { loadUser, notActive, personOf, printInvitation, requireEmail } from './user.ts';
 
 const roleHelp = 'roles by name, separated by commas: owner, admin, support, auditor or roles of the tenant';
 
@@ -65,12 +65,11 @@ async function inviteByEmail(email: string, options: Options): Promise<void> {
     const roles = await readRoles(administrator, tenant.id, options['role']);
     const found = await administrator.database.read(tenant.id, (queries) => findUserByIdentifier(queries, tenant.id, email));
     if (found === undefined) {
-      const lists = { emails: [{ value: email, type: null, display: null, is_primary: 1 }] };
-      const person = { state: 'active', origin: 'console', roles: roles ?? [ownerRole], profile: { user_name: email }, lists } as const;
-      const made = await createUser(administrator, tenant.id, person, by);
+      const made = await createUser(administrator, tenant.id, await personOf(email, { user_name: email }, roles ?? [ownerRole]), by);
       if (!made.ok) throw new CommandFailure(`expected an email nobody has, found one in use: ${email}. See: gatehouse user list`);
       return printInvitation(administrator, tenant, made.user.row.id, undefined);
     }
+    if (found.state !== 'active') throw notActive('inactive', found.id); // before they get a role
     const wanted = roles ?? (found.role === 'admin' ? undefined : [ownerRole]);
     if (wanted !== undefined) await changeUser(administrator, tenant.id, found.id, { roles: wanted }, by);
     await printInvitation(administrator, tenant, found.id, undefined);

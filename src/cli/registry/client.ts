@@ -28,7 +28,7 @@ import {
   table,
 } from './administrator.ts';
 import { addFieldFlags, flagOf, givenFlags } from './field-flags.ts';
-import { printThing, readGiven } from './kind.ts';
+import { printThing, readGiven, requireShape } from './kind.ts';
 
 export function clientCommand(program: Command): void {
   const client = program.command('client').description('Applications: what signs people in, or calls APIs');
@@ -83,6 +83,7 @@ async function create(name: string, options: Options): Promise<void> {
   const kind = workload === undefined ? String(options['kind'] ?? '') : 'machine';
   const values: ClientChange = isClientKind(kind) ? clientKinds[kind].values : { scopes: signInScopes };
   const asked: ClientChange = { ...values, ...givenFlags(clientFields, options), name, ...workload?.values };
+  await requireShape({ noun: 'client', fields: clientFields }, 'create', asked as Json);
   await administer(options, async (administrator) => {
     const tenant = await loadTenant(administrator, options);
     const given = options['everyCapability'] === true ? { ...asked, scopes: capabilitiesOfTenant(tenant) } : asked;

@@ -1,5 +1,6 @@
 // `gatehouse <kind> list|show|create|change|delete` of every kind of registered thing (design 17), from its table of fields.
 import type { Command } from 'commander';
+import type { TSchema } from 'typebox';
 import type { Acting } from '../../administration/kind-effects.ts';
 import {
   changeThing,
@@ -143,11 +144,15 @@ export async function requireShape(kind: Given, when: 'create' | 'change', given
   const fields = takenAt(kind.fields, when);
   // Only what writes loads what makes and reads schemas: half of a command's start.
   const { changeOf, creationOf, propertiesOf } = await import('../../administration/schema-pieces.ts');
+  await requireFit(when === 'create' ? creationOf(fields) : changeOf(propertiesOf(fields)), kind.noun, given, secretPathsOf(kind));
+}
+
+/** @throws CommandFailure where what is given does not fit the schema */
+export async function requireFit(schema: TSchema, noun: string, given: Json, secrets: readonly string[] = []): Promise<void> {
   const { createShapeCheck } = await import('../../administration/declaration/shape.ts');
-  const schema = when === 'create' ? creationOf(fields) : changeOf(propertiesOf(fields));
-  const check = await createShapeCheck(schema, secretPathsOf(kind));
+  const check = await createShapeCheck(schema, secrets);
   try {
-    check({ section: 'settings', path: kind.noun, value: given, lineOf: () => undefined });
+    check({ section: 'settings', path: noun, value: given, lineOf: () => undefined });
   } catch (error) {
     throw usage((error as Error).message); // of the fault alone
   }

@@ -1,7 +1,7 @@
 // `gatehouse tenant create|list|disable|enable|delete`.
 import type { Command } from 'commander';
 import { changeTenant, removeTenant } from '../../administration/tenants.ts';
-import { valueFault } from '../../domain/field.ts';
+import { type Json, valueFault } from '../../domain/field.ts';
 import { type TenantChange, tenantFields } from '../../domain/tenant/tenant.ts';
 import { tenantFromRow } from '../../storage/registry/tenant-directory.ts';
 import { findTenantById, listTenants } from '../../storage/registry/tenants.ts';
@@ -10,6 +10,7 @@ import { CommandFailure, usage } from '../failure.ts';
 import { requireNewFile, writeSecretFile } from '../secret-file.ts';
 import { addCommonOptions, administer, allPages, by, loadTenant, type Options, pageRows, table } from './administrator.ts';
 import { addFieldFlags, flagOf, givenFlags } from './field-flags.ts';
+import { requireShape } from './kind.ts';
 
 export function tenantCommand(program: Command): void {
   const tenant = program.command('tenant').description('Make, list and disable tenants');
@@ -69,6 +70,7 @@ async function create(slug: string, options: Options): Promise<void> {
     throw usage(
       `${flagOf(tenantFields, fault.field)}: expected ${fault.text.replace(/^must be /, '')}, found ${given[fault.field as keyof TenantChange]}. Try: gatehouse tenant create acme`,
     );
+  await requireShape({ noun: 'tenant', fields: tenantFields }, 'create', given as Json);
   const { name, domain } = given;
   const env = options['env'] === undefined ? undefined : String(options['env']);
   if (env !== undefined) requireNewFile(env);

@@ -4,10 +4,13 @@ import { changeUserState, createUser, listStoredUsers, type StoredUser } from '.
 import { invite } from '../../approvals/invitations.ts';
 import { recover } from '../../approvals/recovery/recoveries.ts';
 import { emailCharsMax, recoveryReasonCharsMax } from '../../contract/limits.ts';
+import type { Json } from '../../domain/field.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import { adminRole } from '../../domain/people/role.ts';
+import { userNameFault } from '../../domain/people/user-name.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { UserRow } from '../../storage/people/user-rows.ts';
+import type { NewUser } from '../../storage/people/user-writer.ts';
 import { findLiveUser, findUserByIdentifier } from '../../storage/people/users.ts';
 import { CommandFailure, usage } from '../failure.ts';
 import {
@@ -22,6 +25,7 @@ import {
   pageRows,
   table,
 } from './administrator.ts';
+import { requireFit } from './kind.ts';
 
 export function userCommand(program: Command): void {
   const user = program.command('user').description('Make, suspend and list users');
@@ -81,7 +85,8 @@ export const mailing = (administrator: Administrator) => ({
   mail: { transport: administrator.config.smtpUrl === undefined ? ('outbox' as const) : ('smtp' as const) },
 });
 
-const notActive = (reason: string, userId: string): CommandFailure =>
+/** An invitation or recovery of somebody who may not sign in. */
+export const notActive = (reason: string, userId: string): CommandFailure =>
   new CommandFailure(
     `expected an active user, found ${reason === 'inactive' ? 'a suspended one' : 'none'}: ${userId}. See: gatehouse user list`,
   );
@@ -110,25 +115,25 @@ export function requireEmail(email: string): void {
     throw usage(`email: expected an address such as ada@example.com, found ${email}`);
 }
 
+/** Who is made, held to what the Management API takes. @throws CommandFailure */
+export async function personOf(email: string, said: Json, roles: readonly string[]): Promise<Omit<NewUser, 'id'>> {
+  const { listsOf, personProperties, profileOf } = await import('../../administration/people/user-fields.ts');
+  const { closed } = await import('../../administration/schema-pieces.ts');
+  const person = { ...said, emails: [{ value: email }] };
+  await requireFit(closed(personProperties), 'user', person);
+  const fault = userNameFault(String(said['user_name']));
+  if (fault !== undefined) throw usage(`user.user_name: expected a name that follows RFC 8265, found one that ${fault}`);
+  return { state: 'active', origin: 'console', roles, profile: profileOf(person), lists: listsOf(person) };
+}
+
 async function create(email: string, options: Options): Promise<void> {
   requireEmail(email);
+  const { userName: name = email, displayName } = options;
+  const said = { user_name: name, ...(displayName === undefined ? {} : { display_name: displayName }) };
+  const person = await personOf(email, said, options['admin'] === true ? [adminRole] : []);
   await administer(options, async (administrator) => {
     const tenant = await loadTenant(administrator, options);
-    const created = await createUser(
-      administrator,
-      tenant.id,
-      {
-        state: 'active',
-        origin: 'console',
-        roles: options['admin'] === true ? [adminRole] : [],
-        profile: {
-          user_name: String(options['userName'] ?? email),
-          ...(options['displayName'] === undefined ? {} : { display_name: String(options['displayName']) }),
-        },
-        lists: { emails: [{ value: email, type: null, display: null, is_primary: 1 }] },
-      },
-      by,
-    );
+    const created = await createUser(administrator, tenant.id, person, by);
     if (!created.ok)
       throw new CommandFailure(
         `expected a free ${created.field === 'emails' ? 'email' : 'user name'}, found it in use. See: gatehouse user list --tenant ${tenant.slug}`,
