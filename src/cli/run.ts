@@ -50,10 +50,11 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
 
 /** Runs one command and gives the exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
+  const isJson = argv.includes('--json');
   const program = new Command('gatehouse')
     .description('A multi-tenant identity provider')
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text) });
+    .configureOutput({ outputError: (text, write) => write(isJson ? toldAsJson(text.replace(/^error: /, '').trim()) : text) });
   if (argv[0]?.startsWith('-') === true) program.version(packageVersion(), '--version', 'print the release');
   if (argv[0] !== 'serve' || argv.includes('--help') || argv.includes('-h')) endQuietlyWithTheReader(); // a server goes on without its reader
   const named = argv[0] !== undefined && Object.hasOwn(commands, argv[0]) ? [argv[0]] : Object.keys(commands);
@@ -65,7 +66,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const message = describeFailure(error);
-    process.stderr.write(argv.includes('--json') ? `${JSON.stringify(failureJson(message))}\n` : `gatehouse: ${message}\n`);
+    process.stderr.write(isJson ? toldAsJson(message) : `gatehouse: ${message}\n`);
     if (error instanceof ConfigError) return 2;
     return error instanceof CommandFailure ? error.exitCode : 1;
   }
@@ -83,6 +84,8 @@ function endQuietlyWithTheReader(): void {
     throw error;
   });
 }
+
+const toldAsJson = (message: string): string => `${JSON.stringify(failureJson(message))}\n`;
 
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

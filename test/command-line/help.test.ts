@@ -110,6 +110,19 @@ describe('command line: help and completion', () => {
     assert.match(plain.stderr, /^gatehouse: --tenant: expected a tenant/m);
   });
 
+  for (const [said, ...words] of [
+    [/^missing required argument 'user'$/, 'user', 'suspend'],
+    [/^unknown option '--nope'/, 'user', 'list', '--nope'],
+    [/^required option '--reason <text>' not specified$/, 'user', 'recover', 'ada'],
+    [/^unknown command 'suspnd'/, 'user', 'suspnd'],
+    [/Allowed choices are/, 'key', 'rotate', '--use', 'none'],
+  ] as const)
+    it(`a wrong call with --json is JSON too: ${words.join(' ')}`, async () => {
+      const failed = await command(...words, '--json');
+      assert.deepEqual([failed.code, failed.stdout], [2, '']);
+      assert.match((JSON.parse(failed.stderr) as { readonly error: string }).error, said);
+    });
+
   for (const shell of ['bash', 'zsh', 'fish'] as const)
     it(`completion ${shell} has every command and every flag`, async () => {
       const { stdout, code } = await command('completion', shell);
