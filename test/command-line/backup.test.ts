@@ -224,6 +224,26 @@ if (postgresUrl !== undefined || isRequired('postgres'))
     }
   });
 
+if (postgresUrl !== undefined || isRequired('postgres'))
+  it('a URL of several hosts: backup and restore take the one that answers', async () => {
+    const source = await startBesideCommands('postgres');
+    const { dataFolder, databaseUrl } = source.database;
+    const severalHosts = (url: string): string => url.replace(/(?<=@)[^/]+/, (host) => `127.0.0.1:1,${host}`);
+    const target = await emptyDatabase();
+    const file = join(dataFolder, 'hosts.tar');
+    const run = (url: string, ...args: readonly string[]) =>
+      runGatehouse(dataFolder, { args, environment: { GATEHOUSE_DEV: '1', GATEHOUSE_DATABASE_URL: severalHosts(url) } }).ended;
+    try {
+      const made = await run(databaseUrl!, 'backup', file, '--data', dataFolder);
+      assert.equal(made.code, 0, made.stderr);
+      const restored = await run(target, 'restore', file, '--data', dataFolder);
+      assert.equal(restored.code, 0, restored.stderr);
+    } finally {
+      await source.stop();
+      await dropDatabase(target);
+    }
+  });
+
 async function waitFor(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50));
 }

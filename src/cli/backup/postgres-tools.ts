@@ -1,6 +1,7 @@
 // pg_dump and pg_restore as `backup` and `restore` use them. The password goes by environment, never by argument.
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
+import { hostUrlsOf } from '../../platform/database-url.ts';
 import { CommandFailure } from '../failure.ts';
 
 /** Writes the database to a file in the custom format, one consistent snapshot. @throws CommandFailure */
@@ -10,7 +11,7 @@ export async function dumpPostgres(url: string, file: string): Promise<void> {
 
 /** Fills an empty database from such a file. Its look-up functions and their policies are left to the migrator. @throws CommandFailure */
 export async function restorePostgres(url: string, file: string): Promise<void> {
-  const database = decodeURIComponent(new URL(url).pathname.slice(1));
+  const database = connection(url)['PGDATABASE'] ?? '';
   const entries = (await runTool('pg_restore', ['--list', file], url)).split('\n');
   const list = `${file}.list`;
   // The server may not have their role yet, and as functions of the owner they would read past row-level security for anybody.
@@ -55,11 +56,14 @@ async function runTool(tool: string, args: readonly string[], url: string): Prom
   throw new CommandFailure(`${tool}: expected success, found exit code ${ended.code}: ${ended.words.trim()}${advice}`);
 }
 
+/** Of several hosts libpq takes the one that may be written to, as the server does. */
 function connection(text: string): Readonly<Record<string, string>> {
-  const url = new URL(text);
+  const urls = hostUrlsOf(text).map((one) => new URL(one));
+  const url = urls[0]!; // they differ by host and port
   const entries: readonly (readonly [string, string | null])[] = [
-    ['PGHOST', url.hostname === '' ? url.searchParams.get('host') : url.hostname.replace(/^\[|\]$/g, '')],
-    ['PGPORT', url.port],
+    ['PGHOST', url.hostname === '' ? url.searchParams.get('host') : urls.map(({ hostname }) => hostname.replace(/^\[|\]$/g, '')).join(',')],
+    ['PGPORT', urls.some(({ port }) => port !== '') ? urls.map(({ port }) => port).join(',') : null],
+    ['PGTARGETSESSIONATTRS', urls.length > 1 ? 'read-write' : null],
     ['PGUSER', decodeURIComponent(url.username)],
     ['PGPASSWORD', decodeURIComponent(url.password)],
     ['PGDATABASE', decodeURIComponent(url.pathname.slice(1))],
