@@ -7,6 +7,7 @@ import { isTypeOfEvents } from '../domain/extending/webhook.ts';
 import { findFeedEnd, readFeed } from '../storage/records/event-feed.ts';
 import { usage } from './failure.ts';
 import { periodMs } from './period.ts';
+import { oneLine } from './printable.ts';
 import { addCommonOptions, addTenantOption, administer, loadTenant, type Options, write } from './registry/administrator.ts';
 
 const lookEveryMs = 500;
@@ -49,5 +50,5 @@ async function print(options: Options): Promise<void> {
 /** 17  2026-01-31T12:00:00.000Z  user.created  client:a1  user:b2 */
 function lineOf({ seq, timestamp, type, data }: FeedEvent): string {
   const words = [data['row'], data['actor'], data['target'], data['reason']].filter((word) => typeof word === 'string');
-  return [seq, timestamp, type, ...words].join('  ');
+  return oneLine([seq, timestamp, type, ...words].join('  '));
 }

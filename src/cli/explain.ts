@@ -6,6 +6,7 @@ import { catalogue } from '../contract/catalogue.ts';
 import type { Row } from '../contract/row.ts';
 import { listTenants } from '../storage/registry/tenants.ts';
 import { CommandFailure } from './failure.ts';
+import { oneLine } from './printable.ts';
 import { type Administrator, addCommonOptions, administer, allPages, type Options, pageRows } from './registry/administrator.ts';
 import { describeTry } from './sign-ins.ts';
 
@@ -102,6 +103,6 @@ function describe(item: EventJson): readonly string[] {
   return [
     '',
     `${item['created_at']}  ${at}`,
-    ...told.map(([name, value]) => `  ${name.padEnd(9)} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`),
+    ...told.map(([name, value]) => `  ${name.padEnd(9)} ${oneLine(typeof value === 'object' ? JSON.stringify(value) : String(value))}`),
   ];
 }

@@ -6,6 +6,7 @@ import { kinds } from '../domain/kinds.ts';
 import { packageVersion } from '../platform/package-folder.ts';
 import { addExamples } from './examples.ts';
 import { CommandFailure, failureJson } from './failure.ts';
+import { printable } from './printable.ts';
 
 type Add = (program: Command) => void;
 
@@ -66,7 +67,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const message = describeFailure(error);
-    process.stderr.write(isJson ? toldAsJson(message) : `gatehouse: ${message}\n`);
+    process.stderr.write(isJson ? toldAsJson(message) : `gatehouse: ${printable(message)}\n`);
     if (error instanceof ConfigError) return 2;
     return error instanceof CommandFailure ? error.exitCode : 1;
   }
@@ -85,7 +86,7 @@ function endQuietlyWithTheReader(): void {
   });
 }
 
-const toldAsJson = (message: string): string => `${JSON.stringify(failureJson(message))}\n`;
+const toldAsJson = (message: string): string => `${printable(JSON.stringify(failureJson(message)))}\n`;
 
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -9,6 +9,7 @@ import { listEventNames } from '../storage/records/event-names.ts';
 import { listTries } from '../storage/sign-in/sign-in-tries.ts';
 import { usage } from './failure.ts';
 import { periodMs } from './period.ts';
+import { oneLine } from './printable.ts';
 import { addCommonOptions, addTenantOption, administer, loadTenant, type Options } from './registry/administrator.ts';
 
 const shownDefault = 20;
@@ -58,8 +59,7 @@ export function describeTry(one: TryJson, names: ReadonlyMap<string, string>): r
   const shown = (reference: unknown): string => names.get(String(reference)) ?? String(reference);
   const who = one['user'] === null ? (one['typed'] === null ? 'nobody named yet' : `“${one['typed']}”`) : shown(`user:${one['user']}`);
   const lines = one['lines'] as readonly Readonly<Record<string, unknown>>[]; // as audit/sign-in-tries.ts makes them
-  return [
-    '',
+  const told = [
     `${one['started_at']}  ${who} at ${shown(one['application'])}, from ${one['ip'] ?? 'an unknown address'}`,
     `  ${one['says']}`,
     ...(one['advice'] === null ? [] : [`  ${one['advice']}`]),
@@ -67,4 +67,5 @@ export function describeTry(one: TryJson, names: ReadonlyMap<string, string>): r
       `    ${line['at']}  ${line['says']}${line['detail'] === null ? '' : ` (${line['detail']})`}  ${line['request_id'] ?? ''}`.trimEnd(),
     ),
   ];
+  return ['', ...told.map(oneLine)];
 }

@@ -13,6 +13,7 @@ import { loadTenant as loadStoredTenant } from '../../storage/registry/tenant-di
 import { findTenantBySlug, listTenants } from '../../storage/registry/tenants.ts';
 import { addConfigOptions, configOf } from '../config-options.ts';
 import { CommandFailure } from '../failure.ts';
+import { oneLine, printable } from '../printable.ts';
 
 export type Options = Readonly<Record<string, unknown>>;
 
@@ -81,7 +82,8 @@ export async function loadTenant(administration: Administration, options: Option
 }
 
 /** Rows as aligned columns. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+export function table(head: readonly string[], values: readonly (readonly string[])[]): readonly string[] {
+  const rows = values.map((row) => row.map(oneLine));
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
     cells
@@ -92,7 +94,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 export function write(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${printable(text)}\n`);
 }
 
 /** Reads all pages of a list in order. */
