@@ -11,7 +11,7 @@ import type { Schema } from '../storage/schema.ts';
 import { generateKeyPairs, insertKeyPairs } from '../tokens/key-rings.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 
-/** Rows that somebody could still redeem, poll for or approve; first those that refer to others. */
+/** Rows that somebody could still redeem, poll for, approve or answer with; first those that refer to others. */
 const redeemable: readonly (keyof Schema)[] = [
   'refresh_tokens',
   'authorization_codes',
@@ -20,11 +20,15 @@ const redeemable: readonly (keyof Schema)[] = [
   'ciba_requests',
   'device_authorizations',
   'initial_access_tokens',
+  'client_registrations',
   'scim_tokens',
+  'sso_sessions',
+  'external_logins',
   'login_transactions',
   'saml_sessions',
   'approvals',
   'pins',
+  'recovery_codes',
   'device_rotations',
   'device_registrations',
   'enrollment_tokens',
