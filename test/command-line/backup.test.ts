@@ -1,6 +1,7 @@
 // Design 02 and 08 (E24): a backup under load, restored elsewhere, has every write acknowledged before it began; nothing that
 // was issued works afterwards when that is asked for.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   mkdirSync,
@@ -131,6 +132,24 @@ for (const name of databases) {
       );
       server.signal('SIGTERM');
       assert.equal((await server.ended).code, 0);
+    });
+
+    it('--revoke-all that cannot revoke leaves no database to serve by mistake', async () => {
+      const data = place('unrevoked');
+      const url = name === 'postgres' ? await emptyDatabase() : undefined;
+      const other = {
+        GATEHOUSE_MASTER_KEY: randomBytes(32).toString('base64'),
+        ...(url === undefined ? {} : { GATEHOUSE_DATABASE_URL: url }),
+      };
+      const args = ['restore', place('one.tar'), '--revoke-all'];
+      const ended = await runGatehouse(folder, { args, environment: { ...environment(data), ...other } }).ended;
+      assert.equal(ended.code, 1);
+      assert.match(ended.stderr, /master_key: expected the key this database was written with/);
+      if (url === undefined) assert.deepEqual(readdirSync(data), []);
+      else {
+        assert.match(ended.stderr, /nothing in it is revoked: do not serve it, empty it and restore again/);
+        await dropDatabase(url);
+      }
     });
 
     it('refuses a folder or database that is not empty, a damaged file, a newer schema, a backup of the other kind', async () => {

@@ -50,7 +50,10 @@ async function run(file: string, options: Options): Promise<void> {
     for (const part of ['gatehouse.db', 'database.dump', 'master.key'] as const) rmSync(placeOf(part), { force: true });
     progress.end();
   }
-  const revoked = options['revokeAll'] === true ? await revokeAll(options) : undefined;
+  const revoking = options['revokeAll'] === true ? revokeAll(options) : undefined;
+  const revoked = await revoking?.catch((error: unknown) => {
+    throw withdraw(config, manifest, error);
+  });
   const restored = {
     restored: file,
     version: manifest.version,
@@ -131,6 +134,18 @@ async function place(config: Config, part: PartName, from: string): Promise<void
   } finally {
     await owner.close();
   }
+}
+
+/** Takes a database back that is restored and not revoked, so that nobody serves it by mistake; one on PostgreSQL is named as such. */
+function withdraw(config: Config, { parts }: Manifest, error: unknown): unknown {
+  if (config.databaseUrl !== undefined)
+    return new CommandFailure(
+      `The database is restored, and nothing in it is revoked: do not serve it, empty it and restore again. ${error instanceof Error ? error.message : String(error)}`,
+    );
+  const brought = parts.map(({ name }) => name);
+  for (const name of readdirSync(config.dataFolder))
+    if (brought.some((part) => name === part || name.startsWith(`${part}-`))) rmSync(join(config.dataFolder, name));
+  return error;
 }
 
 async function revokeAll(options: Options): Promise<number> {
