@@ -1,5 +1,6 @@
 // A surface is one family of endpoints with one error envelope: an encapsulated Fastify plugin whose error handler renders
 // contract rows and nothing else. It resolves the tenant, reads bodies within limits and maps framework errors to rows.
+import { isUtf8 } from 'node:buffer';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { type ContractError, reject } from '../contract/contract-error.ts';
 import { overloadRetrySeconds } from '../contract/limits.ts';
@@ -132,8 +133,12 @@ function readBodies(scope: FastifyInstance, definition: SurfaceDefinition): void
         else done(malformedError(definition, parsed.reason));
       });
     } else {
-      const parseAs = kind === 'form' ? 'string' : 'buffer';
-      scope.addContentTypeParser(type, { parseAs, bodyLimit: definition.bodyBytesMax }, (_request, body, done) => done(null, body));
+      scope.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: definition.bodyBytesMax }, (_request, body, done) => {
+        const bytes = body as Buffer; // parseAs: 'buffer'
+        if (kind === 'raw') done(null, bytes);
+        else if (isUtf8(bytes)) done(null, bytes.toString());
+        else done(malformedError(definition, 'not_utf8')); // RFC 6749 appendix B; decoded, it would say something else
+      });
     }
   }
 }

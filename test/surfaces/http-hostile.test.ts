@@ -122,6 +122,17 @@ for (const database of databases) {
       });
     }
 
+    it('a form that is not UTF-8 cannot be read: it would be taken to say something else', async () => {
+      const send = (path: string, body: string): Promise<Response> =>
+        raw(
+          `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: ${form}\r\nContent-Length: ${body.length}`,
+          Buffer.from(body, 'latin1'),
+        );
+      for (const path of ['token', 'par', 'introspect', 'revoke', 'bc-authorize'])
+        await assertRefusal(await send(`/v1/idp/oidc/${path}`, 'client_id=a&grant_type=authorization_code&code=\xff'), 'oauth.malformed');
+      await assertRefusal(await send('/v1/idp/saml/sso', 'SAMLRequest=\xff'), 'oauth.malformed');
+    });
+
     it('7.7 UserInfo: what cannot be read is 401 with a reason, as every failure there', async () => {
       const path = '/v1/idp/oidc/userinfo';
       const twice = ['Content-Type: text/plain', `Content-Type: ${form}`, 'Content-Length: 1'];
