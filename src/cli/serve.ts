@@ -24,7 +24,11 @@ export function serveCommand(program: Command): void {
     });
     if (config.workers === 1 || cluster.isWorker) return serve(config, log, stopAsked);
     const { serveByWorkers } = await import('./serve-workers.ts');
-    process.exit(await serveByWorkers(config, log, stopAsked, drainMsMax));
+    process.exit(
+      await serveByWorkers(config, log, stopAsked, drainMsMax).catch((error: unknown) => {
+        throw cannotListen(error, config) ?? error;
+      }),
+    );
   });
 }
 
@@ -36,7 +40,7 @@ async function serve(config: Config, log: Log, stopSignal: Promise<StopSignal>):
   const { startGatehouse } = await import('../server/compose.ts');
   const gatehouse = await startGatehouse(config, { clock: systemClock, log, supervisor, deliversOnThread: true }).catch(
     (error: unknown) => {
-      throw portTaken(error) ?? error;
+      throw cannotListen(error, config) ?? error;
     },
   );
   for (const notice of gatehouse.notices) process.stderr.write(`${notice}\n`);
@@ -60,12 +64,28 @@ function stopOf(supervisor: SupervisorLink, stopSignal: Promise<StopSignal>): Pr
   });
 }
 
-/** What to do when another program has the port, which is what most often keeps a first start from working. */
-function portTaken(error: unknown): CommandFailure | undefined {
-  const { code, address, port } = error as Partial<NodeJS.ErrnoException> & { readonly address?: string; readonly port?: number };
-  if (code !== 'EADDRINUSE' || port === undefined) return undefined;
+interface ListenError extends NodeJS.ErrnoException {
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+}
+
+/** What to do where a server cannot listen, which most often keeps a first start from working, by the flag that says where. */
+function cannotListen(error: unknown, { listenHost, listenPort, metricsListen, mtlsListen }: Config): CommandFailure | undefined {
+  const { code, address, port, hostname } = error as Partial<ListenError>;
+  const places = [
+    { flag: '--listen', host: listenHost, port: listenPort },
+    { flag: '--metrics-listen', ...metricsListen },
+    { flag: '--mtls-listen', ...mtlsListen },
+  ];
+  const place = places.findLast((one) => one.port !== undefined && (one.port === port || one.host === hostname));
+  if (place === undefined) return undefined;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new CommandFailure(`${place.flag}: expected an address of this machine, found ${place.host}:${place.port}`);
+  if (code !== 'EADDRINUSE') return undefined;
+  const host = place.flag === '--listen' ? 'localhost' : place.host;
   return new CommandFailure(
-    `expected a free port, found another program at ${address}:${port}. Stop it, or name another port: --listen localhost:${port === 65_535 ? port - 1 : port + 1}`,
+    `expected a free port, found another program at ${address}:${port}. Stop it, or name another port: ${place.flag} ${host}:${port === 65_535 ? port - 1 : port! + 1}`,
   );
 }
 

@@ -356,8 +356,32 @@ it('serve says that another program has its port, and what to type', async () =>
       `gatehouse: expected a free port, found another program at 127.0.0.1:${port}. Stop it, or name another port: --listen localhost:${port === 65_535 ? port - 1 : port + 1}\n`,
     );
     assert.equal(code, 1);
+    // Of /metrics it is another flag that helps.
+    const metrics = await runGatehouse(folder.path, {
+      args: ['serve', '--listen', '127.0.0.1:0', '--metrics-listen', `127.0.0.1:${port}`, '--data', folder.path],
+    }).ended;
+    const next = port === 65_535 ? port - 1 : port + 1;
+    assert.match(
+      metrics.stderr,
+      new RegExp(`found another program at 127\\.0\\.0\\.1:${port}\\. .*: --metrics-listen 127\\.0\\.0\\.1:${next}\\n$`),
+    );
   } finally {
     other.close();
+    folder.remove();
+  }
+});
+
+it('serve says which flag names an address that this machine does not have', async () => {
+  const folder = createDataFolder();
+  try {
+    for (const [flag, ...more] of [['--listen'], ['--metrics-listen', '--listen', '127.0.0.1:0']] as const) {
+      const { code, stderr } = await runGatehouse(folder.path, {
+        args: ['serve', '--data', folder.path, flag, '203.0.113.1:8080', ...more],
+      }).ended;
+      assert.equal(code, 1);
+      assert.match(stderr, new RegExp(`gatehouse: ${flag}: expected an address of this machine, found 203\\.0\\.113\\.1:8080\\n$`));
+    }
+  } finally {
     folder.remove();
   }
 });
