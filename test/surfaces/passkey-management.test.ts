@@ -91,6 +91,15 @@ for (const database of databases) {
       );
     });
 
+    it('revoked after it approved a sign-in that nobody has finished: that is not finished any more', async () => {
+      const user = await createUser(server.gatehouse.services, tenant);
+      const passkey = await givePasskey(server, tenant, user);
+      const login = await beginLogin(server, tenant, client);
+      await jsonOf(await login.post('passkey', { response: passkey.sign(await askForPasskey(login, user.email)) }), 200);
+      assert.equal((await managed.call('DELETE', `/users/${user.id}/passkeys/${passkey.id}`)).status, 204);
+      await assertRefusal(await login.post('finish'), 'login.conflict');
+    });
+
     it('management.forbidden: without devices:read and devices:write; management.not_found: no such user', async () => {
       const user = await createUser(server.gatehouse.services, tenant);
       const passkey = await givePasskey(server, tenant, user);

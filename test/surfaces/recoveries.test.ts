@@ -168,6 +168,29 @@ for (const database of databases)
       assert.equal(await count(person, 'devices'), 1);
     });
 
+    it('a sign-in that a phone has approved is not finished once that phone is revoked, by a recovery or an administrator', async () => {
+      const ends: Readonly<Record<string, (person: TestUser, old: Phone) => Promise<unknown>>> = {
+        recovery: async (person) => assert.equal((await use(tokenOf(await recover(person)))).status, 303),
+        administrator: (_person, old) => managed.make('DELETE', `/devices/${old.deviceId}`),
+        nothing: async () => undefined,
+      };
+      for (const [end, doIt] of Object.entries(ends)) {
+        const person = await newPerson();
+        const old = await phoneOf(person);
+        const login = await waitingSignIn(person);
+        const { number: match } = (await (await login.get()).json()) as Json;
+        const { items } = await jsonOf<{ readonly items: readonly Json[] }>(await old.get('/approvals'), 200);
+        const { id, context_sha256: context } = items[0]!;
+        const answer = await old.post(`/approvals/${id}/approve`, { context_sha256: context, match }, { purpose: 'uv' });
+        assert.equal(answer.status, 200);
+        await server.clock.advance(1000);
+        await doIt(person, old);
+        const finished = await login.post('finish');
+        if (end === 'nothing') assert.equal(finished.status, 200);
+        else await assertRefusal(finished, 'login.conflict');
+      }
+    });
+
     it('management.not_found: used, stopped, revoked, replaced and late links are one answer; 20 at once begin one visit', async () => {
       const person = await newPerson();
       const first = tokenOf(await recover(person));
