@@ -1,6 +1,7 @@
 // Design 02 and 08 (E24): a backup under load, restored elsewhere, has every write acknowledged before it began; nothing that
 // was issued works afterwards when that is asked for.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -242,6 +243,27 @@ if (postgresUrl !== undefined || isRequired('postgres'))
       await source.stop();
     }
   });
+
+it('a backup that finds no room leaves no file that looks like one', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-backup-room-'));
+  const backup = (file: string): string => `${join(import.meta.dirname, '../../bin/gatehouse')} backup ${join(folder, file)} --json`;
+  const run = (line: string) => spawnSync('bash', ['-c', line], { cwd: folder, encoding: 'utf8', env: { PATH: process.env['PATH'] } });
+  try {
+    const whole = run(backup('whole.tar'));
+    assert.equal(whole.status, 0, whole.stderr);
+    const { parts } = JSON.parse(whole.stdout) as { readonly parts: readonly { readonly bytes: number }[] };
+    // Room for the copy of the database, and not for the archive around it.
+    const full = run(`ulimit -f ${parts[0]!.bytes / 1024}; exec ${backup('full.tar')}`);
+    assert.equal(full.status, 1, full.stdout);
+    assert.match(full.stderr, /EFBIG/);
+    assert.deepEqual(
+      readdirSync(folder).filter((file) => file.includes('tar')),
+      ['whole.tar'],
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 if (postgresUrl !== undefined || isRequired('postgres'))
   it('a URL of several hosts: backup and restore take the one that answers', async () => {

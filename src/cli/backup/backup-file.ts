@@ -2,7 +2,7 @@
 // The manifest stands first and has the digest of every part. Written by `backup`, read by `restore`.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -44,7 +44,7 @@ export async function digestOf(file: string): Promise<{ readonly bytes: number; 
 type Entry = AsyncIterable<unknown> & { readonly header: Header };
 type OnBytes = (done: number, whole: number) => void;
 
-/** Writes the archive, mode 0600; fails when the file exists. */
+/** Writes the archive, mode 0600. It has its name once it is whole, and what did not become one goes. */
 export async function writeArchive(file: string, manifest: Manifest, parts: readonly PartFile[], onBytes: OnBytes): Promise<void> {
   const archive = createWriter();
   const attributes = { mode: 0o600, mtime: new Date(0) };
@@ -57,7 +57,13 @@ export async function writeArchive(file: string, manifest: Manifest, parts: read
     }
     archive.finalize();
   };
-  await Promise.all([pipeline(archive, createWriteStream(file, { flags: 'wx', mode: 0o600 })), fill()]);
+  const writing = `${file}.${process.pid}.archive`;
+  try {
+    await Promise.all([pipeline(archive, createWriteStream(writing, { flags: 'wx', mode: 0o600, flush: true })), fill()]);
+    await rename(writing, file);
+  } finally {
+    await rm(writing, { force: true });
+  }
 }
 
 /** Reads the manifest, then gives each part to `extract`, in order, while its digest is checked. @throws CommandFailure */
