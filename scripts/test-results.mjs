@@ -81,10 +81,15 @@ export function processorSeconds() {
   return { own: user + system, programs: programsUser + programsSystem };
 }
 
+/** What was noted, a line a file in a process and a process; none where no tests ran. */
+export function readProcessorTimes(folder) {
+  const path = join(folder, processorTimesFile);
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean).map(JSON.parse) : [];
+}
+
 /** Prints the ten files that needed the processors most, and what all processes needed. */
 export function printProcessorTimes(folder) {
-  const path = join(folder, processorTimesFile);
-  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean).map(JSON.parse) : [];
+  const lines = readProcessorTimes(folder);
   const files = lines.filter(({ file }) => file !== undefined);
   const processes = lines.filter(({ file }) => file === undefined);
   const sum = (name) => processes.reduce((all, line) => all + line[name], 0).toFixed(0);
