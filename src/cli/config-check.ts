@@ -32,7 +32,15 @@ const isAddress = (value: unknown): value is { readonly host: string; readonly p
 
 const text = (value: unknown): string => (isAddress(value) ? `${value.host}:${value.port}` : value === null ? '' : String(value));
 
+function withoutPassword(address: string): string {
+  const url = new URL(address);
+  if (url.password === '') return address;
+  url.password = '***';
+  return url.href;
+}
+
 function masked(name: keyof Config, value: unknown): unknown {
   if (value === undefined) return null;
-  return secrets.includes(name) ? '(set)' : value;
+  if (secrets.includes(name)) return '(set)';
+  return name === 'otlpUrl' ? withoutPassword(String(value)) : value;
 }

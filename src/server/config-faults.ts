@@ -31,7 +31,7 @@ export function databaseUrlFault(text: string): string | undefined {
 export const otlpUrlFault = (text: string): string | undefined =>
   /^https?:$/.test(URL.parse(text)?.protocol ?? '')
     ? undefined
-    : `otlp_url: expected an http or https URL such as http://127.0.0.1:4318, found ${text}`;
+    : `otlp_url: expected an http or https URL such as http://127.0.0.1:4318, found ${URL.parse(text)?.protocol ?? 'no URL'}`;
 
 function thrownBy(read: () => unknown): string | undefined {
   try {

@@ -153,6 +153,23 @@ for (const name of databases) {
       }
     });
 
+    if (name === 'postgres')
+      it('a database that cannot take it all keeps nothing of it', async () => {
+        const url = await emptyDatabase();
+        await onServer(url, (client) => client.query("CREATE TYPE users AS ENUM ('in the way')"));
+        const ended = await runGatehouse(folder, {
+          args: ['restore', place('one.tar')],
+          environment: { ...environment(place('halved')), GATEHOUSE_DATABASE_URL: url },
+        }).ended;
+        assert.equal(ended.code, 1);
+        assert.match(ended.stderr, /pg_restore: expected success, found exit code 1: .*type "users" already exists/s);
+        await onServer(url, async (client) => {
+          const { rows } = await client.query("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace");
+          assert.deepEqual(rows, []);
+        });
+        await dropDatabase(url);
+      });
+
     it('refuses a folder or database that is not empty, a damaged file, a newer schema, a backup of the other kind', async () => {
       const refused = async (message: RegExp, data: string, file: string, url = restoredUrl): Promise<void> => {
         const ended = await runGatehouse(folder, {

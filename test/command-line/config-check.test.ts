@@ -28,11 +28,17 @@ describe('config check', () => {
     assert.deepEqual([shown['operator_token'], shown['mail_from'], shown['dev']], ['(set)', 'Acme <a@b.example>', true]);
   });
 
+  it('shows the address of a collector without its password', async () => {
+    const { stdout } = await run('config', 'check', '--json', '--otlp-url', 'https://acme:hush@traces.example.com/otlp');
+    assert.equal((JSON.parse(stdout) as { readonly otlp_url: string }).otlp_url, 'https://acme:***@traces.example.com/otlp');
+  });
+
   for (const [flag, value, code, said] of [
     ['--public-url', 'nonsense', 2, /public_url: expected a URL/],
     ['--master-key', 'short', 2, /master_key: expected 32 bytes in base64, found 3/],
     ['--smtp-url', 'mail.example.com', 2, /smtp_url: expected smtp:\/\/host or smtps:\/\/host, found no URL/],
     ['--smtp-url', 'https://u:hush@mail.example.com', 2, /smtp_url: expected smtp:\/\/host or smtps:\/\/host, found https:\n/],
+    ['--otlp-url', 'ftp://u:hush@traces.example.com', 2, /otlp_url: expected an http or https URL such as \S+, found ftp:\n/],
     ['--redis-url', 'localhost:6379', 2, /redis_url: expected redis:\/\/host or rediss:\/\/host, found localhost:/],
     ['--mail-from', 'nobody', 2, /mail_from: expected an address such as Gatehouse <id@example.com>, found nobody/],
     ['--push-fcm', '/nowhere.json', 1, /push_fcm: expected an account in /],

@@ -347,6 +347,7 @@ for (const database of databases) {
       await makeGroup('Failing 2');
       await deliver();
       assert.equal((await tenant.make('GET', `/webhooks/${id}`))['enabled'], true);
+      await tenant.make('PATCH', `/webhooks/${id}`, { types: ['group.created', 'user.deleted'] });
       await advance(dayMs);
       await makeGroup('Failing 3');
       await deliver();

@@ -9,7 +9,7 @@ export async function dumpPostgres(url: string, file: string): Promise<void> {
   await runTool('pg_dump', ['--format=custom', '--no-owner', '--no-privileges', `--file=${file}`], url);
 }
 
-/** Fills an empty database from such a file. Its look-up functions and their policies are left to the migrator. @throws CommandFailure */
+/** Fills an empty database from such a file, whole or not at all. Its look-up functions and their policies are left to the migrator. @throws CommandFailure */
 export async function restorePostgres(url: string, file: string): Promise<void> {
   const database = connection(url)['PGDATABASE'] ?? '';
   const entries = (await runTool('pg_restore', ['--list', file], url)).split('\n');
@@ -22,7 +22,7 @@ export async function restorePostgres(url: string, file: string): Promise<void> 
       .join('\n'),
   );
   try {
-    const args = ['--no-owner', '--no-privileges', '--exit-on-error', `--use-list=${list}`, `--dbname=${database}`, file];
+    const args = ['--no-owner', '--no-privileges', '--single-transaction', `--use-list=${list}`, `--dbname=${database}`, file];
     await runTool('pg_restore', args, url);
   } finally {
     rmSync(list, { force: true });

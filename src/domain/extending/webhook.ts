@@ -53,8 +53,11 @@ export const webhookKind = defineKind({
       },
     },
   },
-  // One that is enabled is no longer failing.
-  complete: (values) => (values.enabled ? { ...values, failingSinceMs: undefined, disabledReason: undefined } : values),
+  // One that is enabled again, or goes elsewhere, has not failed yet.
+  complete: (values, _given, before) =>
+    values.enabled && (before?.enabled !== true || before.url !== values.url)
+      ? { ...values, failingSinceMs: undefined, disabledReason: undefined }
+      : values,
   power: { read: 'webhooks:read', write: 'webhooks:write', needs: webhookNeeds, isFreelyDeleted: true },
   searched: ({ url }) => [url],
   told: { created: ({ url }) => ({ url: toldUrl(url) }), deleted: ({ url }) => ({ url: toldUrl(url) }) },
