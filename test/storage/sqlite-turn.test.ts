@@ -1,5 +1,5 @@
 // The embedded database's reads of one turn of the event loop share a transaction; what asks whether anything changed must see what another
-// process committed since that began, because a process that is stopped within a turn goes on in it.
+// process committed since that began, because a process that is stopped within a turn goes on in it. So must a request that came meanwhile.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,14 +29,24 @@ describe('a turn of the event loop on the embedded database', () => {
     rmSync(folder, { recursive: true });
   });
 
+  const tenant = 'of-no-table' as TenantId;
+  const read = async (queries: Queries): Promise<unknown> =>
+    (await sql<{ readonly number: number }>`SELECT number FROM numbers`.execute(queries)).rows[0]?.number;
+
   it('reads see one state until something asks what changed, and then what it saw', async () => {
-    const tenant = 'of-no-table' as TenantId;
-    const read = async (queries: Queries): Promise<unknown> =>
-      (await sql<{ readonly number: number }>`SELECT number FROM numbers`.execute(queries)).rows[0]?.number;
     await new Promise((done) => setImmediate(done));
     const seen = [await database.read(tenant, read)];
     other.exec('UPDATE numbers SET number = 2');
     seen.push(await database.read(tenant, read), await database.watch(read), await database.read(tenant, read));
     assert.deepEqual(seen, [1, 1, 2, 2]);
+  });
+
+  it('a turn in which the process was stopped is over for the reads that follow', async () => {
+    await new Promise((done) => setImmediate(done));
+    const seen = [await database.read(tenant, read)];
+    other.exec('UPDATE numbers SET number = 3');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    seen.push(await database.read(tenant, read));
+    assert.deepEqual(seen, [2, 3]);
   });
 });

@@ -136,21 +136,28 @@ function asUnavailable(error: unknown): unknown {
   return isUnavailable ? new StorageUnavailable('the embedded database cannot answer', { cause: error }) : error;
 }
 
+/** Milliseconds after which a read asks for the present again: a process that was stopped within a turn goes on in it. */
+const snapshotMsMax = 20;
+
 /**
  * The read transaction that the reads of one turn of the event loop share: SQLite takes and gives back its locks once, not with
- * every statement. It begins with the first read and ends with the turn, or when a group of writers begins.
+ * every statement. It begins with the first read and ends with the turn, when a group of writers begins, or once it is old.
  */
 function createTurnSnapshot(connection: Connection): { readonly begin: () => void; readonly end: () => void } {
   let isOpen = false;
+  let beganMs = 0;
   const end = (): void => {
     if (!isOpen) return;
     isOpen = false;
     if (connection.database.isTransaction) connection.run('COMMIT'); // SQLite ends it by itself after an I/O error
   };
   const begin = (): void => {
-    if (isOpen) return;
+    const nowMs = performance.now();
+    if (isOpen && nowMs - beganMs <= snapshotMsMax) return;
+    end();
     connection.run('BEGIN');
     isOpen = true;
+    beganMs = nowMs;
     setImmediate(end);
   };
   return { begin, end };
