@@ -15,6 +15,7 @@ const parametersMax = 5;
 /** What each folder of src/ may import besides itself, Node and libraries. Rooms of storage/ have lines of their own; the
  * files on top of them (schema.ts, purge.ts) compose every room. server/ and the root files compose everything. */
 const limits = 'contract/limits.ts';
+const directoryLimits = 'contract/directory-limits.ts';
 const organizationLimits = 'contract/organization-limits.ts';
 const samlMetadataLimits = 'contract/saml-metadata-limits.ts';
 /** The types of audit records, which every folder that writes some names. */
@@ -54,7 +55,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   platform: [limits],
   crypto: ['domain', 'platform', limits],
-  domain: [limits, organizationLimits, events],
+  domain: [limits, organizationLimits, directoryLimits, events],
   'storage/engine': ['domain', 'platform', limits, 'storage/schema.ts'],
   'storage/registry': room(organizationLimits),
   'storage/people': room(organizationLimits, ...storageRooms),

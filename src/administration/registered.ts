@@ -1,5 +1,5 @@
 // Every kind of registered thing with its rows and what it does besides. A kind that does nothing besides has no line here.
-import type { ConnectorId, IdentityProviderId, ServiceProviderId, WebhookId } from '../domain/ids.ts';
+import type { ConnectorId, IdentityProviderId, LdapDirectoryId, ServiceProviderId, WebhookId } from '../domain/ids.ts';
 import { kinds } from '../domain/kinds.ts';
 import { boundFault } from '../domain/organizations/organization.ts';
 import { heldByMemberFault } from '../domain/organizations/organization-role.ts';
@@ -11,6 +11,7 @@ import { deleteAssignmentsOf } from '../storage/registry/clients/access-assignme
 import { capabilitiesByIssuer } from '../storage/registry/clients/workloads.ts';
 import { beginConnector, changeConnectorState } from '../storage/registry/extending/connectors.ts';
 import { findApplications } from '../storage/registry/extending/hooks.ts';
+import { beginDirectory } from '../storage/registry/extending/ldap-directories.ts';
 import { beginWebhook } from '../storage/registry/extending/webhooks.ts';
 import { rowsOf } from '../storage/registry/kind-rows.ts';
 import { forgetSignIns } from '../storage/registry/last-sign-ins.ts';
@@ -20,6 +21,7 @@ import { deleteOrganizationRole } from '../storage/registry/organization-roles.t
 import { deleteRole } from '../storage/registry/roles.ts';
 import { deleteScimTokensOf } from '../storage/registry/scim-tokens.ts';
 import { deleteServiceProvider, isBoundTo } from '../storage/registry/service-providers.ts';
+import { certificatesFault, restartAfterChange } from './extending/ldap-directory.ts';
 import { judgeDomains, metadataFault, renewProofs } from './identity-providers.ts';
 import type { Effects } from './kind-effects.ts';
 import { type Registered, register } from './kinds.ts';
@@ -40,6 +42,7 @@ type Kinds = typeof kinds;
 interface Ids {
   readonly webhook: WebhookId;
   readonly connector: ConnectorId;
+  readonly directory: LdapDirectoryId;
   readonly service_provider: ServiceProviderId;
   readonly identity_provider: IdentityProviderId;
 }
@@ -85,6 +88,11 @@ const effects: { readonly [Noun in keyof Kinds]?: Effects<Kinds[Noun]['fields'],
     added: (queries, { acting }, { id }) => beginConnector(queries, acting.tenant.id, id),
     // What it says of everybody is looked at again.
     changed: (queries, { acting }, { id }) => changeConnectorState(queries, acting.tenant.id, id, { sync_after: '' }),
+  },
+  directory: {
+    reading: certificatesFault,
+    added: (queries, { acting }, directory) => beginDirectory(queries, acting.tenant.id, directory),
+    changed: restartAfterChange,
   },
   service_provider: {
     fault: boundProviderFault,

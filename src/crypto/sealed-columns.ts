@@ -16,6 +16,7 @@ export const samlSessionPurpose = (tenant: string): string => `saml-session:${te
 const webhookSecretPurpose = (tenant: string, id: string): string => `webhook-secret:${tenant}:${id}`;
 export const streamHeaderPurpose = (tenant: string, id: string): string => `stream-header:${tenant}:${id}`;
 const connectorSecretPurpose = (tenant: string, id: string): string => `connector-secret:${tenant}:${id}`;
+const directoryPasswordPurpose = (tenant: string, id: string): string => `directory-password:${tenant}:${id}`;
 export const queuedMailPurpose = (tenant: string, id: string): string => `queued-mail:${tenant}:${id}`;
 export const welcomePurpose = (tenant: string): string => `welcome-enrollment:${tenant}`;
 
@@ -48,6 +49,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'webhooks', column: 'previous_secret', of: 'id', purpose: webhookSecretPurpose },
   { table: 'ssf_streams', column: 'authorization_encrypted', of: 'id', purpose: streamHeaderPurpose },
   { table: 'connectors', column: 'secret', of: 'id', purpose: connectorSecretPurpose },
+  { table: 'directories', column: 'bind_password', of: 'id', purpose: directoryPasswordPurpose },
   { table: 'outbox_messages', column: 'message_encrypted', of: 'id', purpose: queuedMailPurpose },
 ];
 

@@ -23,4 +23,6 @@ export type WebhookId = Branded<'WebhookId'>;
 /** A stream of security events to one receiver. */
 export type SsfStreamId = Branded<'SsfStreamId'>;
 export type ConnectorId = Branded<'ConnectorId'>;
+/** A directory of LDAP that people are copied from. */
+export type LdapDirectoryId = Branded<'LdapDirectoryId'>;
 export type PasskeyId = Branded<'PasskeyId'>;

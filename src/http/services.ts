@@ -5,6 +5,7 @@ import type { RefusalRecorder } from '../audit/refusals.ts';
 import type { Config } from '../config.ts';
 import type { Connectors } from '../connectors/engine.ts';
 import type { KeyEncryption } from '../crypto/key-encryption.ts';
+import type { Directories } from '../domain/extending/directory-runs.ts';
 import type { Hooks } from '../hooks/hooks.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Jobs } from '../platform/jobs.ts';
@@ -45,6 +46,7 @@ export interface Services {
   readonly outbound: Outbound;
   readonly hooks: Hooks;
   readonly connectors: Connectors;
+  readonly directories: Directories;
   readonly textRecords: TextRecords;
   readonly jobs: Jobs;
   readonly longWork: LongWork;

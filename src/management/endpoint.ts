@@ -9,6 +9,7 @@ import type { PushParts } from '../approvals/pushed/push-sending.ts';
 import type { ConnectorCalls } from '../connectors/engine.ts';
 import { type ContractError, reject } from '../contract/contract-error.ts';
 import type { TypedEvent } from '../contract/events.ts';
+import type { DirectoryCalls } from '../domain/extending/directory-runs.ts';
 import type { Capability } from '../domain/people/capabilities.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import type { HookCalls } from '../hooks/hooks.ts';
@@ -28,6 +29,7 @@ export type ManagementDeps = Administration &
   HookCalls &
   KeySupply &
   ConnectorCalls &
+  DirectoryCalls &
   LongWorkTurns &
   Parts<'activity' | 'config' | 'mail' | 'metrics' | 'refusals'> & { readonly rateLimiter: RateLimiter };
 

@@ -19,6 +19,7 @@ import { initialAccessTokenEndpoints } from './client/initial-access-tokens.ts';
 import { scimTokenEndpoints } from './client/scim-tokens.ts';
 import type { Endpoint } from './endpoint.ts';
 import { connectorRunEndpoints } from './extending/connector-runs.ts';
+import { besideDirectory, directoryRunEndpoints } from './extending/directory-runs.ts';
 import { hookEndpoints } from './extending/hooks.ts';
 import { mappingEndpoints } from './extending/mappings.ts';
 import { webhookDeliveryEndpoints } from './extending/webhook-deliveries.ts';
@@ -59,6 +60,7 @@ const besides: Readonly<Record<string, Besides>> = {
   organization: besideOrganization as unknown as Besides,
   service_provider: besideServiceProvider,
   identity_provider: besideProvider as unknown as Besides,
+  directory: besideDirectory as unknown as Besides,
 };
 
 /** Who may use a resource by clients nobody registered, where that is for some. */
@@ -102,6 +104,7 @@ export const managementEndpoints: readonly Endpoint[] = [
   ...webhookDeliveryEndpoints,
   ...ssfStreamEndpoints,
   ...connectorRunEndpoints,
+  ...directoryRunEndpoints,
   ...signingKeyEndpoints,
   ...settingsEndpoints,
   ...settingListEndpoints,

@@ -47,6 +47,7 @@ import { createKeyRings } from '../tokens/key-rings.ts';
 import { createWebhookCarrier } from '../webhooks/carrier.ts';
 import { createWebhookFeeder } from '../webhooks/feeder.ts';
 import type { Store } from './open-store.ts';
+import { unreadDirectories } from './unread-directories.ts';
 
 export interface Surroundings {
   readonly clock: Clock;
@@ -116,6 +117,7 @@ export async function composeServices(
     longWork: createLongWork(),
     ...ways,
     connectors,
+    directories: unreadDirectories,
     hooks: createHooks({ clock, database, encryption, outbound, counters: counting }),
     metrics,
     admitLookUp: createLookUpLimit(clock),
@@ -231,7 +233,7 @@ function gaugesOf(database: Database, cache: ConfigCache): Gauges {
 
 /** Ends what was composed, once what it has in hand is done and `others` have ended too. */
 export async function closeServices(services: Services, others?: Promise<void>): Promise<void> {
-  await Promise.all([others, services.jobs.stop(), services.connectors.stop()]);
+  await Promise.all([others, services.jobs.stop(), services.connectors.stop(), services.directories.stop()]);
   await services.refusals.flush().catch(() => undefined);
   await services.activity.flush().catch(() => undefined);
   await services.rateLimiter.close();

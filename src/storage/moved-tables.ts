@@ -112,6 +112,9 @@ export const movedTables: readonly MovedRows[] = [
   { table: 'connector_states', key: ['connector_id'] },
   { table: 'connector_links', key: ['connector_id', 'local_id'] },
   { table: 'connector_members', key: ['connector_id', 'group_id', 'user_id'] },
+  { table: 'directories', key: ['id'] },
+  { table: 'directory_states', key: ['directory_id'] },
+  { table: 'directory_links', key: ['directory_id', 'remote_id'] },
 ];
 
 const queued = 'held_deliveries has its rows while a tenant is closed';

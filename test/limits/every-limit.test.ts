@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import * as directoryLimits from '../../src/contract/directory-limits.ts';
 import * as limits from '../../src/contract/limits.ts';
 import * as organizationLimits from '../../src/contract/organization-limits.ts';
 import * as samlMetadataLimits from '../../src/contract/saml-metadata-limits.ts';
@@ -15,7 +16,7 @@ const textsOf = (pattern: string): readonly string[] =>
 const namedIn = (texts: readonly string[], name: string): boolean => texts.some((text) => new RegExp(`\\b${name}\\b`).test(text));
 
 describe('limits', () => {
-  const names = [limits, organizationLimits, samlMetadataLimits].flatMap((file) => Object.keys(file));
+  const names = [limits, directoryLimits, organizationLimits, samlMetadataLimits].flatMap((file) => Object.keys(file));
   const sources = textsOf('src/**/*.ts');
   const tests = textsOf('test/**/*.ts');
 

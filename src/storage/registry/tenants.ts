@@ -20,6 +20,8 @@ export interface TenantTable extends RowOf<typeof tenantFields> {
   has_webhooks: Generated<number>;
   has_streams: Generated<number>;
   has_connectors: Generated<number>;
+  /** When the first of its directories of LDAP may be due; there is no run before. */
+  directories_due_at: Generated<number | null>;
   /** Asked for and not in force yet; the time says since when DNS shows that it is the tenant's. */
   pending_domain: Generated<string | null>;
   pending_verified_at: Generated<number | null>;

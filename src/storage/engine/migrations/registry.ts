@@ -24,6 +24,7 @@ import { workloads } from './release-2/0500/0561-workloads.ts';
 import { providersOfGrants } from './release-2/0500/0562-providers-of-grants.ts';
 import { consoleTasks } from './release-2/0500/0563-console-tasks.ts';
 import { scimTokens } from './release-2/0500/0564-scim-tokens.ts';
+import { directories } from './release-2/0500/0565-directories.ts';
 import { crossAppAccess, crossAppProviders } from './release-2/0500/0570-cross-app-access.ts';
 import { organizationMigrations } from './release-2/0580/organization-migrations.ts';
 import { firstSteps } from './release-2/0610/0612-first-steps.ts';
@@ -351,6 +352,13 @@ export const migrations: readonly Migration[] = [
   { number: 562, name: 'providers-of-grants', apply: providersOfGrants },
   { number: 563, name: 'console-tasks', apply: consoleTasks },
   { number: 564, name: 'scim-tokens', apply: scimTokens },
+  { number: 565, name: 'directories', apply: directories },
+  {
+    number: 566,
+    name: 'tenants-by-due-directory',
+    table: 'tenants',
+    index: { columns: ['directories_due_at'], where: 'directories_due_at IS NOT NULL' },
+  },
   { number: 570, name: 'cross-app-access', apply: crossAppAccess },
   { number: 571, name: 'cross-app-providers', apply: crossAppProviders },
   {
