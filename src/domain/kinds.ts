@@ -3,7 +3,7 @@ import { resourceKind } from './client/resource.ts';
 import { workloadIssuerKind } from './client/workload.ts';
 import { connectorKind } from './extending/connector.ts';
 import { hookKind } from './extending/hook.ts';
-import { ldapDirectoryKind } from './extending/ldap-directory.ts';
+import { directoryKind } from './extending/ldap-directory.ts';
 import { webhookKind } from './extending/webhook.ts';
 import type { Kind } from './kind.ts';
 import { organizationKind } from './organizations/organization.ts';
@@ -22,7 +22,7 @@ export const kinds = {
   hook: hookKind,
   webhook: webhookKind,
   connector: connectorKind,
-  directory: ldapDirectoryKind,
+  directory: directoryKind,
   workload_issuer: workloadIssuerKind,
   organization_role: organizationRoleKind,
   organization: organizationKind,

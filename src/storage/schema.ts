@@ -4,7 +4,7 @@ import type { resourceFields } from '../domain/client/resource.ts';
 import type { workloadIssuerFields } from '../domain/client/workload.ts';
 import type { connectorFields } from '../domain/extending/connector.ts';
 import type { hookFields } from '../domain/extending/hook.ts';
-import type { ldapDirectoryFields } from '../domain/extending/ldap-directory.ts';
+import type { directoryFields } from '../domain/extending/ldap-directory.ts';
 import type { webhookFields } from '../domain/extending/webhook.ts';
 import type { ConnectorId, IdentityProviderId, LdapDirectoryId, WebhookId } from '../domain/ids.ts';
 import type { organizationFields } from '../domain/organizations/organization.ts';
@@ -207,7 +207,7 @@ export interface Schema {
   connector_states: ConnectorStateTable;
   connector_links: ConnectorLinkTable;
   connector_members: ConnectorMemberTable;
-  directories: KindTable<typeof ldapDirectoryFields, LdapDirectoryId>;
+  directories: KindTable<typeof directoryFields, LdapDirectoryId>;
   directory_states: DirectoryStateTable;
   directory_links: DirectoryLinkTable;
 }

@@ -122,6 +122,8 @@ const differences: readonly Difference[] = [
         ...['connectors:read', 'connectors:write', '/connectors', '/connectors/{id}', '/connectors/{id}/sync', '/connectors/{id}/plan'],
         ...['/connectors/{id}/provision', '/connectors/{id}/approve', '/connectors/{id}/resume', '/connectors/{id}/status'],
         ...['/connectors/{id}/links', '/connectors/{id}/links/{link_id}/resolve', '/mappings/scim'],
+        ...['/directories', '/directories/{id}', '/directories/{id}/sync', '/directories/{id}/plan', '/directories/{id}/test'],
+        ...['/directories/{id}/approve', '/directories/{id}/status', '/directories/{id}/links', '/directories/{id}/links/{link_id}/resolve'],
       ]),
   },
   {

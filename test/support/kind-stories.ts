@@ -4,6 +4,7 @@ import type { KindStory } from './kind-story.ts';
 const serviceProviderRequest = (entityId: string) => ({ entity_id: entityId, acs: [{ url: `${entityId}/acs`, index: 0 }] });
 const persistent = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
 const address = 'https://there.example/in';
+const directory = { name: 'X', kind: 'other', url: 'ldaps://x.example', bind_dn: 'cn=r', bind_password: 'p', base_dn: 'dc=x' };
 
 export const kindStories: readonly KindStory[] = [
   {
@@ -206,6 +207,33 @@ export const kindStories: readonly KindStory[] = [
       { name: 'Payroll', base_url: 'https://other.example', auth: { type: 'bearer' } },
       { name: 'New', base_url: 'https://x.example', auth: { type: 'bearer' } },
       { id: '01920000-0000-7000-8000-000000000001', name: 'Payroll', base_url: 'https://pay.example/scim', auth: { type: 'bearer' } },
+    ],
+  },
+  {
+    path: '/directories',
+    section: 'directories',
+    noun: 'directory',
+    create: {
+      ...{ name: 'Corp', enabled: false, kind: 'active_directory', url: 'ldaps://dc1.corp.example', base_dn: 'dc=corp,dc=example' },
+      ...{ bind_dn: 'reader@corp.example', bind_password: 'known there', groups: 'all' },
+    },
+    change: { every_minutes: 30, groups: 'none', deprovision: 'leave' },
+    refused: [
+      { ...directory, url: 'https://x.example' },
+      { ...directory, url: 'ldap://x.example' },
+      { ...directory, bind_password: undefined },
+      { ...directory, base_dn: 'people' },
+      { ...directory, user_filter: '(a=b' },
+      { ...directory, groups: 'listed' },
+      { ...directory, mappings: [{ to: 'groups', from: 'upstream.memberOf' }] },
+    ],
+    refusedChanges: [{ url: 'ldaps://other.example' }, { bind_dn: 'cn=other' }, { kind: 'openldap' }, { bind_password: null }, { every_minutes: 4 }],
+    search: 'CORP',
+    items: [
+      { name: 'Corp', kind: 'active_directory', url: 'ldaps://dc1.corp.example', bind_dn: 'reader@corp.example', base_dn: 'dc=corp', enabled: false },
+      { name: 'Corp', kind: 'active_directory', url: 'ldaps://other.example', bind_dn: 'reader@corp.example', base_dn: 'dc=corp' },
+      { name: 'New', kind: 'other', url: 'ldaps://x.example', bind_dn: 'cn=r', base_dn: 'dc=x', enabled: false },
+      { id: '01920000-0000-7000-8000-000000000001', name: 'Corp', kind: 'other', url: 'ldaps://x.example', bind_dn: 'cn=r', base_dn: 'dc=x' },
     ],
   },
   {

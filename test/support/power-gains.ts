@@ -3,6 +3,7 @@
 import { isOwnClient } from '../../src/domain/client/own-clients.ts';
 import { type Capability, capabilities } from '../../src/domain/people/capabilities.ts';
 import { findConnector } from '../../src/storage/registry/extending/connectors.ts';
+import { findLdapDirectory } from '../../src/storage/registry/extending/ldap-directories.ts';
 import { findIdentityProvider } from '../../src/storage/registry/identity-providers.ts';
 import { openApp } from './first-party-app.ts';
 import type { Json, Managed } from './management.ts';
@@ -64,6 +65,7 @@ const written: Readonly<Record<string, readonly Capability[]>> = {
   '/organization-roles': ['organizations:write'],
   '/organizations': ['organizations:write', 'users:write'], // who is deleted leaves them
   '/connectors': ['connectors:write'],
+  '/directories': ['connectors:write'],
   '/signing-keys': ['signing-keys:write', 'settings:write', 'clients:write', 'service-providers:write'], // a key of an algorithm that had none is made
   '/branding': ['branding:write'],
   '/images': ['branding:write'],
@@ -139,7 +141,11 @@ export async function keptOf(
   return server.gatehouse.services.database.read(stored.id, async (queries) => {
     const providers = await Promise.all(targets['/identity-providers/']!.map((id) => findIdentityProvider(queries, stored.id, id)));
     const connectors = await Promise.all(targets['/connectors/']!.map((id) => findConnector(queries, stored.id, id)));
+    const directories = await Promise.all(
+      targets['/directories/']!.map((id) => findLdapDirectory(queries, stored.id, id)),
+    );
     return [
+      ...directories.flatMap((one) => (one?.bindPassword === undefined ? [] : [[one.bindPassword, `${one.url} ${one.bindDn}`] as const])),
       ...providers.flatMap((one) =>
         one?.clientSecret === undefined ? [] : [[one.clientSecret, `${one.issuer} ${one.clientId}`] as const],
       ),

@@ -49,6 +49,7 @@ const providers = judge('service-providers:write');
 const signIn = judge('sign-in:write');
 const webhooks = judge('webhooks:write');
 const connectors = judge('connectors:write');
+const directories = judge('connectors:write', 'users:read', 'users:write');
 const keys = judge('signing-keys:write');
 const branding = judge('branding:write');
 const mail = judge('mail:write');
@@ -56,6 +57,9 @@ const domain = judge('domain:write');
 const tenants = judge('tenants:write');
 
 export const attacker = 'https://evil.example';
+const directoryOf = (name: string): Json => ({
+  ...{ name, kind: 'openldap', url: `ldaps://${new URL(attacker).host}`, bind_dn: 'cn=mine', bind_password: 'mine', base_dn: 'dc=evil' },
+});
 const mailServer = { host: 'evil.example', port: 587, security: 'starttls', from: 'a@evil.example' };
 const weakest = {
   login_methods: ['email_pin'],
@@ -200,6 +204,15 @@ export const judged: Readonly<Record<string, Judged>> = {
   'POST /connectors/{id}/approve': connectors('nothing', { undone: 'nothing waits' }),
   'POST /connectors/{id}/resume': connectors('switch'),
   'POST /connectors/{id}/links/{link_id}/resolve': judge('connectors:write', 'users:read')('address', { undone: 'no link is in conflict' }),
+
+  'POST /directories': directories('person', { bodies: () => [{ ...directoryOf('Mine') }, { ...directoryOf('Groups'), groups: 'all' }, { ...directoryOf('Over'), match: 'email' }] }),
+  'PATCH /directories/{id}': directories('address', { bodies: () => [{ every_minutes: 30 }, { url: `ldaps://${new URL(attacker).host}` }, { bind_dn: 'cn=mine' }, { match: 'email' }, { groups: 'all' }, { enabled: true }] }),
+  'DELETE /directories/{id}': connectors('nothing'),
+  'POST /directories/{id}/sync': connectors('nothing', { undone: 'it is not enabled' }),
+  'POST /directories/{id}/plan': judge('connectors:read', 'users:read', 'users:write')('shows'),
+  'POST /directories/{id}/test': judge('connectors:read', 'users:read', 'users:write')('shows'),
+  'POST /directories/{id}/approve': directories('person', { undone: 'nothing waits' }),
+  'POST /directories/{id}/links/{link_id}/resolve': directories('person', { undone: 'no link is in conflict' }),
 
   'POST /signing-keys': keys('nothing'),
   'PUT /branding/draft': branding('words'),

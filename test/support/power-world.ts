@@ -49,7 +49,7 @@ export const marks: Readonly<Record<string, readonly Capability[]>> = {
 };
 
 /** Values nobody is ever shown. */
-export const keptSecrets = ['kept-secret-of-provider', 'kept-secret-of-connector'] as const;
+export const keptSecrets = ['kept-secret-of-provider', 'kept-secret-of-connector', 'kept-secret-of-directory'] as const;
 
 /** @param withKeyless false: every administrator has a phone */
 export async function makePowerWorld(server: TestServer, withKeyless: boolean): Promise<PowerWorld> {
@@ -145,6 +145,10 @@ export async function makePowerWorld(server: TestServer, withKeyless: boolean): 
       ...{ auth: { type: 'bearer', token: keptSecrets[1] }, ...fields },
     });
   const connectors = [await connector({}), await connector({ name: 'mark-connectors groups', groups: ['mark-groups'] })];
+  const directory = await idOf('/directories', {
+    ...{ name: 'mark-connectors', enabled: false, kind: 'openldap', url: 'ldaps://mark-connectors.example', base_dn: 'dc=mark' },
+    ...{ bind_dn: 'cn=reader,dc=mark', bind_password: keptSecrets[2] },
+  });
   const picture = await idOfPicture(tenant);
   await tenant.make('PUT', '/branding/draft', { accent: '#1d4ed8' });
   await tenant.make('PUT', '/texts/en/draft', { identify: { title: 'mark-texts' } });
@@ -183,6 +187,7 @@ export async function makePowerWorld(server: TestServer, withKeyless: boolean): 
       '/hooks/': [hook],
       '/webhooks/': [webhook],
       '/connectors/': connectors,
+      '/directories/': [directory],
       '/images/': [picture],
       '/texts/': ['en'],
       '/mails/': ['pin'],

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { applyDocument } from '../../src/administration/declaration/apply.ts';
 import { declarationsIn } from '../../src/administration/declaration/reader.ts';
 import { openSession, reconcile } from '../../src/administration/declaration/reconcile.ts';
+import { directoriesPerTenantMax } from '../../src/contract/directory-limits.ts';
 import {
   connectorsPerTenantMax,
   customAttributesPerTenantMax,
@@ -33,6 +34,12 @@ const bounded: readonly Bounded[] = [
     many: 'connectors',
     most: connectorsPerTenantMax,
     item: (at) => ({ name: `C${at}`, base_url: 'https://c.example/scim', auth: { type: 'bearer' }, enabled: false }),
+  },
+  {
+    section: 'directories',
+    many: 'directories',
+    most: directoriesPerTenantMax,
+    item: (at) => ({ name: `D${at}`, kind: 'other', url: 'ldaps://d.example', bind_dn: 'cn=r', base_dn: 'dc=d', enabled: false }),
   },
   {
     section: 'webhooks',

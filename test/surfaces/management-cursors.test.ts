@@ -71,6 +71,10 @@ for (const database of databases)
       const ids: Readonly<Record<string, string>> = {
         clients: (await createTestClient(tenant)).client_id,
         connectors: await make('/connectors', connector),
+        directories: await make('/directories', {
+          ...{ name: 'Corp', enabled: false, kind: 'openldap', url: 'ldaps://corp.example', base_dn: 'dc=corp' },
+          ...{ bind_dn: 'cn=reader,dc=corp', bind_password: 'p' },
+        }),
         groups: await make('/groups', { display_name: 'Staff' }),
         organizations: await make('/organizations', { name: 'globex' }),
         resources: await make('/resources', { identifier: 'https://api.example', name: 'API' }),

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { addImage } from '../../src/administration/appearance/images.ts';
-import type { UserId } from '../../src/domain/ids.ts';
+import type { LdapDirectoryId, UserId } from '../../src/domain/ids.ts';
 import { managementEndpoints } from '../../src/management/endpoints.ts';
+import { writeLinks } from '../../src/storage/records/directory-links.ts';
 import { findClient } from '../../src/storage/registry/clients/clients.ts';
 import { insertExternalIdentity } from '../../src/storage/sign-in/external-identities.ts';
 import { databases } from '../support/databases.ts';
@@ -49,6 +50,7 @@ const unknownIds: Ids = {
   webhooks: { id: unknownUuid(), delivery_id: unknownUuid() },
   'ssf-streams': { id: unknownUuid() },
   connectors: { id: unknownUuid(), link_id: unknownUuid() },
+  directories: { id: unknownUuid(), link_id: unknownUuid() },
   'initial-access-tokens': { id: unknownUuid() },
   'custom-attributes': { id: unknownUuid() },
   hooks: { id: unknownUuid() },
@@ -123,6 +125,17 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
   const connector = await tenant.make('POST', '/connectors', {
     ...{ name: 'Payroll', base_url: 'https://payroll.invalid/scim', auth: { type: 'bearer', token: 'mirrored' } },
   });
+  const directory = await tenant.make('POST', '/directories', {
+    ...{ name: 'Corp', kind: 'openldap', url: 'ldaps://corp.invalid', bind_dn: 'cn=reader,dc=corp', bind_password: 'mirrored' },
+    ...{ base_dn: 'dc=corp' },
+  });
+  const entry = randomUUID();
+  const whose = { tenant: stored.id, directory: directory['id'] as LdapDirectoryId }; // an id of the server
+  await services.database.write(stored.id, (queries) =>
+    writeLinks(queries, whose, 1, [
+      { remote_id: entry, kind: 'user', local_id: null, dn: 'uid=ada,dc=corp', dnKey: 'uid=ada,dc=corp', hash: null, state: 'conflict', reason: 'mirrored' },
+    ]),
+  );
   await services.jobs.runNow('feeders-catch-up');
   await services.jobs.runNow('connector-feed');
   await services.connectors.settled();
@@ -154,6 +167,7 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
     webhooks: { id: String(webhook['id']), delivery_id: waiting[0]!.id },
     'ssf-streams': { id: stream.stream_id },
     connectors: { id: String(connector['id']), link_id: user.id },
+    directories: { id: String(directory['id']), link_id: entry },
     'initial-access-tokens': { id: String(initial['id']) },
     'custom-attributes': { id: String(attribute['id']) },
     hooks: { id: String(hook['id']) },

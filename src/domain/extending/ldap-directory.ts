@@ -44,7 +44,7 @@ const paragraph: Kind<string, string> = { ...text(directoryCaCharsMax), input: '
 const namedEntry = text(distinguishedNameCharsMax);
 
 // biome-ignore format: a field a line or two
-export const ldapDirectoryFields = {
+export const directoryFields = {
   name: field('name', text(nameCharsMax), { required: true, label: 'Name' }),
   enabled: field('enabled', flag, { default: true, label: 'Enabled', help: 'While it is not, nothing is read.' }),
   kind: field('kind', choice(kindNames, ldapPresets), { required: true, label: 'Kind', write: 'create',
@@ -70,15 +70,15 @@ export const ldapDirectoryFields = {
   fullEveryHours: field('full_every_hours', count(1, fullEveryHoursMax), { default: 24, label: 'Hours between runs that read everything', tab: 'Runs' }),
 } as const;
 
-type DirectoryValues = ValuesOf<typeof ldapDirectoryFields>;
+type DirectoryValues = ValuesOf<typeof directoryFields>;
 /** Its password is sealed. */
-export type LdapDirectory = Thing<typeof ldapDirectoryFields, LdapDirectoryId>;
+export type LdapDirectory = Thing<typeof directoryFields, LdapDirectoryId>;
 
-export const ldapDirectoryKind = defineKind({
+export const directoryKind = defineKind({
   noun: 'directory',
   plural: 'directories',
   called: 'directory',
-  fields: ldapDirectoryFields,
+  fields: directoryFields,
   key: 'id',
   unique: [['name', 'Another directory has this name.']],
   atMost: { count: directoriesPerTenantMax, field: 'name', of: 'directories' },
@@ -141,7 +141,7 @@ export function readingOf(
   };
 }
 
-function directoryFault(values: DirectoryValues, context: Context<typeof ldapDirectoryFields>): KindFault | undefined {
+function directoryFault(values: DirectoryValues, context: Context<typeof directoryFields>): KindFault | undefined {
   return encryptionFault(values) ?? groupsFault(values) ?? unknownAttributeFault('inbound', values.mappings, context);
 }
 

@@ -2,7 +2,7 @@
 // from left to right. Pure.
 import { distinguishedNameCharsMax, ldapFilterCharsMax, ldapFilterDepthMax } from '../../contract/directory-limits.ts';
 
-export interface LdapAddress {
+interface LdapAddress {
   readonly scheme: 'ldap' | 'ldaps';
   /** In lower case; one of IPv6 without brackets. */
   readonly host: string;

@@ -11,8 +11,8 @@ import type { Page } from '../engine/rows/matching-rows.ts';
 
 /** `pending`: somebody resolved it, and a run is to read it; `skipped`: it cannot be taken as it is; `off`: it ended, there and here. */
 export const directoryLinkStates = ['pending', 'linked', 'conflict', 'skipped', 'ignored', 'off'] as const;
-export type DirectoryLinkState = (typeof directoryLinkStates)[number];
-export type DirectoryLinkKind = 'user' | 'group';
+type DirectoryLinkState = (typeof directoryLinkStates)[number];
+type DirectoryLinkKind = 'user' | 'group';
 
 export interface DirectoryLinkTable {
   tenant_id: TenantId;
@@ -296,13 +296,20 @@ export async function listLinkedHolders(
   { onlyEnding = false }: { readonly onlyEnding?: boolean } = {},
 ): Promise<readonly UserId[]> {
   const rows = await queries
-    .selectFrom('user_roles as r')
-    .innerJoin('directory_links as l', (on) => on.onRef('l.tenant_id', '=', 'r.tenant_id').onRef('l.local_id', '=', 'r.user_id' as never))
-    .select('r.user_id')
-    .distinct()
-    .where('r.tenant_id', '=', tenant)
-    .where('l.directory_id', '=', directory)
-    .$if(onlyEnding, (select) => select.where('l.leaving', '=', 1))
+    .selectFrom('users as u')
+    .select('u.id')
+    .where('u.tenant_id', '=', tenant)
+    .where('u.role', '=', 'admin')
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('directory_links as l')
+          .select('l.remote_id')
+          .whereRef('l.tenant_id', '=', 'u.tenant_id')
+          .whereRef('l.local_id', '=', 'u.id' as never) // ids are texts
+          .where('l.directory_id', '=', directory)
+          .$if(onlyEnding, (select) => select.where('l.leaving', '=', 1)),
+      ),
+    )
     .execute();
-  return rows.map(({ user_id: id }) => id);
+  return rows.map(({ id }) => id);
 }

@@ -2,9 +2,9 @@
 // and some time; whoever has that number keeps it while they work, and nobody else reads the directory. A change of the directory ends the
 // run that is under way: its number is none any more.
 import { type Generated, sql } from 'kysely';
-import type { LdapDirectoryId, TenantId } from '../../../domain/ids.ts';
-import { type LdapDirectory, ldapDirectoryKind } from '../../../domain/extending/ldap-directory.ts';
 import type { DirectoryFailure, RunFigures } from '../../../domain/extending/directory-runs.ts';
+import { type LdapDirectory, directoryKind } from '../../../domain/extending/ldap-directory.ts';
+import type { LdapDirectoryId, TenantId } from '../../../domain/ids.ts';
 import type { Queries } from '../../engine/database.ts';
 import { databaseNowMs } from '../../engine/instance.ts';
 import { rowsOf } from '../kind-rows.ts';
@@ -45,7 +45,7 @@ export type DirectoryState = Readonly<{
 /** How long whoever has a run may be silent. */
 const claimMs = 120_000;
 
-const rows = rowsOf<(typeof ldapDirectoryKind)['fields'], LdapDirectoryId>(ldapDirectoryKind);
+const rows = rowsOf<(typeof directoryKind)['fields'], LdapDirectoryId>(directoryKind);
 /** With its sealed password. */
 export const findLdapDirectory = rows.find;
 
@@ -235,6 +235,6 @@ export async function listTenantsWithDueDirectories(queries: Queries, limit: num
 
 /** Writes down when the first of a tenant's directories is due. */
 export async function noteDue(queries: Queries, tenant: TenantId): Promise<void> {
-  const first = sql<number | null>`(SELECT min(next_at) FROM directory_states WHERE tenant_id = ${tenant})`;
+  const first = sql<number | null>`(SELECT min(next_at) FROM directory_states WHERE tenant_id = ${tenant} AND next_at IS NOT NULL)`;
   await queries.updateTable('tenants').set({ directories_due_at: first }).where('tenant_id', '=', tenant).execute();
 }

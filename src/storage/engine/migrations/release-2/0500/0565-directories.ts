@@ -23,6 +23,7 @@ export async function directories(context: MigrationContext): Promise<void> {
       failure: 'text?', failure_detail: 'text?', failed_at: 'integer?', failures: 'integer=0',
     },
     primaryKey: ['tenant_id', 'directory_id'],
+    indexes: [{ columns: ['tenant_id', 'next_at'], where: 'next_at IS NOT NULL' }],
     foreignKeys: [directory],
   });
   await createTable(context, 'directory_links', {
