@@ -19,6 +19,7 @@ const kinds: Readonly<Record<string, { readonly name: string; readonly path?: st
   custom_attribute: { name: 'Attribute of people' },
   customization: { name: 'Texts and mails' },
   device: { name: 'Phone' },
+  directory: { name: 'LDAP directory', path: '/directories' },
   device_authorization: { name: 'Sign-in of a device' },
   enrollment_token: { name: 'Enrolment link' },
   external_identity: { name: 'Account elsewhere' },

@@ -23,9 +23,9 @@ import { distinguishedNameFault, ldapAddressOf, ldapFilterFault, ldapUrlFault } 
 
 const kindNames = Object.keys(ldapPresets) as readonly LdapKind[];
 const matches = {
-  none: { label: 'Nobody who is here already' },
-  userName: { label: 'Whoever has the user name' },
-  email: { label: 'Whoever has the email address' },
+  none: { label: 'None' },
+  userName: { label: 'Those with the same user name' },
+  email: { label: 'Those with the same email address' },
 } as const;
 const groups = {
   none: { label: 'None' },
@@ -63,8 +63,8 @@ export const directoryFields = {
   groupBaseDn: field('group_base_dn', namedEntry, { label: 'Groups are below', check: distinguishedNameFault, tab: 'Entries', help: 'Without it, where people are.' }),
   groupFilter: field('group_filter', text(ldapFilterCharsMax), { label: 'Which groups are copied', check: ldapFilterFault, tab: 'Entries', help: 'A filter, for listed groups.' }),
   mappings: field('mappings', rulesKind('inbound'), { default: [], label: 'Attributes by rules', tab: 'People', check: mappingsFault,
-    help: `Rules for what its attributes give a person, read as upstream.<attribute>; they replace, by \`to\`, those of its kind. \`to\` may be ${userNameTarget} and ${emailTarget} too.` }),
-  match: field('match', choice(namesOf(matches), matches), { default: 'none', label: 'Who is taken over', tab: 'People', help: 'People who are here already. Others with the same name or address are conflicts.' }),
+    help: `Rules for what its attributes give a person, read as upstream.<attribute>; they replace, by to, those of its kind. They may write ${userNameTarget} and ${emailTarget} too.` }),
+  match: field('match', choice(namesOf(matches), matches), { default: 'none', label: 'Which people from before are its own', tab: 'People', help: 'Somebody else with the same name or address is a conflict, which an administrator settles.' }),
   deprovision: field('deprovision', choice(namesOf(deprovisions), deprovisions), { default: 'suspend', label: 'When somebody is no longer there', tab: 'People' }),
   everyMinutes: field('every_minutes', count(everyMinutesMin, everyMinutesMax), { default: 15, label: 'Minutes between runs', tab: 'Runs' }),
   fullEveryHours: field('full_every_hours', count(1, fullEveryHoursMax), { default: 24, label: 'Hours between runs that read everything', tab: 'Runs' }),
@@ -147,7 +147,7 @@ function directoryFault(values: DirectoryValues, context: Context<typeof directo
 
 function encryptionFault({ url, starttls }: DirectoryValues): FieldFault | undefined {
   const isPlain = ldapAddressOf(url)?.scheme === 'ldap';
-  if (isPlain && !starttls) return { field: 'starttls', text: 'must be true with ldap://: a password is told to no one in the clear' };
+  if (isPlain && !starttls) return { field: 'starttls', text: 'must be true with ldap://, or the password would travel in the clear' };
   return !isPlain && starttls ? { field: 'starttls', text: 'is for ldap:// only; ldaps:// is encrypted from the beginning' } : undefined;
 }
 

@@ -6,6 +6,7 @@ import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { idAmong } from '../engine/rows/id-list.ts';
 import type { Page } from '../engine/rows/matching-rows.ts';
+import { type LinkCounts, sumLinks } from './link-counts.ts';
 
 /** `off`: no longer provisioned, and told so. */
 export const linkStates = ['pending', 'linked', 'conflict', 'failed', 'ignored', 'off'] as const;
@@ -246,10 +247,7 @@ export async function listLinks(
     .execute();
 }
 
-interface LinkCounts {
-  readonly states: Readonly<Record<LinkState, number>>;
-  readonly users: number;
-  readonly groups: number;
+interface ConnectorLinkCounts extends LinkCounts<LinkState> {
   /** To be gone through. */
   readonly due: number;
   /** People whose account is to end, who wait. */
@@ -257,7 +255,7 @@ interface LinkCounts {
 }
 
 /** How many links there are, by what they are. */
-export async function countLinks(queries: Queries, { tenant, connector }: Whose): Promise<LinkCounts> {
+export async function countLinks(queries: Queries, { tenant, connector }: Whose): Promise<ConnectorLinkCounts> {
   const rows = await queries
     .selectFrom('connector_links')
     .select([
@@ -271,16 +269,8 @@ export async function countLinks(queries: Queries, { tenant, connector }: Whose)
     .where('connector_id', '=', connector)
     .groupBy(['state', 'kind'])
     .execute();
-  const sum = (of: (row: (typeof rows)[number]) => number): number => rows.reduce((total, row) => total + of(row), 0);
-  return {
-    states: Object.fromEntries(
-      linkStates.map((state) => [state, sum((row) => (row.state === state ? Number(row.count) : 0))]),
-    ) as LinkCounts['states'], // every state
-    users: sum((row) => (row.kind === 'user' ? Number(row.count) : 0)),
-    groups: sum((row) => (row.kind === 'group' ? Number(row.count) : 0)),
-    due: sum((row) => Number(row.due)),
-    held: sum((row) => Number(row.held)),
-  };
+  const { counts, sum } = sumLinks(linkStates, rows);
+  return { ...counts, due: sum((row) => Number(row.due)), held: sum((row) => Number(row.held)) };
 }
 
 /** People whose accounts are to end and wait; those that a run ended since a time; and those who have accounts. */

@@ -8,6 +8,7 @@ import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { idAmong } from '../engine/rows/id-list.ts';
 import type { Page } from '../engine/rows/matching-rows.ts';
+import { type LinkCounts, sumLinks } from './link-counts.ts';
 
 /** `pending`: somebody resolved it, and a run is to read it; `skipped`: it cannot be taken as it is; `off`: it ended, there and here. */
 export const directoryLinkStates = ['pending', 'linked', 'conflict', 'skipped', 'ignored', 'off'] as const;
@@ -261,10 +262,7 @@ export async function resolveDirectoryLink(
     .executeTakeFirst();
 }
 
-interface DirectoryLinkCounts {
-  readonly states: Readonly<Record<DirectoryLinkState, number>>;
-  readonly users: number;
-  readonly groups: number;
+interface DirectoryLinkCounts extends LinkCounts<DirectoryLinkState> {
   /** People who wait for approval, or for the end of the run. */
   readonly held: number;
 }
@@ -278,15 +276,8 @@ export async function countDirectoryLinks(queries: Queries, { tenant, directory 
     .where('directory_id', '=', directory)
     .groupBy(['state', 'kind'])
     .execute();
-  const sum = (of: (row: (typeof rows)[number]) => number): number => rows.reduce((total, row) => total + of(row), 0);
-  return {
-    states: Object.fromEntries(
-      directoryLinkStates.map((state) => [state, sum((row) => (row.state === state ? Number(row.count) : 0))]),
-    ) as DirectoryLinkCounts['states'], // every state
-    users: sum((row) => (row.kind === 'user' ? Number(row.count) : 0)),
-    groups: sum((row) => (row.kind === 'group' ? Number(row.count) : 0)),
-    held: sum((row) => (row.kind === 'user' ? Number(row.held) : 0)),
-  };
+  const { counts, sum } = sumLinks(directoryLinkStates, rows);
+  return { ...counts, held: sum((row) => (row.kind === 'user' ? Number(row.held) : 0)) };
 }
 
 /** Who came from a directory and holds a role; with `onlyEnding`, those of them that wait for their end. */
