@@ -11,6 +11,7 @@ import {
   freeLocal,
   holdEntries,
   holdUnseen,
+  idOfName,
   listDirectoryLinks,
   listLinksOfEntries,
   listLinksOfLocal,
@@ -153,7 +154,7 @@ for (const database of databases) {
     it('links of a page are written, found by ids, names and people, and counted where they end', async () => {
       const whose = await made();
       const people = Array.from({ length: 500 }, (_, at) => entry(`p${String(at).padStart(3, '0')}`, { local_id: randomUUID() }));
-      const strange: WrittenLink = entry('skipped', { state: 'skipped', reason: 'too_large', hash: null });
+      const strange: WrittenLink = entry('skipped', { remote_id: idOfName('uid=skipped,dc=corp'), state: 'skipped', reason: 'no_id', hash: null });
       await write((queries) => writeLinks(queries, whose, 1, [...people, strange]));
       const ids = people.map((link) => link.remote_id);
       const found = await write((queries) => listLinksOfEntries(queries, whose, [...ids.slice(0, 3), 'nobody']));
@@ -171,7 +172,7 @@ for (const database of databases) {
         assert.ok(pages < 5);
       }
       assert.deepEqual(await write((queries) => countEnding(queries, whose, 0)), { held: 59, ended: 0, linked: 500 });
-      assert.equal(await write((queries) => findDirectoryLink(queries, whose, 'id-of-skipped')), undefined, 'nobody ends by it');
+      assert.equal(await write((queries) => findDirectoryLink(queries, whose, strange.remote_id)), undefined, 'nobody ends by it');
       // One is back.
       await write((queries) => noteEntriesSeen(queries, whose, 3, ['id-of-p499']));
       assert.equal(await write((queries) => releaseEnding(queries, whose)), 58);

@@ -1,10 +1,8 @@
 // Directories of LDAP in tests: what one is made of, and runs that a test takes up itself, as whoever reads a directory does.
-import type { DirectoryPlan, DirectoryTest } from '../../src/domain/extending/directory-runs.ts';
-import { plannedCounts } from '../../src/domain/extending/directory-runs.ts';
+import { type DirectoryPlan, type DirectoryTest, plannedCounts } from '../../src/domain/extending/directory-runs.ts';
 import type { LdapDirectoryId, TenantId } from '../../src/domain/ids.ts';
 import type { OfDirectory, WrittenLink } from '../../src/storage/records/directory-links.ts';
-import { listDueDirectories } from '../../src/storage/registry/extending/ldap-directories.ts';
-import { claimRun, type DirectoryState } from '../../src/storage/registry/extending/ldap-directories.ts';
+import { claimRun, type DirectoryState, listDueDirectories } from '../../src/storage/registry/extending/ldap-directories.ts';
 import type { Json, Managed } from './management.ts';
 import type { TestServer } from './server.ts';
 

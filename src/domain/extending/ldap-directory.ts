@@ -123,7 +123,7 @@ export function directoryNeeds({ groups: copied }: Pick<DirectoryValues, 'groups
 }
 
 /** What of a directory decides what is read of it: with another one, everything is read again. */
-const reading = ['url', 'baseDn', 'userFilter', 'groups', 'groupBaseDn', 'groupFilter', 'mappings', 'match'] as const;
+const reading = ['url', 'bindDn', 'baseDn', 'userFilter', 'groups', 'groupBaseDn', 'groupFilter', 'mappings', 'match'] as const;
 export const readsOtherwise = (one: DirectoryValues, other: DirectoryValues): boolean =>
   reading.some((key) => JSON.stringify(one[key]) !== JSON.stringify(other[key]));
 

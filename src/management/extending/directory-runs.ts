@@ -1,5 +1,6 @@
 // What a directory of LDAP does, below `/directories/{id}`: sync, plan, test, approval, where it stands, and who its entries are here, which a
-// person settles where somebody is here already. As connectors have it (connector-runs.ts).
+// person settles where somebody is here already. As connectors have it (connector-runs.ts). A plan and a test wait for another server, and so for
+// no turn of the long work.
 import Type from 'typebox';
 import { registered } from '../../administration/registered.ts';
 import { testedPeopleMax } from '../../contract/directory-limits.ts';
@@ -130,7 +131,6 @@ const runs: readonly Endpoint[] = [
     summary: `What a run would do: counts and the first ${planDifferencesMax} differences; needs the capabilities for what the directory does too, such as users:write. Nothing is written`,
     answer: planAnswer,
     status: 200,
-    isLong: true,
     handle: async (call): Promise<DirectoryPlan> => {
       const directory = await loadDoing(call);
       return call.services.directories.plan(call.tenant, directory, call.pace);
@@ -143,7 +143,6 @@ const runs: readonly Endpoint[] = [
     summary: `Sign in there and read ${testedPeopleMax} people, also while the directory is disabled; needs the capabilities for what it does too. Nothing is written`,
     answer: testAnswer,
     status: 200,
-    isLong: true,
     handle: async (call): Promise<DirectoryTest> => {
       const directory = await loadDoing(call);
       const { failure, people } = await call.services.directories.test(call.tenant, directory);

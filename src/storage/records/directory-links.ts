@@ -18,7 +18,7 @@ type DirectoryLinkKind = 'user' | 'group';
 export interface DirectoryLinkTable {
   tenant_id: TenantId;
   directory_id: LdapDirectoryId;
-  /** Of an entry that has none, a name made of its own. */
+  /** Of an entry that says none, `idOfName`. */
   remote_id: string;
   kind: DirectoryLinkKind;
   /** Of the user or the group. */
@@ -60,6 +60,9 @@ export interface WrittenLink extends Pick<DirectoryLink, 'remote_id' | 'kind' | 
 
 /** Names may be longer than an index takes. */
 const hashOf = (dnKey: string): string => digest('sha256', dnKey, 'base64url');
+
+/** What an entry that says no id is known by: its name, as it is compared. */
+export const idOfName = (dnKey: string): string => `dn:${hashOf(dnKey)}`;
 
 const linksOf = (queries: Queries, { tenant, directory }: OfDirectory) =>
   queries.selectFrom('directory_links').selectAll().where('tenant_id', '=', tenant).where('directory_id', '=', directory);
