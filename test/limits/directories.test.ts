@@ -56,11 +56,17 @@ for (const database of databases) {
 
     it('as many directories as may, and the people of one test', async () => {
       const made: Json[] = [];
-      for (let at = 0; at < directoriesPerTenantMax; at += 1) made.push(await tenant.make('POST', '/directories', body({ name: `D${at}` })));
+      for (let at = 0; at < directoriesPerTenantMax; at += 1)
+        made.push(await tenant.make('POST', '/directories', body({ name: `D${at}` })));
       await assertRefusal(await tenant.call('POST', '/directories', body({ name: 'One more' })), 'management.invalid_request', {
         ...{ text: `A tenant has at most ${directoriesPerTenantMax} directories.`, kind: 'name' },
       });
-      const people = Array.from({ length: testedPeopleMax + 1 }, (_, at) => ({ remote_id: `${at}`, dn: `uid=${at}`, active: true, values: {} }));
+      const people = Array.from({ length: testedPeopleMax + 1 }, (_, at) => ({
+        remote_id: `${at}`,
+        dn: `uid=${at}`,
+        active: true,
+        values: {},
+      }));
       for (const [count, shown] of [
         [testedPeopleMax, testedPeopleMax],
         [testedPeopleMax + 1, testedPeopleMax],

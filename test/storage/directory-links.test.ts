@@ -16,8 +16,8 @@ import {
   listLinksOfEntries,
   listLinksOfLocal,
   listLinksOfNames,
-  type OfDirectory,
   noteEntriesSeen,
+  type OfDirectory,
   releaseEnding,
   type WrittenLink,
   writeLinks,
@@ -55,7 +55,9 @@ for (const database of databases) {
     const write = <T>(work: (queries: Queries) => Promise<T>): Promise<T> =>
       server.gatehouse.services.database.write(whoseOf(tenant, '').tenant, work);
     const dueTenants = async (): Promise<boolean> =>
-      (await server.gatehouse.services.database.system((queries) => listTenantsWithDueDirectories(queries, 10))).some((id) => id === tenant.id);
+      (await server.gatehouse.services.database.system((queries) => listTenantsWithDueDirectories(queries, 10))).some(
+        (id) => id === tenant.id,
+      );
     const end = { figures, everyMinutes: 15, mark: null, server: null };
 
     it('one takes a run up, keeps it, and another has it when they are silent', async () => {
@@ -132,7 +134,9 @@ for (const database of databases) {
       assert.equal(third.run_full, 1);
       await write((queries) => endRun(queries, third, end));
       assert.equal(await takeRun(server, whose), undefined);
-      const { asked_at: askedAt, asked_full: askedFull } = (await write((queries) => findDirectoryState(queries, whose.tenant, whose.directory)))!;
+      const { asked_at: askedAt, asked_full: askedFull } = (await write((queries) =>
+        findDirectoryState(queries, whose.tenant, whose.directory),
+      ))!;
       assert.deepEqual([askedAt, askedFull], [null, 0]);
     });
 
@@ -154,7 +158,12 @@ for (const database of databases) {
     it('links of a page are written, found by ids, names and people, and counted where they end', async () => {
       const whose = await made();
       const people = Array.from({ length: 500 }, (_, at) => entry(`p${String(at).padStart(3, '0')}`, { local_id: randomUUID() }));
-      const strange: WrittenLink = entry('skipped', { remote_id: idOfName('uid=skipped,dc=corp'), state: 'skipped', reason: 'no_id', hash: null });
+      const strange: WrittenLink = entry('skipped', {
+        remote_id: idOfName('uid=skipped,dc=corp'),
+        state: 'skipped',
+        reason: 'no_id',
+        hash: null,
+      });
       await write((queries) => writeLinks(queries, whose, 1, [...people, strange]));
       const ids = people.map((link) => link.remote_id);
       const found = await write((queries) => listLinksOfEntries(queries, whose, [...ids.slice(0, 3), 'nobody']));

@@ -116,14 +116,11 @@ const differences: readonly Difference[] = [
   },
   {
     where: /\/(?:openapi\.json|settings|clients(?:\/[^/]+)?|roles)(?:\?|$)/,
-    reason: 'connectors, capabilities that whoever has all others has too, and rules for what connectors send',
+    reason: 'connectors, capabilities that whoever has all others has too, rules for what connectors send, and directories of LDAP',
     inJson: (body) =>
       withoutMembers(body, [
-        ...['connectors:read', 'connectors:write', '/connectors', '/connectors/{id}', '/connectors/{id}/sync', '/connectors/{id}/plan'],
-        ...['/connectors/{id}/provision', '/connectors/{id}/approve', '/connectors/{id}/resume', '/connectors/{id}/status'],
-        ...['/connectors/{id}/links', '/connectors/{id}/links/{link_id}/resolve', '/mappings/scim'],
-        ...['/directories', '/directories/{id}', '/directories/{id}/sync', '/directories/{id}/plan', '/directories/{id}/test'],
-        ...['/directories/{id}/approve', '/directories/{id}/status', '/directories/{id}/links', '/directories/{id}/links/{link_id}/resolve'],
+        ...['connectors:read', 'connectors:write', '/mappings/scim'],
+        ...Object.keys((body as { readonly paths?: object }).paths ?? {}).filter((path) => /^\/(?:connectors|directories)\b/.test(path)),
       ]),
   },
   {

@@ -141,9 +141,7 @@ export async function keptOf(
   return server.gatehouse.services.database.read(stored.id, async (queries) => {
     const providers = await Promise.all(targets['/identity-providers/']!.map((id) => findIdentityProvider(queries, stored.id, id)));
     const connectors = await Promise.all(targets['/connectors/']!.map((id) => findConnector(queries, stored.id, id)));
-    const directories = await Promise.all(
-      targets['/directories/']!.map((id) => findLdapDirectory(queries, stored.id, id)),
-    );
+    const directories = await Promise.all(targets['/directories/']!.map((id) => findLdapDirectory(queries, stored.id, id)));
     return [
       ...directories.flatMap((one) => (one?.bindPassword === undefined ? [] : [[one.bindPassword, `${one.url} ${one.bindDn}`] as const])),
       ...providers.flatMap((one) =>

@@ -122,7 +122,10 @@ for (const database of databases) {
       const { services } = server.gatehouse;
       const stored = (await services.tenants.bySlug(tenant.slug))!;
       let document = '';
-      for await (const part of exportDocument(await openSession(services, stored, { actor: 'operator' }), { withSecrets: false, asJson: false }))
+      for await (const part of exportDocument(await openSession(services, stored, { actor: 'operator' }), {
+        withSecrets: false,
+        asJson: false,
+      }))
         document += part;
       assert.match(document, /^directories:\n {2}- id: .*\n {4}name: Corp\n/m);
       assert.doesNotMatch(document, /a-kept-password/);
@@ -230,7 +233,10 @@ for (const database of databases) {
         ],
       );
       assert.deepEqual(await tenant.make('POST', `${path}/approve`), { approved: 1 });
-      assert.deepEqual((await write((queries) => listEnding(queries, whose, 10))).map((link) => link.remote_id), ['id-of-ada']);
+      assert.deepEqual(
+        (await write((queries) => listEnding(queries, whose, 10))).map((link) => link.remote_id),
+        ['id-of-ada'],
+      );
       await assertRefusal(await tenant.call('POST', `${path}/approve`), 'management.conflict', { kind: 'approval' });
     });
 
@@ -242,7 +248,11 @@ for (const database of databases) {
       const group = await tenant.make('POST', '/groups', { display_name: 'Staff' });
       const conflicts = ['ada', 'eve', 'bob'].map((name) => entry(name, { state: 'conflict', reason: 'user_name_taken', hash: null }));
       await write((queries) =>
-        writeLinks(queries, whose, 1, [...conflicts, entry('staff', { kind: 'group', state: 'conflict' }), entry('carl', { state: 'skipped' })]),
+        writeLinks(queries, whose, 1, [
+          ...conflicts,
+          entry('staff', { kind: 'group', state: 'conflict' }),
+          entry('carl', { state: 'skipped' }),
+        ]),
       );
       const resolve = (name: string, body: Json): Promise<Response> => tenant.call('POST', `${path}/id-of-${name}/resolve`, body);
       const settled = async (name: string, body: Json): Promise<readonly unknown[]> => {

@@ -133,7 +133,16 @@ async function fill(server: TestServer, tenant: Managed): Promise<Ids> {
   const whose = { tenant: stored.id, directory: directory['id'] as LdapDirectoryId }; // an id of the server
   await services.database.write(stored.id, (queries) =>
     writeLinks(queries, whose, 1, [
-      { remote_id: entry, kind: 'user', local_id: null, dn: 'uid=ada,dc=corp', dnKey: 'uid=ada,dc=corp', hash: null, state: 'conflict', reason: 'mirrored' },
+      {
+        remote_id: entry,
+        kind: 'user',
+        local_id: null,
+        dn: 'uid=ada,dc=corp',
+        dnKey: 'uid=ada,dc=corp',
+        hash: null,
+        state: 'conflict',
+        reason: 'mirrored',
+      },
     ]),
   );
   await services.jobs.runNow('feeders-catch-up');

@@ -18,7 +18,17 @@ describe('syntax of LDAP', () => {
     ] as const)
       assert.deepEqual(ldapAddressOf(url), { scheme, host, port });
     for (const url of [
-      ...['', 'ldaps://', 'ldaps:dc1', 'https://dc1', 'ldapi://dc1', 'ldaps://a b', 'ldaps://u:p@dc1', 'ldaps://dc1:0', 'ldaps://dc1:65536'],
+      ...[
+        '',
+        'ldaps://',
+        'ldaps:dc1',
+        'https://dc1',
+        'ldapi://dc1',
+        'ldaps://a b',
+        'ldaps://u:p@dc1',
+        'ldaps://dc1:0',
+        'ldaps://dc1:65536',
+      ],
       ...['ldaps://dc1/dc=example', 'ldaps://dc1?sub', 'ldaps://dc1#a', 'ldaps://dc1 ', 'ldaps://-dc1', 'ldaps://dc1\0', 'ldaps://[dc1]'],
     ])
       assert.equal(ldapAddressOf(url), undefined, url);
@@ -33,12 +43,35 @@ describe('syntax of LDAP', () => {
 
   it('filters', () => {
     for (const filter of [
-      ...['(a=b)', '(objectClass=*)', '(&(a=b)(!(c=d)))', '(|(a=b)(c>=1)(d~=e))', '(cn=Ada \\28x\\29)', '(memberOf:1.2.840.113556.1.4.1941:=cn=a,dc=b)'],
+      ...[
+        '(a=b)',
+        '(objectClass=*)',
+        '(&(a=b)(!(c=d)))',
+        '(|(a=b)(c>=1)(d~=e))',
+        '(cn=Ada \\28x\\29)',
+        '(memberOf:1.2.840.113556.1.4.1941:=cn=a,dc=b)',
+      ],
       ...['(a=)', '(cn=Zoë*)'],
     ])
       assert.equal(ldapFilterFault(filter), undefined, filter);
     for (const filter of [
-      ...['', 'a=b', '(a=b', 'a=b)', '(a=b))', '(a=b)(c=d)', '()', '(a)', '(&)', '(!(a=b)(c=d))', '(&(a=b)', '(&a=b)', '(a=(b)', '(a=\\2)', '(a=b) '],
+      ...[
+        '',
+        'a=b',
+        '(a=b',
+        'a=b)',
+        '(a=b))',
+        '(a=b)(c=d)',
+        '()',
+        '(a)',
+        '(&)',
+        '(!(a=b)(c=d))',
+        '(&(a=b)',
+        '(&a=b)',
+        '(a=(b)',
+        '(a=\\2)',
+        '(a=b) ',
+      ],
       '(a=\0)',
     ])
       assert.notEqual(ldapFilterFault(filter), undefined, filter);

@@ -23,7 +23,12 @@ function isCertificate(pem: string): boolean {
 }
 
 /** The run under way ends; where something else is read, the next one begins with everything, and nobody ends by what was read before. */
-export async function restartAfterChange(queries: Queries, { acting }: Writing, before: LdapDirectory, after: LdapDirectory): Promise<void> {
+export async function restartAfterChange(
+  queries: Queries,
+  { acting }: Writing,
+  before: LdapDirectory,
+  after: LdapDirectory,
+): Promise<void> {
   const readsEverything = readsOtherwise(before, after);
   if (readsEverything) await keepEverybody(queries, { tenant: acting.tenant.id, directory: after.id });
   await restartDirectory(queries, acting.tenant.id, after, { readsEverything });

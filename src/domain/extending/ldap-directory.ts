@@ -101,7 +101,8 @@ export const directoryKind = defineKind({
   told: { created: ({ name }) => ({ name }), deleted: ({ name }) => ({ name }) },
   defaultsLeftOut: { but: [] },
   summaries: {
-    create: 'Make a directory that people are copied from by LDAP; enabled, it begins with everybody. Needs users:write, and groups:write where it copies groups',
+    create:
+      'Make a directory that people are copied from by LDAP; enabled, it begins with everybody. Needs users:write, and groups:write where it copies groups',
     list: 'List directories, oldest first; `search` is a part of a name or an address',
     read: 'Read a directory',
     change: 'Change a directory; who moves it to another host, or signs in there as somebody else, gives its password again',
@@ -110,7 +111,8 @@ export const directoryKind = defineKind({
   pages: {
     singular: 'LDAP directory',
     plural: 'LDAP directories',
-    about: 'Active Directory, OpenLDAP, FreeIPA or another that speaks LDAP: its people and groups are copied here, and kept as they are there.',
+    about:
+      'Active Directory, OpenLDAP, FreeIPA or another that speaks LDAP: its people and groups are copied here, and kept as they are there.',
     searchHint: 'A part of the name',
     title: 'name',
     deletion: 'Nobody is copied from it any more. People and groups that came from it stay as they are.',
@@ -154,7 +156,9 @@ function encryptionFault({ url, starttls }: DirectoryValues): FieldFault | undef
 function groupsFault({ groups: copied, groupFilter, groupBaseDn }: DirectoryValues): FieldFault | undefined {
   if (copied === 'listed' && groupFilter === undefined) return { field: 'group_filter', text: 'is required where groups are listed' };
   if (copied !== 'listed' && groupFilter !== undefined) return { field: 'group_filter', text: 'is for listed groups only' };
-  return copied === 'none' && groupBaseDn !== undefined ? { field: 'group_base_dn', text: 'is for directories that copy groups' } : undefined;
+  return copied === 'none' && groupBaseDn !== undefined
+    ? { field: 'group_base_dn', text: 'is for directories that copy groups' }
+    : undefined;
 }
 
 /** As rules for people from other providers, but that they write names and addresses, never groups or roles, and hold at every run. */
@@ -162,10 +166,13 @@ function mappingsFault(rules: readonly unknown[]): string | undefined {
   const own: readonly unknown[] = [userNameTarget, emailTarget];
   for (const [index, rule] of rules.entries()) {
     const { to, apply } = rule as { readonly to?: unknown; readonly apply?: unknown };
-    if (listTargets.includes(String(to))) return `has a mistake in rule ${index + 1}, to: "${to}" is not for a directory, whose groups are its own`;
+    if (listTargets.includes(String(to)))
+      return `has a mistake in rule ${index + 1}, to: "${to}" is not for a directory, whose groups are its own`;
     if (apply !== undefined) return `has a mistake in rule ${index + 1}, apply: is not for a directory, whose rules hold at every run`;
   }
-  const others = rules.map((rule) => (own.includes((rule as { readonly to?: unknown }).to) ? { ...(rule as object), to: 'display_name' } : rule));
+  const others = rules.map((rule) =>
+    own.includes((rule as { readonly to?: unknown }).to) ? { ...(rule as object), to: 'display_name' } : rule,
+  );
   const fault = rulesFault('inbound', others);
   return fault && `has a mistake in ${fault}`;
 }

@@ -10,7 +10,7 @@ interface LdapAddress {
 }
 
 const defaultPorts = { ldap: 389, ldaps: 636 } as const;
-const address = /^(ldaps?):\/\/([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?\/?$/;
+const address = /^(ldaps?):\/\/([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f.]*:[0-9a-f:.]*\])(?::(\d{1,5}))?\/?$/;
 
 /** Where an address goes; undefined for what is none. */
 export function ldapAddressOf(url: string): LdapAddress | undefined {
@@ -22,7 +22,9 @@ export function ldapAddressOf(url: string): LdapAddress | undefined {
 }
 
 export const ldapUrlFault = (url: string): string | undefined =>
-  ldapAddressOf(url) === undefined ? 'must be ldaps:// or ldap:// with a host and, where it is another, a port, and nothing behind them' : undefined;
+  ldapAddressOf(url) === undefined
+    ? 'must be ldaps:// or ldap:// with a host and, where it is another, a port, and nothing behind them'
+    : undefined;
 
 const attributeType = /^\s*(?:[A-Za-z][A-Za-z0-9-]*|\d+(?:\.\d+)*)\s*$/;
 
@@ -44,17 +46,21 @@ function partsOf(name: string): readonly string[] {
   for (let at = 0; at < name.length; at += 1) {
     const character = name[at]!;
     if (character === ',' || character === '+') parts.push('');
-    else parts[parts.length - 1] += character === '\\' ? name.slice(at, (at += 1) + 1) : character;
+    else parts[parts.length - 1] += character;
+    // What follows a backslash is no separator.
+    if (character !== '\\') continue;
+    at += 1;
+    parts[parts.length - 1] += name[at] ?? '';
   }
   return parts;
 }
 
-const filterItem = /^[A-Za-z0-9.;-]+(?::dn)?(?::[A-Za-z0-9.-]+)?(?::=|~=|>=|<=|=)(?:[^\\\0]|\\[0-9A-Fa-f]{2})*$/;
+const filterItem = /^[A-Za-z0-9.;-]+(?::dn)?(?::[A-Za-z0-9.-]+)?(?::=|~=|>=|<=|=)(?:[^\\]|\\[0-9A-Fa-f]{2})*$/;
 
 /** What is wrong with a filter. */
 export function ldapFilterFault(filter: string): string | undefined {
   const fault = 'must be a filter of LDAP, such as (objectClass=person), with a \\ before two hexadecimal digits';
-  if (filter.length > ldapFilterCharsMax) return fault;
+  if (filter.length > ldapFilterCharsMax || filter.includes('\0')) return fault;
   // How many filters each open parenthesis has within it, and what stands after it.
   const open: { readonly operator: string; filters: number }[] = [];
   let at = 0;

@@ -257,7 +257,12 @@ async function resolve(call: DirectoryCall, action: 'adopt' | 'create' | 'ignore
 }
 
 /** Somebody of the kind is here, and is no other entry; one that ended gives them up. */
-async function requireFree(queries: Queries, { tenant }: OfDirectory, { kind, remote_id: id }: DirectoryLink, localId: string): Promise<void> {
+async function requireFree(
+  queries: Queries,
+  { tenant }: OfDirectory,
+  { kind, remote_id: id }: DirectoryLink,
+  localId: string,
+): Promise<void> {
   const found = kind === 'user' ? await findUser(queries, tenant, localId as UserId) : await findGroup(queries, tenant, localId); // a look-up key
   if (found === undefined) throw notFound(`unknown_${kind}`);
   const others = (await listLinksOfLocal(queries, tenant, [localId])).filter((other) => other.remote_id !== id);

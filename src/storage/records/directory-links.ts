@@ -73,11 +73,29 @@ const changeLinks = (queries: Queries, { tenant, directory }: OfDirectory) =>
  * Writes what a run found of a page of entries, each once; they no longer end. One that somebody ignores stays so.
  * @throws unique violation for somebody here who is another entry
  */
-export async function writeLinks(queries: Queries, { tenant, directory }: OfDirectory, run: number, links: readonly WrittenLink[]): Promise<void> {
+export async function writeLinks(
+  queries: Queries,
+  { tenant, directory }: OfDirectory,
+  run: number,
+  links: readonly WrittenLink[],
+): Promise<void> {
   if (links.length === 0) return;
   const fixed = { tenant_id: tenant, directory_id: directory, run, leaving: 0, left_at: null, creates: 0 };
   const times = { created_at: databaseNowMs, updated_at: databaseNowMs };
-  const changed = ['kind', 'local_id', 'dn', 'dn_hash', 'hash', 'run', 'state', 'reason', 'leaving', 'left_at', 'creates', 'updated_at'] as const;
+  const changed = [
+    'kind',
+    'local_id',
+    'dn',
+    'dn_hash',
+    'hash',
+    'run',
+    'state',
+    'reason',
+    'leaving',
+    'left_at',
+    'creates',
+    'updated_at',
+  ] as const;
   await queries
     .insertInto('directory_links')
     .values(links.map(({ dnKey, ...link }) => ({ ...fixed, ...link, ...times, dn_hash: hashOf(dnKey) })))

@@ -3,7 +3,7 @@
 // run that is under way: its number is none any more.
 import { type Generated, sql } from 'kysely';
 import type { DirectoryFailure, RunFigures } from '../../../domain/extending/directory-runs.ts';
-import { type LdapDirectory, directoryKind } from '../../../domain/extending/ldap-directory.ts';
+import { directoryKind, type LdapDirectory } from '../../../domain/extending/ldap-directory.ts';
 import type { LdapDirectoryId, TenantId } from '../../../domain/ids.ts';
 import type { Queries } from '../../engine/database.ts';
 import { databaseNowMs } from '../../engine/instance.ts';
@@ -184,12 +184,7 @@ export async function endRun(queries: Queries, run: Run, { figures, everyMinutes
 }
 
 /** Ends a run that failed; it is tried again after a time. Gives how often it failed one after the other; 0 when it is somebody else's. */
-export async function failRun(
-  queries: Queries,
-  run: Run,
-  { reason, detail }: DirectoryFailure,
-  againInMs: number,
-): Promise<number> {
+export async function failRun(queries: Queries, run: Run, { reason, detail }: DirectoryFailure, againInMs: number): Promise<number> {
   const failed = await runOf(queries, run)
     .set({
       ...{ failure: reason, failure_detail: detail, failed_at: now, failures: sql<number>`failures + 1` },

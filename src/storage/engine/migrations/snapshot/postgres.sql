@@ -29,6 +29,7 @@ CREATE TABLE tenants (
   has_connectors bigint NOT NULL DEFAULT 0,
   pending_domain text COLLATE "C",
   pending_verified_at bigint,
+  directories_due_at bigint,
   CONSTRAINT tenants_pkey PRIMARY KEY (tenant_id),
   CONSTRAINT tenants_slug_key UNIQUE (slug),
   CONSTRAINT tenants_domain_key UNIQUE (domain)
@@ -1519,6 +1520,76 @@ CREATE TABLE scim_tokens (
   CONSTRAINT scim_tokens_tenant_id_token_hash_key UNIQUE (tenant_id, token_hash)
 );
 
+CREATE TABLE directories (
+  tenant_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  enabled bigint NOT NULL DEFAULT 1,
+  kind text COLLATE "C" NOT NULL,
+  url text COLLATE "C" NOT NULL,
+  starttls bigint NOT NULL DEFAULT 0,
+  ca text COLLATE "C",
+  bind_dn text COLLATE "C" NOT NULL,
+  bind_password text COLLATE "C",
+  base_dn text COLLATE "C" NOT NULL,
+  user_filter text COLLATE "C",
+  id_attribute text COLLATE "C",
+  groups text COLLATE "C" NOT NULL DEFAULT 'none'::text,
+  group_base_dn text COLLATE "C",
+  group_filter text COLLATE "C",
+  mappings text COLLATE "C" NOT NULL DEFAULT '[]'::text,
+  match text COLLATE "C" NOT NULL DEFAULT 'none'::text,
+  deprovision text COLLATE "C" NOT NULL DEFAULT 'suspend'::text,
+  every_minutes bigint NOT NULL DEFAULT 15,
+  full_every_hours bigint NOT NULL DEFAULT 24,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  CONSTRAINT directories_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT directories_tenant_id_name_key UNIQUE (tenant_id, name)
+);
+
+CREATE TABLE directory_states (
+  tenant_id text COLLATE "C" NOT NULL,
+  directory_id text COLLATE "C" NOT NULL,
+  change_mark text COLLATE "C",
+  change_server text COLLATE "C",
+  next_at bigint,
+  asked_at bigint,
+  asked_full bigint NOT NULL DEFAULT 0,
+  full_at bigint,
+  run bigint NOT NULL DEFAULT 0,
+  run_began_at bigint,
+  run_full bigint NOT NULL DEFAULT 0,
+  held_since bigint,
+  approved_at bigint NOT NULL DEFAULT 0,
+  last_run text COLLATE "C",
+  failure text COLLATE "C",
+  failure_detail text COLLATE "C",
+  failed_at bigint,
+  failures bigint NOT NULL DEFAULT 0,
+  CONSTRAINT directory_states_pkey PRIMARY KEY (tenant_id, directory_id)
+);
+
+CREATE TABLE directory_links (
+  tenant_id text COLLATE "C" NOT NULL,
+  directory_id text COLLATE "C" NOT NULL,
+  remote_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  local_id text COLLATE "C",
+  dn text COLLATE "C" NOT NULL,
+  dn_hash text COLLATE "C" NOT NULL,
+  hash text COLLATE "C",
+  run bigint NOT NULL DEFAULT 0,
+  state text COLLATE "C" NOT NULL,
+  reason text COLLATE "C",
+  leaving bigint NOT NULL DEFAULT 0,
+  left_at bigint,
+  creates bigint NOT NULL DEFAULT 0,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  CONSTRAINT directory_links_pkey PRIMARY KEY (tenant_id, directory_id, remote_id)
+);
+
 CREATE TABLE organization_roles (
   tenant_id text COLLATE "C" NOT NULL,
   name text COLLATE "C" NOT NULL,
@@ -1778,6 +1849,10 @@ ALTER TABLE sign_in_lines ADD CONSTRAINT sign_in_lines_tenant_id_try_id_fkey FOR
 ALTER TABLE client_workloads ADD CONSTRAINT client_workloads_tenant_id_client_id_fkey FOREIGN KEY (tenant_id, client_id) REFERENCES clients(tenant_id, client_id) ON DELETE CASCADE;
 
 ALTER TABLE console_task_items ADD CONSTRAINT console_task_items_tenant_id_task_id_fkey FOREIGN KEY (tenant_id, task_id) REFERENCES console_tasks(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE directory_states ADD CONSTRAINT directory_states_tenant_id_directory_id_fkey FOREIGN KEY (tenant_id, directory_id) REFERENCES directories(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE directory_links ADD CONSTRAINT directory_links_tenant_id_directory_id_fkey FOREIGN KEY (tenant_id, directory_id) REFERENCES directories(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE organization_members ADD CONSTRAINT organization_members_tenant_id_organization_id_fkey FOREIGN KEY (tenant_id, organization_id) REFERENCES organizations(tenant_id, id) ON DELETE CASCADE;
 
@@ -2151,6 +2226,18 @@ CREATE INDEX console_task_items_by_task_id_state_position ON public.console_task
 
 CREATE INDEX scim_tokens_by_expires_at ON public.scim_tokens USING btree (tenant_id, expires_at);
 
+CREATE INDEX directory_states_by_next_at ON public.directory_states USING btree (tenant_id, next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX directory_links_by_directory_id_state_remote_id ON public.directory_links USING btree (tenant_id, directory_id, state, remote_id);
+
+CREATE INDEX directory_links_by_directory_id_dn_hash ON public.directory_links USING btree (tenant_id, directory_id, dn_hash);
+
+CREATE INDEX directory_links_by_directory_id_leaving_remote_id ON public.directory_links USING btree (tenant_id, directory_id, leaving, remote_id) WHERE (leaving > 0);
+
+CREATE UNIQUE INDEX directory_links_by_local_id ON public.directory_links USING btree (tenant_id, local_id) WHERE (local_id IS NOT NULL);
+
+CREATE INDEX tenants_by_directories_due_at ON public.tenants USING btree (directories_due_at) WHERE (directories_due_at IS NOT NULL);
+
 CREATE INDEX sign_in_tries_by_address_block_user_id_started_at_id ON public.sign_in_tries USING btree (tenant_id, address_block, user_id, started_at, id);
 
 CREATE INDEX organization_members_by_user_id_organization_id ON public.organization_members USING btree (tenant_id, user_id, organization_id);
@@ -2453,6 +2540,8 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (562, 'providers-of-grants', gatehouse_now_ms()),
   (563, 'console-tasks', gatehouse_now_ms()),
   (564, 'scim-tokens', gatehouse_now_ms()),
+  (565, 'directories', gatehouse_now_ms()),
+  (566, 'tenants-by-due-directory', gatehouse_now_ms()),
   (570, 'cross-app-access', gatehouse_now_ms()),
   (571, 'cross-app-providers', gatehouse_now_ms()),
   (576, 'tries-of-address', gatehouse_now_ms()),

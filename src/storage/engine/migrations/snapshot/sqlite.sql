@@ -5,7 +5,7 @@ CREATE TABLE "config_epochs" ("tenant_id" TEXT NOT NULL, "version" INTEGER NOT N
 
 CREATE INDEX "config_epochs_by_changed_at" ON "config_epochs" ("changed_at");
 
-CREATE TABLE "tenants" ("tenant_id" TEXT NOT NULL, "slug" TEXT NOT NULL, "name" TEXT NOT NULL, "domain" TEXT, "enabled" INTEGER NOT NULL DEFAULT 1, "settings" TEXT NOT NULL DEFAULT '{}', "secret_encrypted" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "moving" TEXT, "has_webhooks" INTEGER NOT NULL DEFAULT 0, "has_streams" INTEGER NOT NULL DEFAULT 0, "has_connectors" INTEGER NOT NULL DEFAULT 0, "pending_domain" TEXT, "pending_verified_at" INTEGER, PRIMARY KEY ("tenant_id"), UNIQUE ("slug"), UNIQUE ("domain")) STRICT, WITHOUT ROWID;
+CREATE TABLE "tenants" ("tenant_id" TEXT NOT NULL, "slug" TEXT NOT NULL, "name" TEXT NOT NULL, "domain" TEXT, "enabled" INTEGER NOT NULL DEFAULT 1, "settings" TEXT NOT NULL DEFAULT '{}', "secret_encrypted" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "moving" TEXT, "has_webhooks" INTEGER NOT NULL DEFAULT 0, "has_streams" INTEGER NOT NULL DEFAULT 0, "has_connectors" INTEGER NOT NULL DEFAULT 0, "pending_domain" TEXT, "pending_verified_at" INTEGER, "directories_due_at" INTEGER, PRIMARY KEY ("tenant_id"), UNIQUE ("slug"), UNIQUE ("domain")) STRICT, WITHOUT ROWID;
 
 CREATE TABLE "signing_keys" ("tenant_id" TEXT NOT NULL, "kid" TEXT NOT NULL, "use" TEXT NOT NULL, "alg" TEXT NOT NULL, "state" TEXT NOT NULL, "private_key_encrypted" TEXT NOT NULL, "public_jwk" TEXT NOT NULL, "certificate" TEXT, "created_at" INTEGER NOT NULL, "activated_at" INTEGER, "retired_at" INTEGER, "signs_from" INTEGER, PRIMARY KEY ("tenant_id", "kid"), CHECK (state IN ('next', 'current', 'retired'))) STRICT, WITHOUT ROWID;
 
@@ -610,6 +610,24 @@ CREATE TABLE "scim_tokens" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name
 
 CREATE INDEX "scim_tokens_by_expires_at" ON "scim_tokens" ("tenant_id", "expires_at");
 
+CREATE TABLE "directories" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "name" TEXT NOT NULL, "enabled" INTEGER NOT NULL DEFAULT 1, "kind" TEXT NOT NULL, "url" TEXT NOT NULL, "starttls" INTEGER NOT NULL DEFAULT 0, "ca" TEXT, "bind_dn" TEXT NOT NULL, "bind_password" TEXT, "base_dn" TEXT NOT NULL, "user_filter" TEXT, "id_attribute" TEXT, "groups" TEXT NOT NULL DEFAULT 'none', "group_base_dn" TEXT, "group_filter" TEXT, "mappings" TEXT NOT NULL DEFAULT '[]', "match" TEXT NOT NULL DEFAULT 'none', "deprovision" TEXT NOT NULL DEFAULT 'suspend', "every_minutes" INTEGER NOT NULL DEFAULT 15, "full_every_hours" INTEGER NOT NULL DEFAULT 24, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "id"), UNIQUE ("tenant_id", "name")) STRICT, WITHOUT ROWID;
+
+CREATE TABLE "directory_states" ("tenant_id" TEXT NOT NULL, "directory_id" TEXT NOT NULL, "change_mark" TEXT, "change_server" TEXT, "next_at" INTEGER, "asked_at" INTEGER, "asked_full" INTEGER NOT NULL DEFAULT 0, "full_at" INTEGER, "run" INTEGER NOT NULL DEFAULT 0, "run_began_at" INTEGER, "run_full" INTEGER NOT NULL DEFAULT 0, "held_since" INTEGER, "approved_at" INTEGER NOT NULL DEFAULT 0, "last_run" TEXT, "failure" TEXT, "failure_detail" TEXT, "failed_at" INTEGER, "failures" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY ("tenant_id", "directory_id"), FOREIGN KEY ("tenant_id", "directory_id") REFERENCES "directories" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "directory_states_by_next_at" ON "directory_states" ("tenant_id", "next_at") WHERE next_at IS NOT NULL;
+
+CREATE TABLE "directory_links" ("tenant_id" TEXT NOT NULL, "directory_id" TEXT NOT NULL, "remote_id" TEXT NOT NULL, "kind" TEXT NOT NULL, "local_id" TEXT, "dn" TEXT NOT NULL, "dn_hash" TEXT NOT NULL, "hash" TEXT, "run" INTEGER NOT NULL DEFAULT 0, "state" TEXT NOT NULL, "reason" TEXT, "leaving" INTEGER NOT NULL DEFAULT 0, "left_at" INTEGER, "creates" INTEGER NOT NULL DEFAULT 0, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, PRIMARY KEY ("tenant_id", "directory_id", "remote_id"), FOREIGN KEY ("tenant_id", "directory_id") REFERENCES "directories" ("tenant_id", "id") ON DELETE CASCADE) STRICT, WITHOUT ROWID;
+
+CREATE INDEX "directory_links_by_directory_id_state_remote_id" ON "directory_links" ("tenant_id", "directory_id", "state", "remote_id");
+
+CREATE INDEX "directory_links_by_directory_id_dn_hash" ON "directory_links" ("tenant_id", "directory_id", "dn_hash");
+
+CREATE INDEX "directory_links_by_directory_id_leaving_remote_id" ON "directory_links" ("tenant_id", "directory_id", "leaving", "remote_id") WHERE leaving > 0;
+
+CREATE UNIQUE INDEX "directory_links_by_local_id" ON "directory_links" ("tenant_id", "local_id") WHERE local_id IS NOT NULL;
+
+CREATE INDEX "tenants_by_directories_due_at" ON "tenants" ("directories_due_at") WHERE directories_due_at IS NOT NULL;
+
 CREATE INDEX "sign_in_tries_by_address_block_user_id_started_at_id" ON "sign_in_tries" ("tenant_id", "address_block", "user_id", "started_at", "id");
 
 CREATE TABLE "organization_roles" ("tenant_id" TEXT NOT NULL, "name" TEXT NOT NULL, "description" TEXT, "scopes" TEXT NOT NULL, "created_at" INTEGER NOT NULL, "updated_at" INTEGER NOT NULL, "manage" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY ("tenant_id", "name")) STRICT, WITHOUT ROWID;
@@ -767,7 +785,16 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('devices', 'devices', '1000000 500000 1'),
   ('devices', 'devices_by_user_id', '1000000 500000 10'),
   ('devices', 'devices_web_phones', '10000 5000'),
+  ('directories', 'directories', '1000000 500000 1'),
+  ('directories', 'sqlite_autoindex_directories_2', '1000000 500000 1'),
   ('directory_counts', 'directory_counts', '1000000 500000 125000 1'),
+  ('directory_links', 'directory_links', '1000000 500000 10 1'),
+  ('directory_links', 'directory_links_by_directory_id_dn_hash', '1000000 500000 10 5'),
+  ('directory_links', 'directory_links_by_directory_id_leaving_remote_id', '10000 5000 10 5 2'),
+  ('directory_links', 'directory_links_by_directory_id_state_remote_id', '1000000 500000 10 2 1'),
+  ('directory_links', 'directory_links_by_local_id', '10000 5000 1'),
+  ('directory_states', 'directory_states', '1000000 500000 1'),
+  ('directory_states', 'directory_states_by_next_at', '10000 5000 10'),
   ('dpop_proofs', 'dpop_proofs', '1000000 500000 1'),
   ('dpop_proofs', 'dpop_proofs_by_expires_at', '1000000 500000 10'),
   ('email_changes', 'email_changes', '1000000 500000 10 1'),
@@ -953,6 +980,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('tenants', 'sqlite_autoindex_tenants_2', '1000000 1'),
   ('tenants', 'sqlite_autoindex_tenants_3', '1000000 1'),
   ('tenants', 'tenants', '1000000 1'),
+  ('tenants', 'tenants_by_directories_due_at', '10000 10'),
   ('tenants', 'tenants_by_pending_domain', '10000 10'),
   ('user_addresses', 'user_addresses', '1000000 500000 1 1'),
   ('user_custom_values', 'user_custom_values', '1000000 500000 10 2 1'),
@@ -1138,6 +1166,8 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (562, 'providers-of-grants', gatehouse_now_ms()),
   (563, 'console-tasks', gatehouse_now_ms()),
   (564, 'scim-tokens', gatehouse_now_ms()),
+  (565, 'directories', gatehouse_now_ms()),
+  (566, 'tenants-by-due-directory', gatehouse_now_ms()),
   (570, 'cross-app-access', gatehouse_now_ms()),
   (571, 'cross-app-providers', gatehouse_now_ms()),
   (576, 'tries-of-address', gatehouse_now_ms()),
