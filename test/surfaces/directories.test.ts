@@ -31,10 +31,9 @@ for (const database of databases) {
     after(() => server?.close());
 
     const make = (fields: Json = {}): Promise<Json> => tenant.make('POST', '/directories', directoryBody(fields));
-    const refused = async (fields: Json, field: string, text?: RegExp): Promise<void> => {
+    const refused = async (fields: Json, field: string, text = /./): Promise<void> => {
       const response = await tenant.call('POST', '/directories', directoryBody(fields));
-      const told = await assertRefusal(response, 'management.invalid_request', { kind: field });
-      if (text !== undefined) assert.match(told, text);
+      await assertRefusal(response, 'management.invalid_request', { kind: field, text });
     };
     const write = <T>(work: (queries: Queries) => Promise<T>): Promise<T> =>
       server.gatehouse.services.database.write(whoseOf(tenant, '').tenant, work);
@@ -69,7 +68,6 @@ for (const database of databases) {
       await refused({ starttls: true }, 'starttls', /ldap:\/\/ only/);
       await make({ name: 'Upgraded', url: 'ldap://ldap.example', starttls: true });
       await refused({ bind_password: undefined }, 'bind_password');
-      await refused({ bind_password: 'a\0b' }, 'bind_password');
       await refused({ base_dn: 'people' }, 'base_dn');
       await refused({ user_filter: '(uid=*' }, 'user_filter');
       await refused({ groups: 'listed' }, 'group_filter', /required/);
@@ -84,6 +82,7 @@ for (const database of databases) {
         await assertRefusal(
           await tenant.call('PATCH', `/directories/${(await make({ name: Object.keys(change)[0]! }))['id']}`, change),
           'management.invalid_request',
+          { kind: Object.keys(change)[0]!, text: /./ },
         );
     });
 
@@ -111,7 +110,10 @@ for (const database of databases) {
       ];
       for (const change of moved) {
         await assertRefusal(await patch(change), 'management.invalid_request', { kind: 'bind_password', text: movedText });
-        await assertRefusal(await patch({ ...change, bind_password: null }), 'management.invalid_request', { kind: 'bind_password' });
+        await assertRefusal(await patch({ ...change, bind_password: null }), 'management.invalid_request', {
+          kind: 'bind_password',
+          text: /./,
+        });
       }
       await tenant.make('PATCH', `/directories/${id}`, { url: 'ldaps://LDAP.corp.example:1636/', base_dn: 'dc=corp', name: 'Same server' });
       for (const change of moved.slice(0, 2)) await tenant.make('PATCH', `/directories/${id}`, { ...change, bind_password: 'another' });
@@ -196,7 +198,7 @@ for (const database of databases) {
       assert.equal((await takeRun(server, whose))?.run_full, 1);
       await tenant.make('PATCH', path, { enabled: false });
       assert.deepEqual([(await status())['state'], (await status())['next_run_at']], ['disabled', null]);
-      await assertRefusal(await tenant.call('POST', `${path}/sync`, {}), 'management.conflict', { kind: 'enabled' });
+      await assertRefusal(await tenant.call('POST', `${path}/sync`, {}), 'management.conflict', { kind: 'enabled', text: /./ });
       assert.deepEqual((await typesOf(id)).slice(0, 3), ['directory.updated', 'directory.sync_started', 'directory.sync_started']);
     });
 
@@ -216,7 +218,7 @@ for (const database of databases) {
       const whose = whoseOf(tenant, id);
       const [ada, bob] = await Promise.all(['ada@corp.example', 'bob@corp.example'].map((email) => createTestUser(tenant, email)));
       const run = (await takeRun(server, whose))!;
-      await assertRefusal(await tenant.call('POST', `${path}/approve`), 'management.conflict', { kind: 'approval' });
+      await assertRefusal(await tenant.call('POST', `${path}/approve`), 'management.conflict', { kind: 'approval', text: /./ });
       await write(async (queries) => {
         await writeLinks(queries, whose, run.run, [entry('ada', { local_id: ada!.id }), entry('bob', { local_id: bob!.id })]);
         await holdEntries(queries, whose, ['id-of-ada']);
@@ -237,7 +239,7 @@ for (const database of databases) {
         (await write((queries) => listEnding(queries, whose, 10))).map((link) => link.remote_id),
         ['id-of-ada'],
       );
-      await assertRefusal(await tenant.call('POST', `${path}/approve`), 'management.conflict', { kind: 'approval' });
+      await assertRefusal(await tenant.call('POST', `${path}/approve`), 'management.conflict', { kind: 'approval', text: /./ });
     });
 
     it('a conflict is settled: somebody is taken over, made, or left alone', async () => {
@@ -260,12 +262,15 @@ for (const database of databases) {
         return [link['state'], link['local_id'], link['reason']];
       };
       for (const body of [{ action: 'adopt' }, { action: 'create', local_id: ada.id }])
-        await assertRefusal(await resolve('ada', body), 'management.invalid_request', { kind: 'local_id' });
+        await assertRefusal(await resolve('ada', body), 'management.invalid_request', { kind: 'local_id', text: /./ });
       await assertRefusal(await resolve('ada', { action: 'adopt', local_id: String(group['id']) }), 'management.not_found');
       await assertRefusal(await resolve('nobody', { action: 'create' }), 'management.not_found');
       assert.deepEqual(await settled('ada', { action: 'adopt', local_id: ada.id }), ['pending', ada.id, null]);
-      await assertRefusal(await resolve('ada', { action: 'ignore' }), 'management.conflict', { kind: 'state' });
-      await assertRefusal(await resolve('eve', { action: 'adopt', local_id: ada.id }), 'management.conflict', { kind: 'local_id' });
+      await assertRefusal(await resolve('ada', { action: 'ignore' }), 'management.conflict', { kind: 'state', text: /./ });
+      await assertRefusal(await resolve('eve', { action: 'adopt', local_id: ada.id }), 'management.conflict', {
+        kind: 'local_id',
+        text: /./,
+      });
       assert.deepEqual(await settled('eve', { action: 'create' }), ['pending', null, null]);
       assert.deepEqual(await settled('staff', { action: 'adopt', local_id: group['id'] }), ['pending', group['id'], null]);
       assert.deepEqual(await settled('bob', { action: 'ignore' }), ['ignored', null, null]);
@@ -283,10 +288,14 @@ for (const database of databases) {
       const weak = await machineWith(tenant, ['connectors:read', 'connectors:write', 'users:read', 'users:write']);
       await write((queries) => writeLinks(queries, whose, 1, [entry('owner', { state: 'conflict' })]));
       const adopt = { action: 'adopt', local_id: owner.id };
-      await assertRefusal(await weak.call('POST', `/directories/${id}/links/id-of-owner/resolve`, adopt), 'management.forbidden');
+      await assertRefusal(await weak.call('POST', `/directories/${id}/links/id-of-owner/resolve`, adopt), 'management.forbidden', {
+        text: /lacks the capability/,
+      });
       await weak.make('PATCH', `/directories/${id}`, { every_minutes: 20 });
       await tenant.make('POST', `/directories/${id}/links/id-of-owner/resolve`, adopt);
-      await assertRefusal(await weak.call('PATCH', `/directories/${id}`, { every_minutes: 25 }), 'management.forbidden');
+      await assertRefusal(await weak.call('PATCH', `/directories/${id}`, { every_minutes: 25 }), 'management.forbidden', {
+        text: /lacks the capability/,
+      });
       await tenant.make('PATCH', `/directories/${id}`, { every_minutes: 25 });
     });
   });

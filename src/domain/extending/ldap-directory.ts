@@ -53,9 +53,9 @@ export const directoryFields = {
     help: 'ldaps://host, or ldap://host with STARTTLS. Private addresses need GATEHOUSE_EGRESS_ALLOW.' }),
   starttls: field('starttls', flag, { default: false, label: 'STARTTLS', help: 'For ldap:// alone, which is not used without it.' }),
   ca: field('ca', paragraph, { label: 'Certificates of its authority', check: pemFault, help: 'PEM. Without them, the authorities that everybody trusts.' }),
-  bindDn: field('bind_dn', namedEntry, { required: true, label: 'Signs in as', check: controlFault,
+  bindDn: field('bind_dn', namedEntry, { required: true, label: 'Signs in as',
     help: 'The name of an entry; Active Directory takes reader@example.com too.' }),
-  bindPassword: field('bind_password', secret, { hidden: true, label: 'Password', check: controlFault, help: 'Kept encrypted and never shown. Leave it empty to keep it.' }),
+  bindPassword: field('bind_password', secret, { hidden: true, label: 'Password', help: 'Kept encrypted and never shown. Leave it empty to keep it.' }),
   baseDn: field('base_dn', namedEntry, { required: true, label: 'People are below', check: distinguishedNameFault, tab: 'Entries' }),
   userFilter: field('user_filter', text(ldapFilterCharsMax), { label: 'Which entries are people', check: ldapFilterFault, tab: 'Entries', help: 'A filter; without one, that of the kind.' }),
   idAttribute: field('id_attribute', choice(idAttributes), { label: 'What identifies an entry', write: 'create', tab: 'Entries', help: 'Without it, that of the kind.' }),
@@ -181,8 +181,4 @@ const pem = /^\s*(?:-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFI
 
 function pemFault(certificates: string): string | undefined {
   return pem.test(certificates) ? undefined : 'must be certificates as PEM, from BEGIN CERTIFICATE to END CERTIFICATE';
-}
-
-function controlFault(value: string): string | undefined {
-  return value.includes('\0') ? 'must be without a NUL' : undefined;
 }
