@@ -80,7 +80,7 @@ describe('a tenant that moves', () => {
   it('each column that holds something encrypted has its purpose in the table of them', () => {
     const encrypted = tables
       .flatMap(({ name, columns }) => columns.map((column) => `${name}.${column}`))
-      .filter((column) => /(_encrypted|sealed|[._]secret)$|^external_logins\.answer$/.test(column));
+      .filter((column) => /(_encrypted|sealed|[._]secret|_password)$|^external_logins\.answer$/.test(column));
     assert.deepEqual(
       encrypted.toSorted(),
       [...sealedColumns.map(({ table, column }) => `${table}.${column}`), ...Object.keys(otherwiseSealed)].toSorted(),

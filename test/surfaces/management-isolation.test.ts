@@ -225,6 +225,7 @@ function bodyOf({ method, path }: Route, own: Ids): unknown {
   if (path === '/webhooks/:id/replay') return { state: 'dead' };
   if (path.endsWith('/status')) return { status: 'paused' };
   if (path.endsWith('/resolve')) return { action: 'ignore' };
+  if (path === '/directories/:id/sync') return {};
   if (path.endsWith('/metadata-refresh/approve')) return { hosts: ['sp.example'] };
   if (path.endsWith('/assignments') || path.endsWith('/members') || path.endsWith('/provision')) return { user_id: own['users']!['id'] };
   return undefined;
