@@ -39,6 +39,7 @@ const beneathSurfaces = [
   'webhooks',
   'ssf',
   'connectors',
+  'directories',
 ];
 const room = (...others: readonly string[]): readonly string[] => [
   'domain',
@@ -76,6 +77,19 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['domain', 'storage', 'crypto', 'platform', 'tokens', 'audit', 'mails', 'approvals', 'deliveries', limits],
   ssf: ['domain', 'storage', 'crypto', 'platform', 'tokens', 'deliveries', limits, events],
   connectors: ['domain', 'storage', 'crypto', 'platform', 'tokens', 'mails', 'approvals', 'deliveries', limits],
+  directories: [
+    'domain',
+    'storage',
+    'crypto',
+    'platform',
+    'tokens',
+    'mails',
+    'approvals',
+    'deliveries',
+    'connectors',
+    limits,
+    directoryLimits,
+  ],
   hooks: ['domain', 'storage', 'crypto', 'platform', 'tokens', limits],
   approvals: ['domain', 'storage', 'crypto', 'platform', 'tokens', 'mails', 'texts', 'deliveries', 'hooks', limits],
   http: [

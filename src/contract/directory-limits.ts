@@ -15,3 +15,27 @@ export const everyMinutesMax = 1440;
 export const fullEveryHoursMax = 168;
 /** Whom a test of a directory shows. */
 export const testedPeopleMax = 10;
+
+/** What a directory answers: people, and of them and of groups the characters of a value and the bytes of an entry, members aside. */
+export const directoryPeopleMax = 1_000_000;
+export const directoryValueCharsMax = 1024;
+export const directoryEntryBytesMax = 256 * 1024;
+/** Of what identifies an entry. */
+export const directoryIdCharsMax = 255;
+/** One message of a server; a group comes in one, with all its members. */
+export const directoryMessageBytesMax = 32 * 1024 * 1024;
+/** People or groups that are asked for at once. */
+export const directoryPageEntries = 500;
+/** To connect and sign in, and for each page. */
+export const directoryConnectSecondsMax = 20;
+export const directoryPageSecondsMax = 60;
+/** Of why it cannot be read. */
+export const directoryDetailCharsMax = 1024;
+/** Pages without an entry, one after the other. */
+export const directoryEmptyPagesMax = 100;
+/** Groups, the members of all of them, and those that groups have by others. */
+export const directoryGroupsMax = 100_000;
+export const directoryMembersMax = 5_000_000;
+export const directoryNestedMembersMax = 20_000_000;
+/** How deep groups within groups are followed. */
+export const directoryNestingMax = 5;

@@ -52,8 +52,11 @@ export interface ChangeMark {
 
 /** A connection that is signed in. Each of these throws a DirectoryFault; what was yielded before is whole. */
 export interface DirectoryReader {
-  /** From where the next run may read changes, taken before anything else is read; undefined: it says none. */
-  readonly mark: ChangeMark | undefined;
+  /**
+   * From where the next run may read changes, asked once everything was read: a server that says no time of its own tells it by what it gave.
+   * What changed since the beginning of this run lies behind it. Undefined: nothing tells.
+   */
+  readonly mark: () => ChangeMark | undefined;
   /** Whether changes since that mark can be read here, or everything must be. */
   readonly canReadSince: (mark: ChangeMark) => boolean;
   /** People, a page of at most 500 after the other; with `since`, those that changed. */
@@ -79,9 +82,4 @@ export class DirectoryFault extends Error {
  * Connects and signs in. The password is opened by the caller.
  * @throws DirectoryFault
  */
-export type OpenDirectory = (
-  tenant: TenantId,
-  directory: LdapDirectory,
-  password: string,
-  signal: AbortSignal,
-) => Promise<DirectoryReader>;
+export type OpenDirectory = (tenant: TenantId, directory: LdapDirectory, password: string, signal: AbortSignal) => Promise<DirectoryReader>;
