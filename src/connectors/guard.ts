@@ -1,10 +1,9 @@
 // Two things that stop a connector, and tell the administrators: a run that would end many accounts waits for somebody's word, and a target that
 // refuses us, or most of what it is sent, is left alone but for a probe an hour.
-import { mailUser } from '../approvals/mailed/user-mail.ts';
-import { administratorsMailedMax, endingsUnasked } from '../contract/limits.ts';
+import { mailAdministrators } from '../approvals/mailed/administrators-mail.ts';
+import { areManyEndings } from '../domain/extending/many-endings.ts';
 import { mails } from '../mails/registry.ts';
 import type { Queries } from '../storage/engine/database.ts';
-import { listAdministrators } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { type ConnectorLink, countLeaving, hasDueLinks, releaseLeaving } from '../storage/records/connector-links.ts';
 import {
@@ -41,10 +40,10 @@ export async function judgeEndings(work: Guarded): Promise<boolean> {
     }
     if (state.approval_since !== null) return false;
     const together = held + ended;
-    if (together <= endingsUnasked || together * 10 <= linked + ended) return (await releaseLeaving(queries, whose)) > 0;
+    if (!areManyEndings(together, linked + ended)) return (await releaseLeaving(queries, whose)) > 0;
     await changeConnectorState(queries, tenant.id, connector.id, { approval_since: nowMs });
     await record(work, queries, { type: 'connector.approval_needed', data: { users: held } });
-    await mailAdministrators(work, queries, 'approval');
+    await tell(work, queries, 'approval');
     return false;
   });
 }
@@ -55,7 +54,7 @@ export async function stop(work: Guarded, reason: QuarantineReason): Promise<voi
   await parts.database.write(tenant.id, async (queries) => {
     if (!(await quarantine(queries, tenant.id, connector.id, reason, probeEveryMs))) return;
     await record(work, queries, { type: 'connector.quarantined', reason, data: {} });
-    await mailAdministrators(work, queries, reason);
+    await tell(work, queries, reason);
   });
 }
 
@@ -92,13 +91,7 @@ async function record(
   await insertAuditEvent(queries, tenant.id, parts.clock.nowMs(), facts as Parameters<typeof insertAuditEvent>[3]); // a row of the catalogue each
 }
 
-async function mailAdministrators(
-  { parts, tenant, connector }: Guarded,
-  queries: Queries,
-  reason: QuarantineReason | 'approval',
-): Promise<void> {
-  for (const userId of await listAdministrators(queries, tenant.id, administratorsMailedMax))
-    await mailUser(queries, parts, tenant, { userId, asked: undefined }, (to, language) =>
-      mails.connectorStopped.make({ tenantName: tenant.name, language, name: connector.name, reason }, to),
-    );
-}
+const tell = ({ parts, tenant, connector }: Guarded, queries: Queries, reason: QuarantineReason | 'approval'): Promise<void> =>
+  mailAdministrators(queries, parts, tenant, (to, language) =>
+    mails.stopped.make({ kind: 'connector', tenantName: tenant.name, language, name: connector.name, reason }, to),
+  );

@@ -1,6 +1,5 @@
 // Every mail there is, a file a mail: what it says in each language, and how it is made. Whoever sends one takes it from here.
 import { approvalMail, approvalMailCatalogs } from './approval-mail.ts';
-import { connectorStoppedMail, connectorStoppedMailCatalogs } from './connector-stopped-mail.ts';
 import { deviceAddedMail, deviceMailCatalogs } from './device-mail.ts';
 import { externalIdentityMail, externalIdentityMailCatalogs } from './external-identity-mail.ts';
 import { invitationMail, invitationMailCatalogs } from './invitation-mail.ts';
@@ -10,6 +9,7 @@ import { pinMail, pinMailCatalogs } from './pin-mail.ts';
 import { recoveryCodeMail, recoveryCodeMailCatalogs } from './recovery-code-mail.ts';
 import { recoveryMail, recoveryMailCatalogs } from './recovery-mail.ts';
 import { reportedMail, reportedMailCatalogs } from './reported-mail.ts';
+import { stoppedMail, stoppedMailCatalogs } from './stopped-mail.ts';
 import { trialMail, trialMailCatalogs } from './trial-mail.ts';
 import { webhookDisabledMail, webhookDisabledMailCatalogs } from './webhook-disabled-mail.ts';
 import { wrongCodesMail, wrongCodesMailCatalogs } from './wrong-codes-mail.ts';
@@ -34,8 +34,8 @@ export const mails = {
   recoveryCode: { catalogs: recoveryCodeMailCatalogs, make: recoveryCodeMail },
   /** The person said that a sign-in was not theirs. */
   reported: { catalogs: reportedMailCatalogs, make: reportedMail },
-  /** A connector rests, or waits for approval. */
-  connectorStopped: { catalogs: connectorStoppedMailCatalogs, make: connectorStoppedMail },
+  /** A connector rests, a directory cannot be read, or one of them waits for approval. */
+  stopped: { catalogs: stoppedMailCatalogs, make: stoppedMail },
   /** An administrator looks whether mails arrive. */
   trial: { catalogs: trialMailCatalogs, make: trialMail },
   /** We disabled a webhook. */

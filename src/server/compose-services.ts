@@ -12,6 +12,8 @@ import { type Connectors, createConnectors } from '../connectors/engine.ts';
 import type { Carriers } from '../deliveries/attempt.ts';
 import { createDeliveries } from '../deliveries/engine.ts';
 import { createCatchUpJob, createFeeder } from '../deliveries/feeder.ts';
+import { createDirectories, createDirectoryJob } from '../directories/engine.ts';
+import { createOpenDirectory } from '../directories/ldap/open-directory.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { createHooks } from '../hooks/hooks.ts';
 import { createLookUpLimit } from '../http/request-tenant.ts';
@@ -47,7 +49,6 @@ import { createKeyRings } from '../tokens/key-rings.ts';
 import { createWebhookCarrier } from '../webhooks/carrier.ts';
 import { createWebhookFeeder } from '../webhooks/feeder.ts';
 import type { Store } from './open-store.ts';
-import { unreadDirectories } from './unread-directories.ts';
 
 export interface Surroundings {
   readonly clock: Clock;
@@ -76,12 +77,12 @@ export async function composeServices(
   const statistics = createStatisticsKeeper(tracedOrPlain);
   const database = wakingAfterCommit(tracedOrPlain, { wake: () => jobs.wake(), tell: (tenant) => tellAll([feeders, statistics], tenant) });
   const cache = createConfigCache(database, clock, { due: deliveriesDue, wake: () => jobs.wake() });
-  const connectors: Connectors = createConnectors((): Services => services);
+  const ways = traced(await composeWaysOut(config, clock, pushOrigins), tracing);
+  const { outbound } = ways;
+  const { connectors, directories } = createRunners({ outbound, clock }, (): Services => services);
   const feeders = createFeeders({ database, cache, clock, log, tenants: () => tenants }, connectors);
   const refusals = createRefusalRecorder(database, clock, log);
   const activity = createActivityRecorder(database, clock);
-  const ways = traced(await composeWaysOut(config, clock, pushOrigins), tracing);
-  const { outbound } = ways;
   const metrics = await composeMetrics(config, gaugesOf(database, cache), supervisor);
   const counting: Counters | undefined = counters ?? metrics;
   const jobs = createJobs(
@@ -94,6 +95,7 @@ export async function composeServices(
         feeders.catchUpJob,
         createMetadataRefreshJob({ database, cache, clock, outbound, log }),
       ],
+      beside: deliverElsewhere === undefined ? [createDirectoryJob(database, (): Services['directories'] => services.directories)] : [],
       woken:
         deliverElsewhere?.(() => state.publicUrl, counting) ??
         composeDeliveries({ database, log, mail: ways.mail, counting }, (): Services => services),
@@ -111,12 +113,10 @@ export async function composeServices(
     database,
     encryption,
     cache,
-    refusals,
-    activity,
-    jobs,
+    ...{ refusals, activity, jobs },
     longWork: createLongWork(),
     ...ways,
-    ...{ connectors, directories: unreadDirectories },
+    ...{ connectors, directories },
     hooks: createHooks({ clock, database, encryption, outbound, counters: counting }),
     metrics,
     admitLookUp: createLookUpLimit(clock),
@@ -135,6 +135,12 @@ export async function composeServices(
   };
   return services;
 }
+
+/** @param services read at each run, because these are made before the services are whole */
+const createRunners = (deps: { readonly outbound: Outbound; readonly clock: Clock }, services: () => Services) => ({
+  connectors: createConnectors(services),
+  directories: createDirectories(services, createOpenDirectory(deps)),
+});
 
 const tenantsAt = (config: Config, database: Database, cache: ConfigCache, publicUrl: string): TenantDirectory =>
   createTenantDirectory(database, cache, { publicUrl, canMail: canMail(config), areLimitsLifted: config.areLimitsLifted });

@@ -1,12 +1,10 @@
 // A webhook that we disable: it says it is gone, or nothing arrives there. The administrators are mailed; what waits goes on waiting.
+import { mailAdministrators } from '../approvals/mailed/administrators-mail.ts';
 import type { MailDeps } from '../approvals/mailed/mail-delivery.ts';
-import { mailUser } from '../approvals/mailed/user-mail.ts';
-import { administratorsMailedMax } from '../contract/limits.ts';
 import { type DisabledReason, toldUrl, type Webhook } from '../domain/extending/webhook.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { mails } from '../mails/registry.ts';
 import type { ConfigCache } from '../storage/engine/config/config-cache.ts';
-import { listAdministrators } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { disableWebhook } from '../storage/registry/extending/webhooks.ts';
 
@@ -26,9 +24,8 @@ export async function turnOff(
       reason,
       data: { url: toldUrl(url) },
     });
-    for (const userId of await listAdministrators(queries, tenant.id, administratorsMailedMax))
-      await mailUser(queries, { clock, mail, encryption }, tenant, { userId, asked: undefined }, (to, language) =>
-        mails.webhookDisabled.make({ tenantName: tenant.name, language, url, reason }, to),
-      );
+    await mailAdministrators(queries, { clock, mail, encryption }, tenant, (to, language) =>
+      mails.webhookDisabled.make({ tenantName: tenant.name, language, url, reason }, to),
+    );
   });
 }

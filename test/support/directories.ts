@@ -32,7 +32,7 @@ export function takeRun({ gatehouse }: TestServer, { tenant, directory }: OfDire
 
 export const figures = {
   ...{ began_at: '2026-01-01T00:00:00.000Z', ended_at: '2026-01-01T00:00:01.000Z', full: true, read: 3, created: 2, updated: 0, ended: 0 },
-  ...{ unchanged: 1, conflicts: 0, skipped: 0 },
+  ...{ unchanged: 1, conflicts: 0, skipped: 0, referrals: 0 },
 };
 
 const noCounts = Object.fromEntries(plannedCounts.map((name) => [name, 0])) as DirectoryPlan['counts']; // each of them

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { languages } from '../../src/domain/language.ts';
 import { approvalMailCatalogs } from '../../src/mails/approval-mail.ts';
-import { connectorStoppedMailCatalogs } from '../../src/mails/connector-stopped-mail.ts';
 import { deviceMailCatalogs } from '../../src/mails/device-mail.ts';
 import { externalIdentityMailCatalogs } from '../../src/mails/external-identity-mail.ts';
 import { invitationMailCatalogs } from '../../src/mails/invitation-mail.ts';
@@ -16,6 +15,7 @@ import { pinMailCatalogs } from '../../src/mails/pin-mail.ts';
 import { recoveryCodeMailCatalogs } from '../../src/mails/recovery-code-mail.ts';
 import { recoveryMailCatalogs } from '../../src/mails/recovery-mail.ts';
 import { reportedMailCatalogs } from '../../src/mails/reported-mail.ts';
+import { stoppedMailCatalogs } from '../../src/mails/stopped-mail.ts';
 import { trialMailCatalogs } from '../../src/mails/trial-mail.ts';
 import { webhookDisabledMailCatalogs } from '../../src/mails/webhook-disabled-mail.ts';
 import { wrongCodesMailCatalogs } from '../../src/mails/wrong-codes-mail.ts';
@@ -61,7 +61,7 @@ const all = {
   'src/mails/recovery-code-mail.ts': { recoveryCodeMailCatalogs },
   'src/mails/reported-mail.ts': { reportedMailCatalogs },
   'src/mails/wrong-codes-mail.ts': { wrongCodesMailCatalogs },
-  'src/mails/connector-stopped-mail.ts': { connectorStoppedMailCatalogs },
+  'src/mails/stopped-mail.ts': { stoppedMailCatalogs },
   'src/mails/trial-mail.ts': { trialMailCatalogs },
   'src/mails/webhook-disabled-mail.ts': { webhookDisabledMailCatalogs },
   'src/mails/recovery-mail.ts': { recoveryMailCatalogs },

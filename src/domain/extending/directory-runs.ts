@@ -68,6 +68,8 @@ export interface RunFigures {
   readonly unchanged: number;
   readonly conflicts: number;
   readonly skipped: number;
+  /** Of the directory to others, which nobody asked. */
+  readonly referrals: number;
 }
 
 export interface Directories {

@@ -63,7 +63,7 @@ const linkAnswer = Type.Object({
   updated_at: dateTime,
 });
 const runStates = ['disabled', 'waiting_for_approval', 'running', 'failing', 'idle'] as const;
-const figures = ['read', 'created', 'updated', 'ended', 'unchanged', 'conflicts', 'skipped'] as const;
+const figures = ['read', 'created', 'updated', 'ended', 'unchanged', 'conflicts', 'skipped', 'referrals'] as const;
 const statusAnswer = Type.Object({
   state: oneOf(runStates),
   users: count,

@@ -3,6 +3,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { TenantId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
+import { idAmong } from '../engine/rows/id-list.ts';
 
 /** Whether a membership with these roles manages; `roles` is a column or a value of JSON text. */
 const manages = (tenant: TenantId, roles: RawBuilder<unknown>): RawBuilder<boolean> =>
@@ -20,6 +21,20 @@ export function leavesManager(tenant: TenantId, organization: string, roles = '[
 export const isManagedBy = (tenant: TenantId, organization: RawBuilder<unknown>, user: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql<boolean>`EXISTS (SELECT 1 FROM organization_members AS o JOIN users AS u ON u.tenant_id = o.tenant_id AND u.id = o.user_id AND u.state = 'active'
     WHERE o.tenant_id = ${tenant} AND o.organization_id = ${organization} AND o.suspended = 0 AND o.user_id = ${user} AND ${manages(tenant, sql.ref('o.roles'))})`;
+
+/** Those of these people who manage an organisation, suspended there or not. */
+export async function listManagersAmong(queries: Queries, tenant: TenantId, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await queries
+    .selectFrom('organization_members as m')
+    .select('m.user_id')
+    .distinct()
+    .where('m.tenant_id', '=', tenant)
+    .where(idAmong(queries, 'm.user_id', ids))
+    .where(manages(tenant, sql.ref('m.roles')))
+    .execute();
+  return new Set(rows.map((row) => row.user_id));
+}
 
 /** An organisation that is enabled, as who manages it sees it. */
 export interface ManagedOrganization {

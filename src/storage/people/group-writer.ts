@@ -12,6 +12,7 @@ import { idIn } from '../engine/rows/id-list.ts';
 import type { RowOf } from '../engine/rows/row-codec.ts';
 import { slicesOfRows } from '../engine/rows/row-slices.ts';
 import { takenAs } from '../engine/unique-violation.ts';
+import { forgetLocal } from '../records/directory-endings.ts';
 import { groupTables } from './directories/directory.ts';
 import { type GroupRow, type OwnedGroupRow, ownerOfGroup, type ScimGroupRow } from './groups.ts';
 import { reverseText } from './user-search.ts';
@@ -158,6 +159,7 @@ export async function deleteGroup(queries: Queries, directory: Directory, id: st
     .where('id', '=', id as GroupId) // a look-up key, not yet known to be an id
     .returning('id')
     .execute();
+  if (directory.organization === undefined && rows.length === 1) await forgetLocal(queries, directory.tenant, id);
   return rows.length === 1;
 }
 

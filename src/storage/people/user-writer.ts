@@ -15,6 +15,7 @@ import { slicesOfRows } from '../engine/rows/row-slices.ts';
 import { takenAs, ValueTaken } from '../engine/unique-violation.ts';
 import { revokeGrantsOfUser } from '../oidc/grants.ts';
 import { type AuditEvent, insertAuditEvent } from '../records/audit-events.ts';
+import { forgetLocal } from '../records/directory-endings.ts';
 import { listReceiversWithout } from '../registry/extending/ssf-removed-subjects.ts';
 import { countStreams, listReceiversOf } from '../registry/extending/ssf-streams.ts';
 import { forgetSignIns } from '../registry/last-sign-ins.ts';
@@ -217,6 +218,7 @@ export async function deleteUser(queries: Queries, tenant: TenantId, id: string,
   for (const table of personalTables)
     await queries.deleteFrom(table).where('tenant_id', '=', tenant).where('user_id', '=', row.id).execute();
   await forgetSignIns(queries, tenant, 'user', row.id);
+  await forgetLocal(queries, tenant, row.id);
   await revokeGrantsOfUser(queries, tenant, row.id, 'user_state');
   await revokeDevicesOfUser(queries, tenant, row.id);
   await insertAuditEvent(queries, tenant, nowMs, {

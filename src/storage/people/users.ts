@@ -5,7 +5,7 @@ import { foldKey } from '../../domain/fold.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { UserColumn } from '../../domain/people/user-attributes.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
-import { idIn, idInSlot, idList, keyIn } from '../engine/rows/id-list.ts';
+import { dialectOf, idAmong, idIn, idInSlot, idList, keyIn } from '../engine/rows/id-list.ts';
 import { statement, type Value } from '../engine/statement.ts';
 import { readColumns, type UserRow } from './user-rows.ts';
 
@@ -45,6 +45,24 @@ export async function lockUser(queries: Queries, dialect: Dialect, tenant: Tenan
     .where('id', '=', id as UserId) // a look-up key, not yet known to be an id
     .where('state', '<>', 'deleted');
   return (dialect === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+}
+
+/** Those of these ids that are live users, their rows locked in one order until the transaction ends; with `isRead` they are not. */
+export async function lockUsers(
+  queries: Queries,
+  tenant: TenantId,
+  ids: readonly string[],
+  { isRead = false }: { readonly isRead?: boolean } = {},
+): Promise<readonly UserRow[]> {
+  if (ids.length === 0) return [];
+  const query = queries
+    .selectFrom('users')
+    .select(readColumns)
+    .where('tenant_id', '=', tenant)
+    .where(idAmong(queries, 'id', ids))
+    .where('state', '<>', 'deleted')
+    .orderBy('id');
+  return (dialectOf(queries) === 'postgres' && !isRead ? query.forUpdate() : query).execute();
 }
 
 /** The names to show of those of these ids that are live users. */

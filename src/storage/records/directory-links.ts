@@ -126,6 +126,18 @@ export async function listLinksOfNames(queries: Queries, whose: OfDirectory, dnK
     .execute();
 }
 
+/** Who here the members of groups are, by their names as they are compared; where two entries had a name, the one seen last. */
+export async function listPeopleOfNames(
+  queries: Queries,
+  whose: OfDirectory,
+  dnKeys: readonly string[],
+): Promise<(dnKey: string) => string | undefined> {
+  const found = new Map<string, DirectoryLink>();
+  for (const link of await listLinksOfNames(queries, whose, dnKeys))
+    if (link.kind === 'user' && link.local_id !== null && (found.get(link.dn_hash)?.run ?? -1) < link.run) found.set(link.dn_hash, link);
+  return (dnKey) => found.get(hashOf(dnKey))?.local_id ?? undefined;
+}
+
 /** Of which entries of whatever directory these people or groups are. */
 export async function listLinksOfLocal(queries: Queries, tenant: TenantId, localIds: readonly string[]): Promise<readonly DirectoryLink[]> {
   return queries
@@ -163,6 +175,14 @@ export async function noteEntriesSeen(queries: Queries, whose: OfDirectory, run:
     .execute();
 }
 
+/** The same of entries that end all the same: whether somebody let them end already stays. */
+export async function noteEndingSeen(queries: Queries, whose: OfDirectory, run: number, remoteIds: readonly string[]): Promise<void> {
+  await changeLinks(queries, whose)
+    .set({ run })
+    .where(idAmong(queries, 'remote_id', remoteIds))
+    .execute();
+}
+
 /** Only these end: who has somebody here, and is not ignored. */
 const mayEnd = sql<boolean>`local_id IS NOT NULL AND state IN ('pending', 'linked', 'conflict', 'skipped')`;
 
@@ -176,21 +196,29 @@ export async function holdEntries(queries: Queries, whose: OfDirectory, remoteId
     .execute();
 }
 
+/** What ends within it counts together. */
+export const endingsTogetherMs = 3_600_000;
+
 /**
- * Lets the entries wait for their end that a run, which read everything, did not see; those nobody here is are forgotten. A page of links in
- * the order of their ids; gives after which to go on, or undefined at the end.
+ * Lets the entries of a kind wait for their end that a run, which read everything, did not see; those nobody here is are forgotten, once
+ * they no longer count. A page of links in the order of their ids; gives after which to go on, or undefined at the end.
  */
-export async function holdUnseen(queries: Queries, whose: OfDirectory, run: number, { after, limit }: Page): Promise<string | undefined> {
+export async function holdUnseen(
+  queries: Queries,
+  whose: OfDirectory,
+  run: number,
+  { after, limit, kind }: Page & { readonly kind?: DirectoryLinkKind },
+): Promise<string | undefined> {
   const page = await queries
     .selectFrom('directory_links')
-    .select(['remote_id', 'run'])
+    .select(['remote_id', 'run', 'kind'])
     .where('tenant_id', '=', whose.tenant)
     .where('directory_id', '=', whose.directory)
     .where('remote_id', '>', after)
     .orderBy('remote_id')
     .limit(limit)
     .execute();
-  const unseen = page.filter((link) => link.run < run).map((link) => link.remote_id);
+  const unseen = page.filter((link) => link.run < run && (kind ?? link.kind) === link.kind).map((link) => link.remote_id);
   if (unseen.length > 0) {
     await holdEntries(queries, whose, unseen);
     await queries
@@ -199,16 +227,18 @@ export async function holdUnseen(queries: Queries, whose: OfDirectory, run: numb
       .where('directory_id', '=', whose.directory)
       .where(idAmong(queries, 'remote_id', unseen))
       .where('local_id', 'is', null)
+      .where(({ eb, or }) => or([eb('left_at', 'is', null), eb('left_at', '<=', sql<number>`${databaseNowMs} - ${endingsTogetherMs}`)]))
       .execute();
   }
   return page.length < limit ? undefined : page.at(-1)!.remote_id;
 }
 
-/** People that wait for their end; those that were let end since a time; and those who are here. */
+/** People, or groups, that wait for their end; those that were let end since a time; and those who are here. */
 export async function countEnding(
   queries: Queries,
   { tenant, directory }: OfDirectory,
   sinceMs: number,
+  kind: DirectoryLinkKind = 'user',
 ): Promise<{ readonly held: number; readonly ended: number; readonly linked: number }> {
   const row = await queries
     .selectFrom('directory_links')
@@ -219,16 +249,19 @@ export async function countEnding(
     ])
     .where('tenant_id', '=', tenant)
     .where('directory_id', '=', directory)
-    .where('kind', '=', 'user')
+    .where('kind', '=', kind)
     .executeTakeFirst();
   return { held: Number(row?.held ?? 0), ended: Number(row?.ended ?? 0), linked: Number(row?.linked ?? 0) };
 }
 
-/** Lets everybody end who waits; gives how many people. */
-export async function releaseEnding(queries: Queries, whose: OfDirectory): Promise<number> {
+/** Lets everybody end who waits, `but` some; gives how many people. */
+export async function releaseEnding(queries: Queries, whose: OfDirectory, but: readonly string[] = []): Promise<number> {
   const rows = await changeLinks(queries, whose)
     .set({ leaving: 2, left_at: databaseNowMs, updated_at: databaseNowMs })
     .where('leaving', '=', 1)
+    .$if(but.length > 0, (some) =>
+      some.where(({ not, or, eb }) => or([eb('local_id', 'is', null), not(idAmong(queries, 'local_id', but))])),
+    )
     .returning('kind')
     .execute();
   return rows.filter(({ kind }) => kind === 'user').length;
@@ -244,15 +277,19 @@ export async function listEnding(queries: Queries, whose: OfDirectory, limit: nu
   return linksOf(queries, whose).where('leaving', '=', 2).orderBy('remote_id').limit(limit).execute();
 }
 
-/** Notes that entries ended. Those of people who are deleted here lose them. */
+/** The hash of an entry that ended by whose end the person was suspended: where they come back, so do they. */
+export const suspendedHash = 'suspended';
+
+/** Notes that entries ended. Those of people who are deleted here lose them; `areSuspended`: by this end. */
 export async function endEntries(
   queries: Queries,
   whose: OfDirectory,
   remoteIds: readonly string[],
-  { areDeleted }: { readonly areDeleted: boolean },
+  { areDeleted, areSuspended = false }: { readonly areDeleted: boolean; readonly areSuspended?: boolean },
 ): Promise<void> {
+  const hash = areSuspended ? suspendedHash : null;
   await changeLinks(queries, whose)
-    .set({ state: 'off', leaving: 0, hash: null, reason: null, updated_at: databaseNowMs, ...(areDeleted && { local_id: null }) })
+    .set({ state: 'off', leaving: 0, hash, reason: null, updated_at: databaseNowMs, ...(areDeleted && { local_id: null }) })
     .where(idAmong(queries, 'remote_id', remoteIds))
     .execute();
 }

@@ -7,6 +7,7 @@ import type { OrganizationDirectory } from '../../../domain/organizations/direct
 import type { Queries } from '../../engine/database.ts';
 import { databaseNowMs } from '../../engine/instance.ts';
 import { idAmong } from '../../engine/rows/id-list.ts';
+import { forgetSuspending } from '../../records/directory-endings.ts';
 import { isTenantFull } from '../memberships-bound.ts';
 import { holdKnownRoles, type Suspension } from '../organization-members.ts';
 
@@ -92,8 +93,9 @@ export async function setMemberSuspension(
     .execute();
 }
 
-/** Makes the suspension of a person whose row is held the tenant's own: no directory that suspended them lifts it with the membership's. */
+/** Makes the suspension of a person whose row is held the tenant's own: no directory that suspended them lifts it, as an organisation's does with the membership's. */
 export async function keepFromDirectories(queries: Queries, tenant: TenantId, user: UserId): Promise<void> {
+  await forgetSuspending(queries, tenant, user);
   await queries
     .updateTable('organization_members')
     .set({ suspended: 1 })

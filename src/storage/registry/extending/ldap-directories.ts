@@ -119,7 +119,7 @@ export async function claimRun(
   return claimed;
 }
 
-type Run = Pick<DirectoryState, 'tenant_id' | 'directory_id' | 'run'>;
+export type Run = Pick<DirectoryState, 'tenant_id' | 'directory_id' | 'run'>;
 
 const runOf = (queries: Queries, { tenant_id: tenant, directory_id: id, run }: Run) =>
   stateOf(queries, tenant, id).where('run', '=', run).where('run_began_at', 'is not', null);
@@ -131,6 +131,19 @@ export async function keepRun(queries: Queries, run: Run): Promise<boolean> {
     .returning('run')
     .executeTakeFirst();
   return kept !== undefined;
+}
+
+/** Notes that a run reads everything, though it need not have: changes cannot be read. */
+export async function widenRun(queries: Queries, run: Run): Promise<void> {
+  await runOf(queries, run).set({ run_full: 1 }).execute();
+}
+
+/** Gives up a run that was kept from reading to the end, by nothing that is the directory's: it is tried again after a time. */
+export async function giveUpRun(queries: Queries, run: Run, againInMs: number): Promise<void> {
+  await runOf(queries, run)
+    .set({ next_at: sql<number>`${now} + ${againInMs}`, run_began_at: null })
+    .execute();
+  await noteDue(queries, run.tenant_id);
 }
 
 /** Has a run's people wait for approval; false when they do already. */
