@@ -25,6 +25,10 @@ export async function judgeEndings(work: RunningWork): Promise<void> {
     const since = Math.max(state?.approved_at ?? 0, parts.clock.nowMs() - endingsTogetherMs);
     const people = await countEnding(queries, whose, since);
     const groups = await countEnding(queries, whose, since, 'group');
+    if (people.held + groups.held === 0) {
+      if (state?.held_since != null) await endHold(queries, run);
+      return;
+    }
     const holders = await listLinkedHolders(queries, whose, { onlyEnding: true });
     const areMany =
       areManyEndings(people.held - holders.length + people.ended, people.linked + people.ended) ||

@@ -11,7 +11,7 @@ import {
   type PersonEntry,
   type SkippedEntry,
 } from '../../src/directories/reading.ts';
-import type { DirectoryFailure, Directories } from '../../src/domain/extending/directory-runs.ts';
+import type { Directories, DirectoryFailure } from '../../src/domain/extending/directory-runs.ts';
 import type { TenantId } from '../../src/domain/ids.ts';
 import { directoryBody } from './directories.ts';
 import { createTestTenant, type Json, type Managed } from './management.ts';

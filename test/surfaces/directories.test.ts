@@ -10,6 +10,7 @@ import { holdEntries, listEnding, writeLinks } from '../../src/storage/records/d
 import { endRun, failRun, findDirectoryState, findLdapDirectory, holdRun } from '../../src/storage/registry/extending/ldap-directories.ts';
 import { databases } from '../support/databases.ts';
 import { answerInstead, directoryBody, entry, figures, takeRun, whoseOf } from '../support/directories.ts';
+import { leaveUnread } from '../support/directory-runs.ts';
 import { createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { machineWith } from '../support/roles.ts';
@@ -24,6 +25,7 @@ for (const database of databases) {
     let tenant: Managed;
     before(async () => {
       server = await startTestServer(database);
+      leaveUnread(server);
     });
     beforeEach(async () => {
       tenant = await createTestTenant(server);

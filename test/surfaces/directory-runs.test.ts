@@ -67,12 +67,7 @@ if (slapdPath !== undefined)
         const ann = await world.person('ann');
         assert.deepEqual(
           [ann?.state, ann?.emails, ann?.['name'], ann?.['role']],
-          [
-            'active',
-            [{ value: 'Ann.Doe@corp.example', primary: true }],
-            { given_name: 'Ann', family_name: 'Doe' },
-            'user',
-          ],
+          ['active', [{ value: 'Ann.Doe@corp.example', primary: true }], { given_name: 'Ann', family_name: 'Doe' }, 'user'],
         );
         assert.deepEqual(await world.eventsOf(`user:${ann?.id}`), ['user.created']);
         const before = [await world.people(), await world.countEvents(), await world.linksOf(id)];
@@ -128,15 +123,12 @@ if (slapdPath !== undefined)
         const { id } = await world.make();
         await world.run();
         const conflicts = await world.linksOf(id, '?state=conflict');
-        assert.deepEqual(
-          conflicts.map(({ dn, reason }) => `${String(dn).split(',')[0]}: ${String(reason)}`).toSorted(),
-          [
-            'uid=ann: Somebody else here has this user name.',
-            'uid=bob: Somebody else here has this email address.',
-            'uid=cid: Somebody else here has this user name.',
-            'uid=eve: Somebody else here has this user name.',
-          ],
-        );
+        assert.deepEqual(conflicts.map(({ dn, reason }) => `${String(dn).split(',')[0]}: ${String(reason)}`).toSorted(), [
+          'uid=ann: Somebody else here has this user name.',
+          'uid=bob: Somebody else here has this email address.',
+          'uid=cid: Somebody else here has this user name.',
+          'uid=eve: Somebody else here has this user name.',
+        ]);
         const linkOf = (uid: string): Json => conflicts.find(({ dn }) => dn === dnOf(uid))!;
         const resolve = (uid: string, body: Json): Promise<Json> =>
           world.tenant.make('POST', `/directories/${id}/links/${linkOf(uid)['id']}/resolve`, body);
@@ -179,9 +171,7 @@ if (slapdPath !== undefined)
       it('groups come with their members, change, and end; one that is here already is a conflict', async () => {
         for (const uid of ['ann', 'bob', 'cid']) await add(uid);
         const addGroup = (cn: string, members: readonly string[]): Promise<void> =>
-          slapd.change((client) =>
-            client.add(`cn=${cn},${slapdGroups}`, { objectClass: 'groupOfNames', cn, member: members.map(dnOf) }),
-          );
+          slapd.change((client) => client.add(`cn=${cn},${slapdGroups}`, { objectClass: 'groupOfNames', cn, member: members.map(dnOf) }));
         await addGroup('staff', ['ann', 'bob']);
         await addGroup('taken', ['cid']);
         const own = await world.tenant.make<{ readonly id: string }>('POST', '/groups', { display_name: 'Taken' });
@@ -190,7 +180,10 @@ if (slapdPath !== undefined)
         const groups = async (): Promise<readonly (Json & { readonly id: string })[]> =>
           (await world.tenant.make<{ readonly items: readonly (Json & { readonly id: string })[] }>('GET', '/groups')).items;
         const membersOf = async (group: string): Promise<readonly string[]> =>
-          namesOf((await world.tenant.make<{ readonly items: readonly { readonly user_name: string }[] }>('GET', `/groups/${group}/members`)).items);
+          namesOf(
+            (await world.tenant.make<{ readonly items: readonly { readonly user_name: string }[] }>('GET', `/groups/${group}/members`))
+              .items,
+          );
         const staff = (await groups()).find((group) => group['display_name'] === 'staff');
         assert.ok(staff);
         assert.deepEqual([await membersOf(staff.id), await membersOf(own.id)], [['ann', 'bob'], []]);
@@ -205,18 +198,21 @@ if (slapdPath !== undefined)
         assert.deepEqual(await world.eventsOf(`group:${staff.id}`), ['group.updated', 'group.created']);
         await slapd.change((client) => client.del(`cn=staff,${slapdGroups}`));
         await world.sync(id);
-        assert.deepEqual((await groups()).map(({ id: group }) => group), [own.id]);
+        assert.deepEqual(
+          (await groups()).map(({ id: group }) => group),
+          [own.id],
+        );
       });
 
       it('plan and test write nothing and say what a run does', async () => {
         for (const uid of ['ann', 'bob', 'cid']) await add(uid);
         const { id } = await world.make({ enabled: false });
-        const tested = await world.tenant.make<{ readonly failure: unknown; readonly people: readonly Json[] }>('POST', `/directories/${id}/test`);
-        assert.equal(tested.failure, null);
-        assert.deepEqual(
-          tested.people.map(({ values }) => (values as Json)['user_name']).toSorted(),
-          [['ann'], ['bob'], ['cid']],
+        const tested = await world.tenant.make<{ readonly failure: unknown; readonly people: readonly Json[] }>(
+          'POST',
+          `/directories/${id}/test`,
         );
+        assert.equal(tested.failure, null);
+        assert.deepEqual(tested.people.map(({ values }) => (values as Json)['user_name']).toSorted(), [['ann'], ['bob'], ['cid']]);
         const plan = (): Promise<Json & { readonly counts: Json; readonly differences: readonly Json[] }> =>
           world.tenant.make('POST', `/directories/${id}/plan`);
         assert.deepEqual([(await plan()).counts['create'], (await world.people()).length], [3, 0]);

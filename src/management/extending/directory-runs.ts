@@ -161,8 +161,9 @@ const runs: readonly Endpoint[] = [
       const { services, tenant } = call;
       const { id } = await loadDoing(call);
       const approved = await services.database.write(tenant.id, async (queries) => {
-        if (!(await approveHeld(queries, tenant.id, id))) throw conflict('approval', 'Nothing waits for approval.');
+        // Before it is approved, so that who ends by it counts no more.
         const users = await releaseEnding(queries, whoseOf(call));
+        if (!(await approveHeld(queries, tenant.id, id))) throw conflict('approval', 'Nothing waits for approval.');
         await askForRun(queries, tenant.id, id, { full: false });
         await audit(call, queries, { type: 'directory.approved', target: `directory:${id}`, data: { users } });
         return users;

@@ -1,0 +1,242 @@
+// Directories read by several at once, and runs that end before their end: one run at a time whoever asks, nobody twice, nothing written by a
+// run that is another's, and no slow directory before others.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Directories } from '../../src/domain/extending/directory-runs.ts';
+import { databases } from '../support/databases.ts';
+import { directoryBody, takeRun, whoseOf } from '../support/directories.ts';
+import {
+  type Answered,
+  answeredDirectory,
+  type DirectoryWorld,
+  directoryWorld,
+  leaveUnread,
+  nodeReading,
+  personEntry,
+} from '../support/directory-runs.ts';
+import { eventually } from '../support/eventually.ts';
+import { createTestTenant, createTestUser } from '../support/management.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const crowd = (count: number) => Array.from({ length: count }, (_, at) => personEntry(`p${at}`));
+
+/** Closed until it is opened. */
+function gate(): { readonly reached: Promise<void>; readonly pass: () => Promise<void>; readonly open: () => void } {
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  return {
+    reached,
+    pass: async () => {
+      reach();
+      await opened;
+    },
+    open,
+  };
+}
+
+for (const database of databases) {
+  describe(`directories at once on ${database}`, () => {
+    let server: TestServer;
+    let nodes: readonly Directories[];
+    let world: DirectoryWorld;
+    let answered: Answered;
+    let begin: Directories['begin'];
+    before(async () => {
+      server = await startTestServer(database);
+      begin = leaveUnread(server);
+    });
+    beforeEach(async () => {
+      const directory = answeredDirectory();
+      answered = directory.answered;
+      nodes = [nodeReading(server, directory.open), nodeReading(server, directory.open)];
+      world = await directoryWorld(server, nodes[0]!);
+    });
+    after(() => server?.close());
+
+    const beginAll = async (tenant = whoseOf(world.tenant, '').tenant): Promise<void> => {
+      await Promise.all(nodes.map((node) => node.begin(tenant)));
+    };
+    const settled = async (): Promise<void> => {
+      await Promise.all(nodes.map((node) => node.settled()));
+    };
+
+    it('two nodes have one run', async () => {
+      answered.people = crowd(30);
+      answered.size = 10;
+      const { id } = await world.make();
+      for (let round = 0; round < 5; round += 1) {
+        await world.tenant.make('POST', `/directories/${id}/sync`, { full: true });
+        await beginAll();
+        await settled();
+      }
+      assert.equal(answered.opened.length, 5);
+      assert.deepEqual(answered.opened[0], 'a-kept-password');
+      assert.equal((await world.people()).length, 30);
+    });
+
+    it('one that is stopped in the middle is taken up by another node, and nobody is made twice', async () => {
+      answered.people = crowd(50);
+      answered.size = 10;
+      const at = gate();
+      let pages = 0;
+      answered.before = async () => {
+        pages += 1;
+        if (pages === 3) await at.pass();
+      };
+      const { id } = await world.make();
+      await nodes[0]!.begin(whoseOf(world.tenant, id).tenant);
+      await at.reached;
+      const stopping = nodes[0]!.stop();
+      at.open();
+      await stopping;
+      const made = (await world.people()).map(({ id: user }) => user);
+      assert.equal(made.length, 20);
+      await nodes[1]!.begin(whoseOf(world.tenant, id).tenant);
+      await nodes[1]!.settled();
+      const last = await world.lastOf(id);
+      assert.deepEqual([last['full'], last['unchanged'], last['created'], last['ended']], [true, 20, 30, 0]);
+      const people = await world.people();
+      assert.equal(people.length, 50);
+      assert.ok(made.every((user) => people.some((one) => one.id === user)));
+    });
+
+    it('one whose node died is taken up when its time is over; what the dead one still does is written by nobody', async () => {
+      answered.people = crowd(20);
+      answered.size = 10;
+      const at = gate();
+      let pages = 0;
+      answered.before = async () => {
+        pages += 1;
+        if (pages === 2) await at.pass();
+      };
+      const { id } = await world.make();
+      const { tenant } = whoseOf(world.tenant, id);
+      await nodes[0]!.begin(tenant);
+      await at.reached;
+      await nodes[1]!.begin(tenant);
+      await nodes[1]!.settled();
+      assert.equal(answered.opened.length, 1, 'it has its time');
+      await server.clock.advance(121_000);
+      await nodes[1]!.begin(tenant);
+      await nodes[1]!.settled();
+      assert.equal((await world.lastOf(id))['created'], 10);
+      answered.people = [...crowd(20), personEntry('late')];
+      at.open();
+      await nodes[0]!.settled();
+      assert.equal((await world.people()).length, 20);
+      assert.deepEqual([(await world.statusOf(id))['failures'], (await world.statusOf(id))['state']], [0, 'idle']);
+    });
+
+    it('a directory that is changed, or deleted, meanwhile is read no further', async () => {
+      answered.people = crowd(20);
+      answered.size = 10;
+      for (const change of ['PATCH', 'DELETE'] as const) {
+        const at = gate();
+        answered.before = at.pass;
+        const { id } = await world.make({ name: change });
+        await nodes[0]!.begin(whoseOf(world.tenant, id).tenant);
+        await at.reached;
+        await world.tenant.make(change, `/directories/${id}`, change === 'PATCH' ? { enabled: false } : undefined);
+        at.open();
+        await nodes[0]!.settled();
+        assert.equal((await world.people()).length, 0, change);
+      }
+    });
+
+    it('somebody who is asked for meanwhile is read again behind the run', async () => {
+      answered.people = crowd(1);
+      const at = gate();
+      answered.before = at.pass;
+      const { id } = await world.make();
+      await nodes[0]!.begin(whoseOf(world.tenant, id).tenant);
+      await at.reached;
+      await world.tenant.make('POST', `/directories/${id}/sync`, { full: true });
+      at.open();
+      await nodes[0]!.settled();
+      assert.equal((await world.statusOf(id))['state'], 'idle');
+      await world.run();
+      assert.equal(answered.opened.length, 2);
+    });
+
+    it('values that somebody has cost their entries alone, however many come in one page', async () => {
+      await world.tenant.make('POST', '/custom-attributes', { name: 'badge', type: 'string', unique: true });
+      await createTestUser(world.tenant, 'taken@corp.example', { custom: { badge: 'b7' } });
+      answered.people = Array.from({ length: 20 }, (_, at) => {
+        const entry = personEntry(`p${at}`);
+        return { ...entry, attributes: { ...entry.attributes, employeenumber: [`b${at === 12 ? 3 : at}`] } };
+      });
+      const { id } = await world.make({ mappings: [{ to: 'custom.badge', from: 'upstream.employeeNumber' }] });
+      await world.run();
+      const last = await world.lastOf(id);
+      assert.deepEqual([last['read'], last['created'], last['conflicts']], [20, 18, 2]);
+      assert.deepEqual((await world.linksOf(id, '?state=conflict')).map(({ dn, reason }) => `${dn}: ${reason}`).toSorted(), [
+        'uid=p12,dc=corp: Somebody else here has its value of badge.',
+        'uid=p7,dc=corp: Somebody else here has its value of badge.',
+      ]);
+    });
+
+    it('names that people are given while a page is written are conflicts, and both have what they were told', async () => {
+      answered.people = crowd(40);
+      answered.size = 5;
+      const { id } = await world.make();
+      const { tenant } = whoseOf(world.tenant, id);
+      await nodes[0]!.begin(tenant);
+      const given = await Promise.all(
+        Array.from({ length: 40 }, (_, at) => world.tenant.call('POST', '/users', { user_name: `p${39 - at}` })),
+      );
+      await settled();
+      const people = await world.people();
+      assert.equal(people.length, 40);
+      const conflicts = (await world.lastOf(id))['conflicts'];
+      assert.equal(conflicts, given.filter(({ status }) => status === 201).length);
+    });
+
+    it('a tenant whose directories are slow keeps no other waiting', async () => {
+      const slow = gate();
+      const others = answeredDirectory();
+      others.answered.people = crowd(1);
+      const node = nodeReading(server, async (tenant, directory, password, signal) => {
+        if (tenant === slowTenant) await slow.pass();
+        return others.open(tenant, directory, password, signal);
+      });
+      const slowTenant = whoseOf(world.tenant, '').tenant;
+      for (let at = 0; at < 6; at += 1) await world.make({ name: `Slow ${at}` });
+      await node.begin(slowTenant);
+      await slow.reached;
+      const other = await createTestTenant(server);
+      const { id } = await other.make('POST', '/directories', directoryBody());
+      await node.begin(whoseOf(other, id).tenant);
+      await eventually(async () => ((await other.make('GET', `/directories/${id}/status`))['last_run'] as object | null) !== null);
+      const running = async (): Promise<number> => {
+        const { items } = await world.tenant.make<{ readonly items: readonly { readonly id: string }[] }>('GET', '/directories');
+        const states = await Promise.all(items.map((one) => world.statusOf(one.id)));
+        return states.filter(({ state }) => state === 'running').length;
+      };
+      assert.equal(await running(), 2);
+      slow.open();
+      await node.settled();
+      await node.stop();
+    });
+
+    it('a run that others took by hand is begun by nobody', async () => {
+      const { id } = await world.make();
+      const whose = whoseOf(world.tenant, id);
+      assert.ok((await takeRun(server, whose)) !== undefined);
+      await beginAll();
+      await settled();
+      assert.equal(answered.opened.length, 0);
+    });
+
+    it('the server’s own turns read what is due', async () => {
+      const { directories } = server.gatehouse.services;
+      Object.assign(directories, { begin });
+      try {
+        const { id } = await world.make();
+        await eventually(async () => (await world.statusOf(id))['failures'] === 1); // its host is nowhere
+      } finally {
+        leaveUnread(server);
+        await directories.settled();
+      }
+    });
+  });
+}

@@ -1,0 +1,297 @@
+// Who ends by a directory and who does not (design 20, 1): the guard, answers that say too little, people who are disabled there, suspended by
+// an administrator, or hold a role, and what a directory may never change.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Directories } from '../../src/domain/extending/directory-runs.ts';
+import type { TenantId, UserId } from '../../src/domain/ids.ts';
+import { databases } from '../support/databases.ts';
+import {
+  type Answered,
+  answeredDirectory,
+  type Directory,
+  type DirectoryWorld,
+  directoryWorld,
+  groupEntry,
+  leaveUnread,
+  nodeReading,
+  personEntry,
+} from '../support/directory-runs.ts';
+import { createClient } from '../support/fixtures.ts';
+import { issueTokens } from '../support/issued-tokens.ts';
+import { mailsTo } from '../support/mailbox.ts';
+import { createTestUser, type Json } from '../support/management.ts';
+import { assertRefusal } from '../support/refusal.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const hourMs = 3_600_000;
+const crowd = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => personEntry(`p${from + at}`));
+
+for (const database of databases) {
+  describe(`ends by directories on ${database}`, () => {
+    let server: TestServer;
+    let node: Directories;
+    let world: DirectoryWorld;
+    let answered: Answered;
+    before(async () => {
+      server = await startTestServer(database);
+      leaveUnread(server);
+      const directory = answeredDirectory();
+      answered = directory.answered;
+      node = nodeReading(server, directory.open);
+      world = await directoryWorld(server, node);
+    });
+    beforeEach(async () => {
+      await world.fresh();
+      Object.assign(answered, { people: [], groups: [], skipped: [], size: 500, failure: undefined, mark: undefined, before: undefined });
+    });
+    after(async () => {
+      await node?.stop();
+      await server?.close();
+    });
+
+    const copied = async (people: Answered['people'], fields: Json = {}): Promise<Directory> => {
+      answered.people = people;
+      const directory = await world.make(fields);
+      await world.run();
+      return directory;
+    };
+    const states = async (): Promise<readonly string[]> =>
+      (await world.people()).map(({ user_name: name, state }) => `${name}: ${state}`).toSorted();
+    const suspended = async (): Promise<number> => (await world.people()).filter(({ state }) => state === 'suspended').length;
+
+    it('more than 20 people and 10 % wait for approval, which is of one run; 20 do not', async () => {
+      const owner = await createTestUser(world.tenant, `guard@${database}.example`, { admin_roles: ['owner'] });
+      const { id } = await copied(crowd(0, 60));
+      answered.people = crowd(20, 60);
+      assert.equal((await world.sync(id))['ended'], 20);
+      await server.clock.advance(hourMs + 1000);
+      answered.people = crowd(41, 60);
+      assert.equal((await world.sync(id))['ended'], 0);
+      assert.equal(await suspended(), 20);
+      const status = await world.statusOf(id);
+      assert.deepEqual([status['state'], status['waiting_for_approval']], ['waiting_for_approval', 21]);
+      await world.sync(id);
+      assert.deepEqual(
+        (await world.eventsOf(`directory:${id}`)).filter((type) => type === 'directory.held'),
+        ['directory.held'],
+      );
+      const mails = await mailsTo(server, `guard@${database}.example`);
+      assert.deepEqual(
+        mails.map(({ subject }) => subject),
+        [`The directory Corp of Tenant ${world.tenant.slug} has stopped`],
+      );
+      assert.match(mails[0]?.text ?? '', /waits for your approval/);
+      answered.people = crowd(40, 60);
+      await world.sync(id);
+      assert.equal((await world.statusOf(id))['state'], 'idle', 'who came back makes them 20');
+      assert.equal(await suspended(), 40);
+      assert.ok(owner.id);
+    });
+
+    it('what is approved ends, also where the entries are still there and disabled; then nothing is approved any more', async () => {
+      const { id } = await copied(crowd(0, 50));
+      answered.people = crowd(0, 50).map((entry, at) => ({ ...entry, isDisabled: at < 25 }));
+      await world.sync(id);
+      assert.equal(await suspended(), 0);
+      assert.deepEqual(await world.tenant.make('POST', `/directories/${id}/approve`), { approved: 25 });
+      assert.equal((await world.sync(id))['ended'], 25);
+      assert.equal(await suspended(), 25);
+      await assertRefusal(await world.tenant.call('POST', `/directories/${id}/approve`), 'management.conflict', {
+        ...{ kind: 'approval', text: /./ },
+      });
+      answered.people = crowd(0, 50);
+      assert.equal((await world.sync(id))['updated'], 25);
+      assert.equal(await suspended(), 0);
+    });
+
+    it('runs that follow one another count together, also where those who end are deleted', async () => {
+      const { id } = await copied(crowd(0, 60), { deprovision: 'delete' });
+      answered.people = crowd(15, 60);
+      assert.equal((await world.sync(id))['ended'], 15);
+      await world.sync(id);
+      answered.people = crowd(30, 60);
+      assert.equal((await world.sync(id))['ended'], 0);
+      assert.equal((await world.statusOf(id))['waiting_for_approval'], 15);
+      assert.equal((await world.people()).length, 45);
+    });
+
+    it('an empty answer, and one that breaks off, end nobody; what came before is kept', async () => {
+      const { id } = await copied(crowd(0, 5), { groups: 'all' });
+      answered.people = [];
+      assert.deepEqual([(await world.sync(id))['read'], await suspended()], [0, 0]);
+      answered.people = [personEntry('new')];
+      answered.failure = { reason: 'partial', detail: 'size limit', afterPages: 1 };
+      await world.sync(id);
+      const status = await world.statusOf(id);
+      assert.deepEqual(status['failure'], { reason: 'partial', detail: 'size limit' });
+      assert.deepEqual([(await world.people()).length, await suspended()], [6, 0]);
+      answered.failure = undefined;
+      assert.equal((await world.sync(id))['ended'], 5);
+    });
+
+    it('no groups at all end none, and those that are copied no more stay', async () => {
+      answered.groups = [groupEntry('staff', ['p0', 'p1'])];
+      const { id } = await copied(crowd(0, 3), { groups: 'all' });
+      const groups = async (): Promise<number> =>
+        (await world.tenant.make<{ readonly items: readonly Json[] }>('GET', '/groups')).items.length;
+      answered.groups = [];
+      await world.sync(id);
+      assert.equal(await groups(), 1);
+      await world.tenant.make('PATCH', `/directories/${id}`, { groups: 'none' });
+      await world.run();
+      assert.deepEqual([await groups(), (await world.statusOf(id))['groups']], [1, 0]);
+    });
+
+    it('who is disabled there is suspended, and let in again; an administrator’s suspension stays, made before or after', async () => {
+      const people = ['ann', 'bob', 'cid'].map((name) => personEntry(name));
+      const { id } = await copied([...people, personEntry('never', { isDisabled: true })]);
+      assert.deepEqual(await states(), ['ann: active', 'bob: active', 'cid: active'], 'nobody is made of a disabled entry');
+      const idOf = async (name: string): Promise<string> => (await world.person(name))!.id;
+      await world.tenant.make('POST', `/users/${await idOf('bob')}/suspend`);
+      answered.people = people.map((entry) => ({ ...entry, isDisabled: true }));
+      assert.equal((await world.sync(id))['ended'], 3);
+      assert.deepEqual(await states(), ['ann: suspended', 'bob: suspended', 'cid: suspended']);
+      await world.tenant.make('POST', `/users/${await idOf('cid')}/suspend`);
+      answered.people = people;
+      await world.sync(id);
+      assert.deepEqual(await states(), ['ann: active', 'bob: suspended', 'cid: suspended']);
+      assert.deepEqual(await world.eventsOf(`user:${await idOf('ann')}`), ['user.activated', 'user.suspended', 'user.created']);
+    });
+
+    it('sessions end with a suspension, as with any, and the record says by which directory', async () => {
+      const { id } = await copied([personEntry('ann')]);
+      const ann = (await world.person('ann'))!.id as UserId;
+      const { services } = server.gatehouse;
+      const tenant = (await services.tenants.byId(world.tenant.id as TenantId))!;
+      const { refreshToken, accessToken } = await issueTokens(services, tenant, await createClient(services, tenant), ann);
+      assert.ok(refreshToken);
+      const userInfo = async (): Promise<number> =>
+        (await fetch(`${tenant.baseUrl}/v1/idp/oidc/userinfo`, { headers: { authorization: `Bearer ${accessToken}` } })).status;
+      assert.equal(await userInfo(), 200);
+      answered.people = [personEntry('ann', { isDisabled: true })];
+      await world.sync(id);
+      assert.equal(await userInfo(), 401);
+      const events = await world.tenant.make<{ readonly items: readonly Json[] }>('GET', `/events?target=user:${ann}`);
+      assert.deepEqual(
+        events.items.map(({ type, actor }) => [type, actor]),
+        [
+          ['user.suspended', `directory:${id}`],
+          ['user.created', `directory:${id}`],
+        ],
+      );
+    });
+
+    it('they are deleted where the directory says so, and left where it says that', async () => {
+      const { id } = await copied(
+        ['ann', 'bob'].map((name) => personEntry(name)),
+        { deprovision: 'delete' },
+      );
+      answered.people = [personEntry('bob')];
+      await world.sync(id);
+      assert.deepEqual(await states(), ['bob: active']);
+      answered.people = [personEntry('ann'), personEntry('bob')];
+      assert.equal((await world.sync(id))['created'], 1, 'who comes back is somebody new');
+      await world.tenant.make('PATCH', `/directories/${id}`, { deprovision: 'leave' });
+      answered.people = [personEntry('ann')];
+      assert.equal((await world.sync(id))['ended'], 1);
+      assert.deepEqual(await states(), ['ann: active', 'bob: active']);
+    });
+
+    it('whoever holds a role ends by approval alone, and the last owner never', async () => {
+      const { id } = await copied(crowd(0, 3));
+      const idOf = async (name: string): Promise<string> => (await world.person(name))!.id;
+      for (const name of ['p0', 'p1']) await world.tenant.make('PUT', `/users/${await idOf(name)}/roles`, { roles: ['owner'] });
+      answered.people = [personEntry('other')];
+      assert.equal((await world.sync(id))['ended'], 1, 'p2');
+      assert.deepEqual(await states(), ['other: active', 'p0: active', 'p1: active', 'p2: suspended']);
+      const status = await world.statusOf(id);
+      assert.deepEqual([status['state'], status['waiting_for_approval']], ['waiting_for_approval', 2]);
+      await world.tenant.make('POST', `/directories/${id}/approve`);
+      await world.run();
+      const found = await states();
+      assert.equal(found.filter((state) => /^p[01]: active$/.test(state)).length, 1, found.join());
+      const [refused] = await world.linksOf(id, '?state=conflict');
+      assert.match(String(refused?.['reason']), /another owner/);
+    });
+
+    it('whoever came to hold a role is not renamed, and their mail goes where it went; without it they are kept again', async () => {
+      const { id } = await copied([personEntry('ann')]);
+      const ann = (await world.person('ann'))!.id;
+      await world.tenant.make('PUT', `/users/${ann}/roles`, { roles: ['owner'] });
+      answered.people = [personEntry('ann', { attributes: { uid: ['ann'], mail: ['thief@evil.example'] } })];
+      assert.equal((await world.sync(id))['conflicts'], 1);
+      assert.deepEqual((await world.person('ann'))?.emails[0]?.['value'], 'ann@corp.example');
+      assert.match(String((await world.linksOf(id, '?state=conflict'))[0]?.['reason']), /holds a role/);
+      await createTestUser(world.tenant, 'another@owner.example', { admin_roles: ['owner'] });
+      await world.tenant.make('PUT', `/users/${ann}/roles`, { roles: [] });
+      await world.sync(id);
+      assert.deepEqual((await world.person('ann'))?.emails[0]?.['value'], 'thief@evil.example');
+    });
+
+    it('whoever manages an organisation is adopted by nobody', async () => {
+      const ann = await createTestUser(world.tenant, 'ann@corp.example');
+      await world.tenant.make('POST', '/organization-roles', { name: 'manager', manage: true });
+      const organization = await world.tenant.make('POST', '/organizations', { name: 'acme', display_name: 'Acme' });
+      await world.tenant.make('PUT', `/organizations/${organization['id']}/members/${ann.id}`, { roles: ['manager'] });
+      const { id } = await copied([personEntry('ann')], { match: 'email' });
+      assert.match(String((await world.linksOf(id, '?state=conflict'))[0]?.['reason']), /manages an organisation/);
+      assert.equal((await world.person('ann@corp.example'))?.id, ann.id);
+    });
+
+    it('what cannot be taken is named by its entry, and nothing of it is written; what is told twice is one', async () => {
+      const { id } = await copied([
+        personEntry('ann'),
+        personEntry('ann'),
+        personEntry('no-name', { attributes: { mail: ['a@corp.example'] } }),
+        personEntry('no-address', { attributes: { uid: ['x'], mail: ['none'] } }),
+        personEntry('bad', { attributes: { uid: ['a  b'] } }),
+        personEntry('same', { attributes: { uid: ['ANN'] } }),
+      ]);
+      assert.deepEqual(await states(), ['ann: active']);
+      const reasons = Object.fromEntries((await world.linksOf(id)).map(({ dn, state, reason }) => [dn, [state, reason]]));
+      assert.deepEqual(reasons, {
+        'uid=ann,dc=corp': ['linked', null],
+        'uid=bad,dc=corp': ['skipped', 'Its user name has a space at an end or two in a row.'],
+        'uid=no-address,dc=corp': ['skipped', 'Its email address is none.'],
+        'uid=no-name,dc=corp': ['skipped', 'It says no user name.'],
+        'uid=same,dc=corp': ['conflict', 'Somebody else here has this user name.'],
+      });
+      answered.people = [personEntry('ann')];
+      answered.skipped = [{ remoteId: undefined, dn: 'uid=lost,dc=corp', dnKey: 'uid=lost,dc=corp', reason: 'It says no id.' }];
+      await world.sync(id);
+      assert.deepEqual((await world.linksOf(id)).map(({ dn, state }) => `${dn} ${state}`).toSorted(), [
+        'uid=ann,dc=corp linked',
+        'uid=lost,dc=corp skipped',
+      ]);
+    });
+
+    it('a person or a group that was deleted here comes back when everything is read', async () => {
+      answered.groups = [groupEntry('staff', ['ann'])];
+      const { id } = await copied([personEntry('ann')], { groups: 'all' });
+      const before = (await world.person('ann'))!.id;
+      const groups = async (): Promise<readonly Json[]> =>
+        (await world.tenant.make<{ readonly items: readonly Json[] }>('GET', '/groups')).items;
+      await world.tenant.make('DELETE', `/users/${before}`);
+      await world.tenant.make('DELETE', `/groups/${(await groups())[0]?.['id']}`);
+      await world.sync(id);
+      assert.notEqual((await world.person('ann'))?.id, before);
+      assert.equal((await groups()).length, 1);
+    });
+
+    it('other addresses of a person stay beside the main one, which the directory says', async () => {
+      const ann = await createTestUser(world.tenant, 'ann@corp.example', {
+        user_name: 'ann',
+        emails: [{ value: 'old@home.example', primary: true }, { value: 'ANN@corp.example' }, { value: 'third@home.example' }],
+      });
+      const { id } = await copied([personEntry('ann')], { match: 'userName' });
+      assert.equal((await world.linksOf(id))[0]?.['local_id'], ann.id);
+      assert.deepEqual((await world.person('ann'))?.emails, [
+        { value: 'ann@corp.example', primary: true },
+        { value: 'third@home.example', primary: false },
+      ]);
+      answered.people = [personEntry('ann', { attributes: { uid: ['ann'] } })];
+      await world.sync(id);
+      assert.deepEqual((await world.person('ann'))?.emails, [{ value: 'third@home.example', primary: false }]);
+    });
+  });
+}
