@@ -33,7 +33,7 @@ export function directoryRulesOf(directory: LdapDirectory): DirectoryRules {
 }
 
 /** Values by the path of what they are for, or the sentence that says why they are not taken. */
-export type EntryValues = { readonly ok: true; readonly values: InboundValues } | { readonly ok: false; readonly reason: string };
+type EntryValues = { readonly ok: true; readonly values: InboundValues } | { readonly ok: false; readonly reason: string };
 
 /** @param attributes by their names in lower case */
 export function valuesOfEntry(
