@@ -35,6 +35,7 @@ import {
 } from '../../src/storage/registry/extending/ldap-directories.ts';
 import { databases } from '../support/databases.ts';
 import { directoryBody, entry, figures, takeRun, whoseOf } from '../support/directories.ts';
+import { leaveUnread } from '../support/directory-runs.ts';
 import { createTestTenant, type Json, type Managed } from '../support/management.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -46,6 +47,7 @@ for (const database of databases) {
     let tenant: Managed;
     before(async () => {
       server = await startTestServer(database);
+      leaveUnread(server);
       tenant = await createTestTenant(server);
     });
     after(() => server?.close());
