@@ -1,5 +1,5 @@
 // Names of entries as they are compared: two spellings of one name give one key (RFC 4514, and what RFC 2253 lets older servers write). Read once
-// from left to right. Any text gives a key, so that what is no name is like itself alone. Pure.
+// from left to right; any text gives a key. Pure.
 import { foldKey } from '../../domain/fold.ts';
 
 const hexPair = /^[0-9A-Fa-f]{2}$/;
@@ -79,7 +79,7 @@ function readValue(dn: string, from: number): Read {
 
 function keyOfValue(bytes: Buffer): string {
   try {
-    return escaped(foldKey(reader.decode(bytes)).replaceAll(/ +/g, ' ').trim());
+    return escaped(foldKey(reader.decode(bytes)).replaceAll(/ +/g, ' ').replaceAll(/^ | $/g, ''));
   } catch {
     return `\\x${bytes.toString('hex')}`; // no text; nothing else begins so
   }

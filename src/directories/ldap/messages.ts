@@ -2,7 +2,7 @@
 // kept is at most one message, in a buffer that doubles, so that neither many small pieces nor a length that lies cost more than they are.
 import type { Socket } from 'node:net';
 import { directoryMessageBytesMax } from '../../contract/directory-limits.ts';
-import { MalformedAnswer, readBerHead } from './ber.ts';
+import { berTag, MalformedAnswer, readBerHead } from './ber.ts';
 import { faultOf } from './faults.ts';
 import { type Allowance, waitFor } from './waiting.ts';
 
@@ -32,6 +32,7 @@ export function createMessages(socket: Socket, signal: AbortSignal): Messages {
   return {
     next: async (allowance) => {
       for (;;) {
+        if (begin < end && kept[begin] !== berTag.sequence) throw faultOf('malformed', 'something that is no message of LDAP');
         const head = readable(() => readBerHead(kept, begin, end));
         const bytes = head === undefined ? undefined : head.headBytes + head.bytes;
         if (bytes !== undefined && bytes > directoryMessageBytesMax) throw faultOf('malformed', `a message of ${bytes} bytes`);
