@@ -31,24 +31,31 @@ export function createMessages(socket: Socket, signal: AbortSignal): Messages {
   };
   return {
     next: async (allowance) => {
-      for (;;) {
-        if (begin < end && kept[begin] !== berTag.sequence) throw faultOf('malformed', 'something that is no message of LDAP');
-        const head = readable(() => readBerHead(kept, begin, end));
-        const bytes = head === undefined ? undefined : head.headBytes + head.bytes;
-        if (bytes !== undefined && bytes > directoryMessageBytesMax) throw faultOf('malformed', `a message of ${bytes} bytes`);
-        if (bytes !== undefined && end - begin >= bytes) {
-          const message = Buffer.from(kept.subarray(begin, begin + bytes));
-          begin += bytes;
-          // What a large message took is given back.
-          if (begin === end) {
-            [begin, end] = [0, 0];
-            if (kept.length > 16 * firstBytes) kept = Buffer.allocUnsafe(firstBytes);
+      const beganAt = performance.now();
+      const left = (): number => allowance.leftMs - (performance.now() - beganAt);
+      try {
+        if (allowance.leftMs <= 0) throw faultOf('timeout', 'no answer in time');
+        for (;;) {
+          if (begin < end && kept[begin] !== berTag.sequence) throw faultOf('malformed', 'something that is no message of LDAP');
+          const head = readable(() => readBerHead(kept, begin, end));
+          const bytes = head === undefined ? undefined : head.headBytes + head.bytes;
+          if (bytes !== undefined && bytes > directoryMessageBytesMax) throw faultOf('malformed', `a message of ${bytes} bytes`);
+          if (bytes !== undefined && end - begin >= bytes) {
+            const message = Buffer.from(kept.subarray(begin, begin + bytes));
+            begin += bytes;
+            // What a large message took is given back.
+            if (begin === end) {
+              [begin, end] = [0, 0];
+              if (kept.length > 16 * firstBytes) kept = Buffer.allocUnsafe(firstBytes);
+            }
+            return message;
           }
-          return message;
+          const chunk = socket.read() as Buffer | null; // of a socket without an encoding
+          if (chunk === null) await waitFor(socket, 'readable', signal, { leftMs: left() });
+          else append(chunk);
         }
-        const chunk = socket.read() as Buffer | null; // of a socket without an encoding
-        if (chunk === null) await waitFor(socket, 'readable', signal, allowance);
-        else append(chunk);
+      } finally {
+        allowance.leftMs = left();
       }
     },
     hasMore: () => begin !== end || socket.readableLength > 0,

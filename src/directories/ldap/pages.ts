@@ -29,6 +29,9 @@ export type ReadingLimits = { readonly [Limit in keyof typeof readingLimits]: nu
 /** What is handed on at once, however few entries it is. */
 const pageBytes = 4 * 1024 * 1024;
 
+/** adminLimitExceeded, unavailableCriticalExtension, unwillingToPerform: what servers answer that may give no pages. */
+const givesNoPages: ReadonlySet<number> = new Set([11, 12, 53]);
+
 /**
  * What is taken of each entry, by pages; each may take `pageMs`.
  * @param entriesMax more of them are too many @throws DirectoryFault
@@ -40,19 +43,18 @@ export async function* readPages<T>(
   { pageMs, entriesMax }: { readonly pageMs: number; readonly entriesMax: number },
 ): AsyncGenerator<readonly T[], void, undefined> {
   const beginnings = new Set<number>();
-  let cookie: Buffer | undefined;
+  let asked: { readonly entries: number; readonly cookie: Buffer | undefined } | undefined = first;
   let [entries, emptyPages] = [0, 0];
-  do {
+  for (;;) {
     const allowance = { leftMs: pageMs };
-    const answers = session.search(search, allowance, { entries: directoryPageEntries, cookie });
+    const answers = session.search(search, allowance, asked);
+    const before = entries;
     let page: T[] = [];
     let bytes = 0;
-    let isEmpty = true;
+    let answer = await answers.next();
     try {
-      let answer = await answers.next();
       for (; answer.done !== true; answer = await answers.next()) {
-        if (isEmpty) mustBegin(beginnings, answer.value);
-        isEmpty = false;
+        if (entries === before) mustBegin(beginnings, answer.value);
         entries += 1;
         if (entries > entriesMax) throw faultOf('too_many', `more than ${entriesMax} entries`);
         if (page.length === directoryPageEntries || bytes > pageBytes) {
@@ -63,17 +65,25 @@ export async function* readPages<T>(
         bytes += answer.value.bytes;
         page.push(take(answer.value));
       }
-      if (answer.value.code !== 0) throw session.faultOf(answer.value);
-      cookie = answer.value.cookie;
     } finally {
       // Whoever wants no more of them gives the search up.
-      await answers.return(undefined as never);
+      if (answer.done !== true) await answers.return(undefined as never); // it is over, and says nothing
     }
-    emptyPages = isEmpty ? emptyPages + 1 : 0;
+    const { code, cookie } = answer.value;
+    if (entries === 0 && asked === first && givesNoPages.has(code)) {
+      asked = undefined;
+      continue;
+    }
+    if (code !== 0) throw session.faultOf(answer.value);
+    emptyPages = entries === before ? emptyPages + 1 : 0;
     if (emptyPages > directoryEmptyPagesMax) throw faultOf('malformed', `more than ${directoryEmptyPagesMax} pages without an entry`);
     if (page.length > 0) yield page;
-  } while (cookie !== undefined);
+    if (cookie === undefined) return;
+    asked = { ...first, cookie };
+  }
 }
+
+const first = { entries: directoryPageEntries, cookie: undefined };
 
 /** No two pages begin with the same entry: in 48 bits of a digest, of which a million take less than what they stand for. */
 function mustBegin(beginnings: Set<number>, { dn }: RawEntry): void {
