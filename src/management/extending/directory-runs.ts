@@ -161,7 +161,7 @@ const runs: readonly Endpoint[] = [
       const { services, tenant } = call;
       const { id } = await loadDoing(call);
       const approved = await services.database.write(tenant.id, async (queries) => {
-        // Before it is approved, so that who ends by it counts no more.
+        // First, so that they are no ends since the approval, which would be asked for again.
         const users = await releaseEnding(queries, whoseOf(call));
         if (!(await approveHeld(queries, tenant.id, id))) throw conflict('approval', 'Nothing waits for approval.');
         await askForRun(queries, tenant.id, id, { full: false });
