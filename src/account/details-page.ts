@@ -38,6 +38,6 @@ export async function changeDetails(visit: AccountVisit, typed: Typed): Promise<
   const done = await setOwnAttributes(services, selfOf(visit), given);
   if (done.ok) return goTo(visit, '/details', 'doneSaved');
   const named = attributes.find((one) => customPath(one) === done.field);
-  const text = done.reason === 'taken' ? words.detailTaken : words.badDetail;
+  const text = { taken: words.detailTaken, invalid: words.badDetail, managed: words.detailManaged }[done.reason];
   return detailsPage(visit, typed, { kind: 'bad', text: named === undefined ? text : `${labelOf(named)}: ${text}` });
 }

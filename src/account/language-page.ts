@@ -30,6 +30,7 @@ export async function changeLanguage(visit: AccountVisit, typed: Typed): Promise
   const value = typed.get('language') ?? '';
   const language = languages.find((known) => known === value);
   if (language === undefined && value !== automatic) return languagePage(visit, value, { kind: 'bad', text: visit.words.badLanguage });
-  await setLanguage(visit.services, selfOf(visit), language ?? null);
+  const done = await setLanguage(visit.services, selfOf(visit), language ?? null);
+  if (!done.ok) return languagePage(visit, value, { kind: 'bad', text: visit.words.detailManaged });
   return goTo(visit, '/language', 'doneSaved');
 }

@@ -5,6 +5,7 @@ import { type Kind, type KindFault, nameOfField, type Thing } from '../domain/ki
 import { fail, type Outcome } from '../domain/outcome.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { isUniqueViolation, ValueTaken } from '../storage/engine/unique-violation.ts';
+import { ManagedByDirectory } from '../storage/people/directories/ldap-people.ts';
 import type { KindRows } from '../storage/registry/kind-rows.ts';
 import { lockTenantSettings } from '../storage/registry/tenants.ts';
 
@@ -16,6 +17,12 @@ export class WriteRefused extends Error {
     this.name = 'WriteRefused';
     this.fault = fault;
   }
+}
+
+/** Why a write was refused because of what others need or say; undefined for any other error. */
+export function refusedText(error: unknown): string | undefined {
+  if (error instanceof WriteRefused) return error.fault.text;
+  return error instanceof ManagedByDirectory ? `an LDAP directory manages ${error.fields.join(', ')}: change it there` : undefined;
 }
 
 type Rows<T extends Fields> = { readonly kind: Kind<T>; readonly rows: KindRows<T> };

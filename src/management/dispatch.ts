@@ -7,19 +7,9 @@ import { createLateRoutes, type LateRoutes } from '../http/late-routes.ts';
 import { inTurn } from '../http/long-work.ts';
 import { prefersLines } from '../platform/accept.ts';
 import { paceOfLongWork } from '../platform/turns/long-work.ts';
-import { isForeignKeyViolation } from '../storage/engine/foreign-key-violation.ts';
-import { LastOwner } from '../storage/people/user-roles.ts';
-import {
-  type Call,
-  conflict,
-  type Endpoint,
-  type Json,
-  type ManagementDeps,
-  notFound,
-  requireCapabilities,
-  settleAnswer,
-} from './endpoint.ts';
+import { type Call, type Endpoint, type Json, type ManagementDeps, requireCapabilities, settleAnswer } from './endpoint.ts';
 import { requireOver } from './over-people.ts';
+import { refusedWrite } from './refused-write.ts';
 import { checkBody, readQuery } from './validation.ts';
 
 /** Who calls, once known: throws the surface's 401. */
@@ -99,8 +89,7 @@ async function handle(endpoint: Endpoint, call: Call<unknown, unknown>): Promise
     const waiting = { envelope: 'management', tenant: tenant.id, isGone } as const;
     return await inTurn(services, waiting, (pace) => endpoint.handle({ ...call, pace } as Call<never, never>));
   } catch (error) {
-    if (error instanceof LastOwner) throw conflict('roles', 'One owner must remain: give the role owner to somebody else first.');
-    throw isForeignKeyViolation(error) ? notFound('deleted_meanwhile') : error;
+    throw refusedWrite(error);
   }
 }
 

@@ -96,10 +96,11 @@ async function changeGroup(
       if (row === undefined) throw notFound();
       requireVersion(precondition, row.version);
       const columns = columnsFrom(documentOfGroup(row));
-      let changed = columns.display_name === row.display_name && columns.external_id === row.external_id ? 0 : 1;
+      const isRenamed = columns.display_name !== row.display_name || columns.external_id !== row.external_id;
+      let changed = 0;
       for (const mutation of mutations) changed += await changeMembers(context, queries, row.id, mutation);
-      if (changed === 0) return stored(row);
-      const updated = (await people.changeScimGroup(queries, directory, row.id, columns))!; // locked above
+      if (changed === 0 && !isRenamed) return stored(row);
+      const updated = (await people.changeScimGroup(queries, directory, row.id, { ...columns, members: changed > 0 }))!; // locked above
       await auditGroup(context, queries, { type: 'group.updated', target: `group:${row.id}`, data: { version: updated.version } });
       return stored(updated);
     }),

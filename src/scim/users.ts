@@ -17,7 +17,7 @@ import { applyMutations, type DocumentMutation } from './patch/patch-apply.ts';
 import type { Mutation } from './patch/patch-mutation.ts';
 import { isReadOnly, planPatch } from './patch/patch-planner.ts';
 import { type Precondition, requireVersion } from './precondition.ts';
-import { refusedOwner, unlessTaken } from './refuse.ts';
+import { refusedWrite, unlessTaken } from './refuse.ts';
 import { audit, type ScimContext } from './request-context.ts';
 import type { TypeIndex } from './schema/schema-lookup.ts';
 import { CUSTOM_SCHEMA } from './schema/user-attributes.ts';
@@ -159,6 +159,6 @@ export async function deleteUser(context: ScimContext, id: string, precondition:
     });
   });
   await done.catch((error: unknown) => {
-    throw refusedOwner(error);
+    throw refusedWrite(error);
   });
 }

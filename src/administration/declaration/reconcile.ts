@@ -9,7 +9,7 @@ import { analyzeAsTablesGrow } from '../../storage/engine/planner-statistics.ts'
 import { isUniqueViolation, ValueTaken } from '../../storage/engine/unique-violation.ts';
 import { listAliasesOfOrganizations } from '../../storage/registry/organization-providers.ts';
 import type { Administration, By } from '../administration.ts';
-import { WriteRefused } from '../taken.ts';
+import { refusedText } from '../taken.ts';
 import {
   type Creation,
   type Declared,
@@ -340,13 +340,14 @@ async function writeSteps(
     await writeTogether(kind, session, creations, updates);
     return { creations, updates };
   } catch (error) {
-    if (!isTaken(error) && !(error instanceof WriteRefused)) throw error;
+    const refusal = refusedText(error);
+    if (!isTaken(error) && refusal === undefined) throw error;
     session.secrets.length = secretsBefore; // those made in what was rolled back
     const [only] = [...creations, ...updates];
     if (creations.length + updates.length === 1) {
-      if (error instanceof WriteRefused)
-        out.refused(updates[0]!, error.fault.text); // a creation is a fault where it stands
-      else out.taken(only!.desired, `${error instanceof ValueTaken ? error.field : kind.uniqueField} is in use`);
+      const [update] = updates;
+      if (update !== undefined && refusal !== undefined) out.refused(update, refusal);
+      else out.taken(only!.desired, refusal ?? `${error instanceof ValueTaken ? error.field : kind.uniqueField} is in use`);
       return { creations: [], updates: [] };
     }
   }

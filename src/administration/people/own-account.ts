@@ -8,6 +8,7 @@ import { changeCustom, fromCustomCell, toCustomCells } from '../../domain/people
 import { emailPinMethod } from '../../domain/sign-in/login-methods.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { revokeDevice } from '../../storage/device/devices.ts';
+import { ManagedByDirectory } from '../../storage/people/directories/ldap-people.ts';
 import { renameOwnDevice } from '../../storage/people/own-account.ts';
 import { changeUser } from '../../storage/people/user-writer.ts';
 import { lockUser } from '../../storage/people/users.ts';
@@ -59,12 +60,30 @@ export function enrollOwnDevice(store: Store, { tenant, userId, by }: Self): Pro
   });
 }
 
+type OwnChange =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      /** `managed`: a directory of LDAP says it. */
+      readonly reason: 'invalid' | 'taken' | 'managed';
+      readonly field: string;
+    };
+
+/** Runs a write of somebody's own. */
+async function unlessManaged(write: () => Promise<OwnChange>): Promise<OwnChange> {
+  try {
+    return await write();
+  } catch (error) {
+    if (error instanceof ManagedByDirectory) return { ok: false, reason: 'managed', field: error.fields[0] };
+    throw error;
+  }
+}
+
 /** Lays what the person says over their attributes; `field` names one that others write, one that does not fit or is taken. */
-export async function setOwnAttributes(
-  store: Store,
-  { tenant, userId, by }: Self,
-  given: Json,
-): Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: 'invalid' | 'taken'; readonly field: string }> {
+export const setOwnAttributes = (store: Store, self: Self, given: Json): Promise<OwnChange> =>
+  unlessManaged(() => writeOwnAttributes(store, self, given));
+
+async function writeOwnAttributes(store: Store, { tenant, userId, by }: Self, given: Json): Promise<OwnChange> {
   const { id, customAttributes } = tenant;
   const foreign = Object.keys(given).find((name) => !customAttributes.some((one) => one.name === name && one.edit === 'person'));
   if (foreign !== undefined) return { ok: false, reason: 'invalid', field: `custom.${foreign}` };
@@ -84,8 +103,12 @@ export async function setOwnAttributes(
 }
 
 /** Sets the language of pages and mails; null leaves it to the profile's locale and the browser. */
-export async function setLanguage(store: Store, { tenant, userId, by }: Self, language: Language | null): Promise<void> {
-  await store.database.write(tenant.id, async (queries) => {
+export const setLanguage = (store: Store, self: Self, language: Language | null): Promise<OwnChange> =>
+  unlessManaged(() => writeLanguage(store, self, language));
+
+async function writeLanguage(store: Store, { tenant, userId, by }: Self, language: Language | null): Promise<OwnChange> {
+  return store.database.write(tenant.id, async (queries) => {
+    await lockUser(queries, store.database.dialect, tenant.id, userId);
     const changed = await changeUser(queries, tenant.id, userId, { profile: { preferred_language: language } });
     if (changed !== undefined)
       await recordAct(queries, store, tenant.id, by, {
@@ -93,5 +116,6 @@ export async function setLanguage(store: Store, { tenant, userId, by }: Self, la
         target: `user:${userId}`,
         data: { fields: ['preferred_language'] },
       });
+    return { ok: true };
   });
 }

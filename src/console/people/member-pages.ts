@@ -57,11 +57,13 @@ const members: Membership = {
   entryId: (entry) => text(entry['user_id']),
   whoOf: (entry) => ({ kind: 'user', id: text(entry['user_id']) }),
   about: aboutMembers,
-  isFixed: ({ origin }) => origin === 'identity_provider',
+  isFixed: ({ origin, directory }) => origin === 'identity_provider' || directory !== undefined,
   removal: 'Access that rests on this group ends with it.',
 };
 
-function aboutMembers({ origin, identity_provider_id: provider }: Json, { request }: Visit): Html | undefined {
+function aboutMembers({ origin, identity_provider_id: provider, directory }: Json, { request }: Visit): Html | undefined {
+  if (directory !== undefined)
+    return html`<p class="muted">This group is of an LDAP directory, which says what it is called and who is in it: change it there.</p>`;
   if (origin === 'scim') return html`<p class="muted">This group is provisioned by SCIM: the directory may undo what you change here.</p>`;
   if (origin !== 'identity_provider') return undefined;
   const at = consolePath(request.tenant, `/identity-providers/${encodeURIComponent(text(provider))}`);

@@ -41,10 +41,18 @@ const origins: Readonly<Record<string, string>> = {
   signup: 'signed up',
 };
 
-/** Where a person comes from, in words. */
-export function originOf({ origin }: Json): string {
-  return origins[text(origin)] ?? text(origin);
+/** Where a person comes from, in words; of an LDAP directory with what is changed there alone. */
+export function originOf({ origin, directory }: Json): string {
+  const made = origins[text(origin)] ?? text(origin);
+  if (directory === undefined) return made;
+  const { attributes } = directory as { readonly attributes: readonly string[] }; // the API's shape
+  return `an LDAP directory, where alone these change: ${attributes.map((path) => attributeLabels.get(path) ?? path).join(', ')}`;
 }
+
+const attributeLabels: ReadonlyMap<string, string> = new Map([
+  ...userAttributes.map(({ path, about }) => [path, about.label] as const),
+  ['emails.primary', 'primary email'],
+]);
 
 const tabs = [
   ['/roles', 'Roles'],

@@ -143,6 +143,10 @@ export function readingOf(
   };
 }
 
+/** What a directory says of its people, by the paths of the API. */
+export const writtenBy = (directory: Parameters<typeof readingOf>[0] & Pick<DirectoryValues, 'mappings'>): ReadonlySet<string> =>
+  new Set([...readingOf(directory).rules, ...directory.mappings].map(({ to }) => to));
+
 function directoryFault(values: DirectoryValues, context: Context<typeof directoryFields>): KindFault | undefined {
   return encryptionFault(values) ?? groupsFault(values) ?? unknownAttributeFault('inbound', values.mappings, context);
 }

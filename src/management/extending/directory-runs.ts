@@ -266,6 +266,8 @@ async function requireFree(
 ): Promise<void> {
   const found = kind === 'user' ? await findUser(queries, tenant, localId as UserId) : await findGroup(queries, tenant, localId); // a look-up key
   if (found === undefined) throw notFound(`unknown_${kind}`);
+  if ('identity_provider_id' in found && found.identity_provider_id !== null)
+    throw conflict('local_id', 'An identity provider says who is in this group.');
   const others = (await listLinksOfLocal(queries, tenant, [localId])).filter((other) => other.remote_id !== id);
   if (others.some(({ state }) => state !== 'off')) throw conflict('local_id', 'Another entry is this person or group.');
   await freeLocal(queries, tenant, [localId]);

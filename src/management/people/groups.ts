@@ -1,5 +1,5 @@
 // `/groups` and `/groups/{id}/members`. Groups made here are console-managed and invisible to SCIM; those SCIM made are shown too. Those of
-// an identity provider are shown, assigned and deleted; their names and members are what its rules say.
+// an identity provider or an LDAP directory are shown, assigned and deleted; their names and members are what it says.
 import Type from 'typebox';
 import { changeOf, creationOf, propertiesOf } from '../../administration/schema-pieces.ts';
 import { unlessTaken } from '../../administration/taken.ts';
@@ -25,6 +25,7 @@ import { findLiveUser } from '../../storage/people/users.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, pageQuery } from '../schemas.ts';
+import { directoryOfGroup, fromDirectory } from './directory-of.ts';
 
 const groupAnswer = Type.Object({
   id: Type.String(),
@@ -33,6 +34,7 @@ const groupAnswer = Type.Object({
   version: Type.Integer(),
   created_at: dateTime,
   updated_at: dateTime,
+  ...fromDirectory,
 });
 const memberAnswer = Type.Object({
   user_id: Type.String(),
@@ -106,8 +108,10 @@ export const groupEndpoints: readonly Endpoint[] = [
     summary: 'Read a group',
     answer: groupAnswer,
     status: 200,
-    handle: async ({ services, tenant, params }) =>
-      groupToJson(await services.database.read(tenant.id, (queries) => requireGroup(queries, tenant.id, params['id']!))),
+    handle: async ({ services, tenant, params }) => {
+      const group = await services.database.read(tenant.id, (queries) => requireGroup(queries, tenant.id, params['id']!));
+      return { ...groupToJson(group), ...(await directoryOfGroup({ services, tenant }, group.id)) };
+    },
   }),
   endpoint({
     method: 'PATCH',

@@ -10,11 +10,13 @@ import { invitedAtOnceMax, nameCharsMax } from '../../contract/limits.ts';
 import { foldKey } from '../../domain/fold.ts';
 import type { GroupId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../../storage/engine/database.ts';
+import { findDirectoriesOf } from '../../storage/people/directories/ldap-people.ts';
 import { insertGroupMember } from '../../storage/people/group-writer.ts';
 import { listGroupsByIdOrName } from '../../storage/people/groups.ts';
 import { findUserOfEmail } from '../../storage/people/users.ts';
 import { audit, type Call, conflict, endpoint, invalidField, type Json, requireCapabilities } from '../endpoint.ts';
 import { requireOverThese } from '../over-people.ts';
+import { refusedWrite } from '../refused-write.ts';
 import { closed, nullable, oneOf } from '../schemas.ts';
 import { checkBody } from '../validation.ts';
 import { grants, requireMayGrant, roleNames } from './granting.ts';
@@ -79,7 +81,8 @@ async function outcomeOf(call: Wanted, one: Json): Promise<Outcome> {
   const nobody = { is_new: false, user_id: null, invitation_url: null, fault: null };
   try {
     return { ...nobody, ...(await inviteOne(call, one)) };
-  } catch (error) {
+  } catch (thrown) {
+    const error = refusedWrite(thrown);
     if (!(error instanceof ContractError)) throw error;
     const { message, kind } = render(error).body;
     return { ...nobody, state: 'refused', fault: { kind: kind ?? null, message } };
@@ -135,11 +138,16 @@ async function requireRoles(call: Wanted, roles: readonly string[]): Promise<voi
 /** @throws management.invalid_request for a group that is none, or not to be changed here */
 async function findGroups({ services, tenant }: Wanted, names: readonly string[]): Promise<readonly GroupId[]> {
   if (names.length === 0) return [];
-  const found = await services.database.read(tenant.id, (queries) => listGroupsByIdOrName(queries, tenant.id, { ids: [], names }));
+  const { found, directories } = await services.database.read(tenant.id, async (queries) => {
+    const rows = await listGroupsByIdOrName(queries, tenant.id, { ids: [], names });
+    const ids = rows.map(({ id }) => id);
+    return { found: rows, directories: await findDirectoriesOf(queries, tenant.id, ids) };
+  });
   return names.map((name) => {
     const group = found.find((one) => foldKey(one.display_name) === foldKey(name));
     if (group === undefined) throw invalidField('groups', `No group is called ${name}.`, name);
     if (group.identity_provider_id !== null) throw invalidField('groups', `Another provider decides who is in ${name}.`, name);
+    if (directories.has(group.id)) throw invalidField('groups', `An LDAP directory decides who is in ${name}.`, name);
     return group.id;
   });
 }

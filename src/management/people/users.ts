@@ -36,6 +36,7 @@ import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf } from '../schemas.ts';
 import { attacked, attackOn } from '../sign-in/attacked.ts';
 import { signedIn, withLastSignIn, withLastSignIns } from '../sign-in/last-sign-in.ts';
+import { directoryOfPerson, fromDirectory } from './directory-of.ts';
 import { grants, requireMayGrant, roleNames } from './granting.ts';
 import { answerPeople, peopleQuery, refuseUnsorted } from './people-list.ts';
 import { loadUser, unknownUser } from './user-of-path.ts';
@@ -56,6 +57,7 @@ const userAnswer = Type.Object({
   updated_at: dateTime,
   ...signedIn,
   ...attacked,
+  ...fromDirectory,
 });
 const sessionAnswer = Type.Object({
   id: Type.String(),
@@ -133,7 +135,8 @@ export const userEndpoints: readonly Endpoint[] = [
       const user = await findStoredUser(services, tenant.id, params['id']!);
       if (user === undefined) throw unknownUser();
       const json = await withLastSignIn({ services, tenant }, { kind: 'user', idName: 'id' }, userToJson(tenant, user));
-      return { ...json, ...(await attackOn(services, tenant, user.row.id)) };
+      const { id } = user.row;
+      return { ...json, ...(await attackOn(services, tenant, id)), ...(await directoryOfPerson({ services, tenant }, id)) };
     },
   }),
   endpoint({

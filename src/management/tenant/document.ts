@@ -23,7 +23,7 @@ export const documentEndpoints: readonly Endpoint[] = [
     path: '/document',
     capability: 'administrators:write',
     summary:
-      'Make the tenant follow a document, as `gatehouse apply` does; the caller needs every capability of the tenant. `conflicts` lists items that were left out because their name is in use; everything else is done',
+      'Make the tenant follow a document, as `gatehouse apply` does; the caller needs every capability of the tenant. `conflicts` lists items that were left out because their name is in use, or an LDAP directory manages what they change; everything else is done',
     body: closed({
       document: Type.Record(Type.String(), Type.Unknown(), { description: 'as `gatehouse export` writes it, in JSON' }),
       prune: flag('delete what is not in the document, in the sections it has'),

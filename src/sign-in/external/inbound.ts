@@ -20,8 +20,11 @@ import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { Identified } from '../../federation/upstream.ts';
 import type { Parts } from '../../http/services.ts';
 import type { Queries } from '../../storage/engine/database.ts';
+import { dialectOf } from '../../storage/engine/rows/id-list.ts';
+import { ManagedByDirectory } from '../../storage/people/directories/ldap-people.ts';
+import type { UserRow } from '../../storage/people/user-rows.ts';
 import { changeUser, type NewUser } from '../../storage/people/user-writer.ts';
-import { findUser } from '../../storage/people/users.ts';
+import { lockUser } from '../../storage/people/users.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 
 /** The identity with what rules give it; a rule that would give too much gives nothing and is told of. */
@@ -46,7 +49,7 @@ export function newFrom({ customAttributes }: Tenant, given: InboundValues): Pic
   return { profile: inboundColumns(given), custom: toCustomCells(customAttributes, inboundCustom(customAttributes, given, {})) };
 }
 
-/** Writes what is given at every sign-in, where it differs from what the person has. @throws ValueTaken */
+/** Writes what is given at every sign-in, where it differs from what the person has and no directory of LDAP says it. @throws ValueTaken */
 export async function writeAlways(
   queries: Queries,
   { clock }: Parts<'clock'>,
@@ -54,21 +57,36 @@ export async function writeAlways(
   identity: ExternalIdentity,
   { userId, requestId }: { readonly userId: UserId; readonly requestId: string },
 ): Promise<void> {
-  const row = Object.keys(identity.always).length === 0 ? undefined : await findUser(queries, tenant.id, userId);
+  const row = Object.keys(identity.always).length === 0 ? undefined : await lockUser(queries, dialectOf(queries), tenant.id, userId);
   if (row === undefined) return;
-  const columns = Object.entries(inboundColumns(identity.always)).filter(([name, text]) => row[name as keyof typeof row] !== text); // columns of the row
-  const before = fromCustomCell(tenant.customAttributes, row.custom);
-  const custom = toCustomCells(tenant.customAttributes, inboundCustom(tenant.customAttributes, identity.always, before));
-  const isOther = custom.cell !== toCustomCells(tenant.customAttributes, before).cell;
-  if (columns.length === 0 && !isOther) return;
-  await changeUser(queries, tenant.id, userId, { profile: Object.fromEntries(columns), ...(isOther && { custom }) });
+  const fields = await writeValues(queries, tenant, row, identity.always);
+  if (fields.length === 0) return;
   await insertAuditEvent(queries, tenant.id, clock.nowMs(), {
     type: 'user.updated',
     requestId,
     actor: `provider:${identity.providerId}`,
     target: `user:${userId}`,
-    data: { fields: [...columns.map(([name]) => name), ...(isOther ? ['custom'] : [])] },
+    data: { fields },
   });
+}
+
+/** Gives what was written. A sign-in does not fail for what a directory manages: the rest is written. */
+async function writeValues(queries: Queries, tenant: Tenant, row: UserRow, given: InboundValues): Promise<readonly string[]> {
+  const { customAttributes } = tenant;
+  const columns = Object.entries(inboundColumns(given)).filter(([name, text]) => row[name as keyof typeof row] !== text); // columns of the row
+  const before = fromCustomCell(customAttributes, row.custom);
+  const custom = toCustomCells(customAttributes, inboundCustom(customAttributes, given, before));
+  const isOther = custom.cell !== toCustomCells(customAttributes, before).cell;
+  if (columns.length === 0 && !isOther) return [];
+  try {
+    await changeUser(queries, tenant.id, row.id, { profile: Object.fromEntries(columns), ...(isOther && { custom }) });
+    return [...columns.map(([name]) => name), ...(isOther ? ['custom'] : [])];
+  } catch (error) {
+    if (!(error instanceof ManagedByDirectory)) throw error; // thrown before anything was written
+    const others = Object.entries(given).filter(([path]) => !error.fields.includes(path));
+    if (others.length === Object.keys(given).length) throw error;
+    return writeValues(queries, tenant, row, Object.fromEntries(others));
+  }
 }
 
 /** Makes the person a member of the provider's groups that these values name, and of no other of its groups; gives what was not given. */

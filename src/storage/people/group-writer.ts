@@ -14,7 +14,8 @@ import { slicesOfRows } from '../engine/rows/row-slices.ts';
 import { takenAs } from '../engine/unique-violation.ts';
 import { forgetLocal } from '../records/directory-endings.ts';
 import { groupTables } from './directories/directory.ts';
-import { type GroupRow, type OwnedGroupRow, ownerOfGroup, type ScimGroupRow } from './groups.ts';
+import { findDirectoriesOf, isFreeOfDirectories, ManagedByDirectory } from './directories/ldap-people.ts';
+import { findGroup, type GroupRow, type OwnedGroupRow, ownerOfGroup, type ScimGroupRow } from './groups.ts';
 import { reverseText } from './user-search.ts';
 
 /** What callers write; search keys are made here. Without an identity provider a group is nobody's but its origin's. */
@@ -90,27 +91,66 @@ async function changeOwner(queries: Queries, tenant: TenantId, id: GroupId, prov
       .execute();
 }
 
-/** Writes columns of a group and raises its version; undefined when there is no such group. */
+interface GroupWriting {
+  /** A directory of LDAP writes what it says of its own. */
+  readonly writer?: 'directory';
+  /** Its members are others, too. */
+  readonly members?: boolean;
+}
+
+/** Writes columns of a group and raises its version; undefined when there is no such group. @throws ManagedByDirectory */
 export async function changeGroup(
   queries: Queries,
   tenant: TenantId,
   id: string,
   columns: Partial<GroupColumns>,
+  { writer, members = false }: GroupWriting = {},
 ): Promise<OwnedGroupRow | undefined> {
   const { identity_provider_id: provider } = columns;
-  const row = await takenAs('display_name', () =>
+  let row = await updateGroup(queries, tenant, id, columns, writer !== 'directory');
+  if (row === undefined && writer !== 'directory') {
+    await requireOwnGroup(queries, tenant, id, columns, members);
+    row = await updateGroup(queries, tenant, id, columns, false);
+  }
+  if (row === undefined || provider === undefined || provider === row.identity_provider_id) return row;
+  await changeOwner(queries, tenant, row.id, provider);
+  return { ...row, identity_provider_id: provider };
+}
+
+/** Writes the row of a group; with `isFree` of one only that no directory of LDAP speaks of. */
+async function updateGroup(
+  queries: Queries,
+  tenant: TenantId,
+  id: string,
+  columns: Partial<GroupColumns>,
+  isFree: boolean,
+): Promise<OwnedGroupRow | undefined> {
+  return takenAs('display_name', () =>
     queries
       .updateTable('groups')
       .set({ ...withKeys(columns), ...nextVersion })
       .where('tenant_id', '=', tenant)
       .where('id', '=', id as GroupId) // a look-up key, not yet known to be an id
+      .$if(isFree, (update) => update.where(isFreeOfDirectories('groups')))
       .returningAll()
       .returning(ownerOfGroup)
       .executeTakeFirst(),
   );
-  if (row === undefined || provider === undefined || provider === row.identity_provider_id) return row;
-  await changeOwner(queries, tenant, row.id, provider);
-  return { ...row, identity_provider_id: provider };
+}
+
+/** The name a group has already is no change. @throws ManagedByDirectory */
+async function requireOwnGroup(
+  queries: Queries,
+  tenant: TenantId,
+  id: string,
+  { display_name: name, identity_provider_id: provider }: Partial<GroupColumns>,
+  members: boolean,
+): Promise<void> {
+  if (!(await findDirectoriesOf(queries, tenant, [id])).has(id)) return;
+  if (members) throw new ManagedByDirectory(['members']);
+  const before = await findGroup(queries, tenant, id);
+  if (name !== undefined && name !== before?.display_name) throw new ManagedByDirectory(['display_name']);
+  if (provider !== undefined && provider !== before?.identity_provider_id) throw new ManagedByDirectory(['identity_provider_id']);
 }
 
 type ScimNames = Pick<GroupColumns, 'display_name' | 'external_id'>;
@@ -137,9 +177,9 @@ export async function changeScimGroup(
   queries: Queries,
   directory: Directory,
   id: GroupId,
-  names: ScimNames,
+  { members, ...names }: ScimNames & { readonly members: boolean },
 ): Promise<ScimGroupRow | undefined> {
-  if (directory.organization === undefined) return changeGroup(queries, directory.tenant, id, names);
+  if (directory.organization === undefined) return changeGroup(queries, directory.tenant, id, names, { members });
   return takenAs('display_name', () =>
     queries
       .updateTable('organization_groups')
@@ -171,7 +211,7 @@ const memberRow = (tenant: TenantId, group: GroupId, user: UserId) => ({
   user_created_at: sql<number>`(SELECT created_at FROM users WHERE tenant_id = ${tenant} AND id = ${user})`,
 });
 
-/** Adds a live user to a group and raises the group's version. */
+/** Adds a live user to a group and raises the group's version. @throws ManagedByDirectory */
 export async function insertGroupMember(
   queries: Queries,
   tenant: TenantId,
@@ -185,11 +225,11 @@ export async function insertGroupMember(
     .returning('created_at')
     .executeTakeFirst();
   if (row === undefined) return fail('member_already');
-  await changeGroup(queries, tenant, group, {});
+  await changeGroup(queries, tenant, group, {}, { members: true });
   return { ok: true, createdAt: row.created_at };
 }
 
-/** Takes a user out of a group; false when they were not in it. */
+/** Takes a user out of a group; false when they were not in it. @throws ManagedByDirectory */
 export async function deleteGroupMember(queries: Queries, tenant: TenantId, group: GroupId, user: string): Promise<boolean> {
   const rows = await queries
     .deleteFrom('group_members')
@@ -199,7 +239,7 @@ export async function deleteGroupMember(queries: Queries, tenant: TenantId, grou
     .returning('user_id')
     .execute();
   if (rows.length === 0) return false;
-  await changeGroup(queries, tenant, group, {});
+  await changeGroup(queries, tenant, group, {}, { members: true });
   return true;
 }
 
@@ -312,12 +352,13 @@ interface MembershipChange {
   readonly removed: readonly string[];
 }
 
-/** Adds users to groups and takes them out; each group that changed has one new version. */
+/** Adds users to groups and takes them out; each group that changed has one new version. @throws ManagedByDirectory */
 export async function changeMemberships(
   queries: Queries,
   dialect: Dialect,
   tenant: TenantId,
   changes: readonly MembershipChange[],
+  { writer }: Pick<GroupWriting, 'writer'> = {},
 ): Promise<void> {
   const rows = changes.flatMap(
     ({ user, added }) => added.map((group) => memberRow(tenant, group as GroupId, user)), // ids of known groups
@@ -339,10 +380,15 @@ export async function changeMemberships(
   }
   const touched = [...new Set(changes.flatMap(({ added, removed }) => [...added, ...removed]))].sort();
   if (touched.length === 0) return;
-  await queries
+  const changed = await queries
     .updateTable('groups')
     .set(nextVersion)
     .where('tenant_id', '=', tenant)
     .where(idIn(dialect, 'id', touched))
+    .$if(writer !== 'directory', (update) => update.where(isFreeOfDirectories('groups')))
+    .returning('id')
     .execute();
+  // Others may be deleted meanwhile.
+  if (changed.length < touched.length && writer !== 'directory' && (await findDirectoriesOf(queries, tenant, touched)).size > 0)
+    throw new ManagedByDirectory(['members']);
 }

@@ -20,6 +20,7 @@ import { listReceiversWithout } from '../registry/extending/ssf-removed-subjects
 import { countStreams, listReceiversOf } from '../registry/extending/ssf-streams.ts';
 import { forgetSignIns } from '../registry/last-sign-ins.ts';
 import { forgetFailuresOfUser } from '../sign-in/pin-failures.ts';
+import { isFreeOfDirectories, requireOwnValues, saysWhoSomebodyIs } from './directories/ldap-people.ts';
 import { keepFromDirectories } from './directories/scim-members.ts';
 import { insertEmailChange } from './email-changes.ts';
 import { touchGroupsOfUser } from './group-writer.ts';
@@ -103,25 +104,22 @@ export interface UserChange {
   readonly lists?: NewLists | undefined;
   /** All custom values of the user. */
   readonly custom?: CustomCells | undefined;
+  /** A directory of LDAP writes what it says of its own. */
+  readonly writer?: 'directory' | undefined;
 }
 
-/** Changes a live user and raises its version; what is absent stays. Undefined when there is no such user. @throws LastOwner */
+/**
+ * Changes a live user, whose row the caller holds where somebody's attributes change, and raises its version; what is absent stays. Undefined
+ * when there is no such user. @throws LastOwner, ManagedByDirectory
+ */
 export async function changeUser(queries: Queries, tenant: TenantId, id: string, change: UserChange): Promise<UserRow | undefined> {
-  const { profile = {}, lists = {}, roles, origin, state, custom } = change;
-  const role = roles && roleOf(roles);
-  const given = Object.fromEntries(
-    Object.entries({ role, origin, state, custom: custom?.cell }).filter(([, value]) => value !== undefined),
-  );
-  const row = await takenAs('user_name', () =>
-    queries
-      .updateTable('users')
-      .set({ ...profile, ...userSearchColumns(profile), ...given, version: sql`version + 1`, updated_at: databaseNowMs })
-      .where('tenant_id', '=', tenant)
-      .where('id', '=', id as UserId) // a look-up key, not yet known to be an id
-      .where('state', '<>', 'deleted')
-      .returning(readColumns)
-      .executeTakeFirst(),
-  );
+  const { lists = {}, roles, state, custom } = change;
+  const mayBeSaid = change.writer !== 'directory' && saysWhoSomebodyIs(change);
+  let row = await updateUser(queries, tenant, id, change, mayBeSaid);
+  if (row === undefined && mayBeSaid) {
+    await requireOwnValues(queries, tenant, id, change);
+    row = await updateUser(queries, tenant, id, change, false);
+  }
   if (row === undefined) return undefined;
   await replaceListsTelling(queries, tenant, row, lists);
   if (custom !== undefined) {
@@ -131,6 +129,31 @@ export async function changeUser(queries: Queries, tenant: TenantId, id: string,
   if (roles !== undefined) await replaceHeldRoles(queries, tenant, { id: row.id, roles });
   if (state === 'suspended') await endForSuspension(queries, tenant, row);
   return row;
+}
+
+/** Writes the row of a live user; with `isFree` of one only whom no directory of LDAP speaks of. */
+async function updateUser(
+  queries: Queries,
+  tenant: TenantId,
+  id: string,
+  { profile = {}, roles, origin, state, custom }: UserChange,
+  isFree: boolean,
+): Promise<UserRow | undefined> {
+  const role = roles && roleOf(roles);
+  const given = Object.fromEntries(
+    Object.entries({ role, origin, state, custom: custom?.cell }).filter(([, value]) => value !== undefined),
+  );
+  return takenAs('user_name', () =>
+    queries
+      .updateTable('users')
+      .set({ ...profile, ...userSearchColumns(profile), ...given, version: sql`version + 1`, updated_at: databaseNowMs })
+      .where('tenant_id', '=', tenant)
+      .where('id', '=', id as UserId) // a look-up key, not yet known to be an id
+      .where('state', '<>', 'deleted')
+      .$if(isFree, (update) => update.where(isFreeOfDirectories('users')))
+      .returning(readColumns)
+      .executeTakeFirst(),
+  );
 }
 
 /** Ends the grants of a person whose row is held and says suspended now. @throws LastOwner */

@@ -147,6 +147,7 @@ export const de: AccountTexts = {
   detailsLead: 'Was Sie über sich sagen',
   badDetail: 'Dieser Wert passt nicht.',
   detailTaken: 'Diesen Wert hat schon jemand anderes.',
+  detailManaged: 'Ihre Organisation verwaltet diese Angabe: Sie lässt sich hier nicht ändern.',
   yes: 'Ja',
   no: 'Nein',
   language: 'Sprache',

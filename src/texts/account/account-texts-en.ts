@@ -144,6 +144,7 @@ export const en = {
   detailsLead: 'What you say about yourself',
   badDetail: 'This value does not fit.',
   detailTaken: 'Somebody else has this value.',
+  detailManaged: 'Your organisation manages this: it cannot be changed here.',
   yes: 'Yes',
   no: 'No',
   language: 'Language',

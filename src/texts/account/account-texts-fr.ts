@@ -148,6 +148,7 @@ export const fr: AccountTexts = {
   detailsLead: 'Ce que vous dites de vous',
   badDetail: 'Cette valeur ne convient pas.',
   detailTaken: 'Quelqu’un d’autre a déjà cette valeur.',
+  detailManaged: 'Votre organisation gère cette information : elle ne peut pas être modifiée ici.',
   yes: 'Oui',
   no: 'Non',
   language: 'Langue',

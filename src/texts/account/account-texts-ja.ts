@@ -147,6 +147,7 @@ export const ja: AccountTexts = {
   detailsLead: 'ご自身についての情報',
   badDetail: 'この値は使用できません。',
   detailTaken: 'この値はほかの人が使用しています。',
+  detailManaged: 'この情報は組織が管理しているため、ここでは変更できません。',
   yes: 'はい',
   no: 'いいえ',
   language: '言語',

@@ -24,7 +24,7 @@ import { listUserLists, type UserLists } from '../../../storage/people/user-list
 import { listHeldRoles } from '../../../storage/people/user-roles.ts';
 import type { UserRow } from '../../../storage/people/user-rows.ts';
 import { changeUser, deleteUser, insertUsers, type NewUser } from '../../../storage/people/user-writer.ts';
-import { listOwners, listUsers, listUsersById } from '../../../storage/people/users.ts';
+import { listOwners, listUsers, listUsersById, lockUser } from '../../../storage/people/users.ts';
 import { insertAuditEvents } from '../../../storage/records/audit-events.ts';
 import { recordAct } from '../../administration.ts';
 import {
@@ -271,8 +271,10 @@ async function update(queries: Queries, session: Session, items: readonly Update
   const { tenant, administration, by } = session;
   for (const { stored, desired, changed } of items) {
     const { id, state, ...user } = userOf([...session.attributes.values()], stored.id, desired.fields, changed);
-    if ([...changed].some((field) => field !== 'groups' && field !== 'organizations' && field !== 'state'))
+    if ([...changed].some((field) => field !== 'groups' && field !== 'organizations' && field !== 'state')) {
+      await lockUser(queries, administration.database.dialect, tenant.id, id);
       await changeUser(queries, tenant.id, id, user);
+    }
     if (changed.has('organizations'))
       await writeMemberships(queries, session, { user: id, before: stored.fields, after: desired.fields, declared: desired.declared });
     const target = `user:${id}`;

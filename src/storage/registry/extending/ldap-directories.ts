@@ -5,6 +5,7 @@ import { type Generated, sql } from 'kysely';
 import type { DirectoryFailure, RunFigures } from '../../../domain/extending/directory-runs.ts';
 import { directoryKind, type LdapDirectory } from '../../../domain/extending/ldap-directory.ts';
 import type { LdapDirectoryId, TenantId } from '../../../domain/ids.ts';
+import type { ConfigCache } from '../../engine/config/config-cache.ts';
 import type { Queries } from '../../engine/database.ts';
 import { databaseNowMs } from '../../engine/instance.ts';
 import { rowsOf } from '../kind-rows.ts';
@@ -48,6 +49,12 @@ const claimMs = 120_000;
 const rows = rowsOf<(typeof directoryKind)['fields'], LdapDirectoryId>(directoryKind);
 /** With its sealed password. */
 export const findLdapDirectory = rows.find;
+
+/** More than a tenant may have. */
+const allRows = 1000;
+/** Every directory of a tenant, from memory where nothing changed. */
+export const listCachedDirectories = (cache: ConfigCache, tenant: TenantId): Promise<readonly LdapDirectory[]> =>
+  cache.get(tenant, 'directories', (queries) => rows.page(queries, tenant, { after: '', limit: allRows }));
 
 const now = databaseNowMs;
 const stateOf = (queries: Queries, tenant: TenantId, id: LdapDirectoryId) =>
