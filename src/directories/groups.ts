@@ -167,7 +167,7 @@ async function changeOwn(
   const { changed } = requireKnown(await replaceMembers(queries, dialectOf(queries), { tenant: tenant.id }, id, members));
   const fields = [...(before === name ? [] : ['display_name']), ...(changed > 0 ? ['members'] : [])];
   if (fields.length === 0) return;
-  await changeGroup(queries, tenant.id, id, before === name ? {} : { display_name: name });
+  await changeGroup(queries, tenant.id, id, before === name ? {} : { display_name: name }, { writer: 'directory' });
   await insertAuditEvent(
     queries,
     tenant.id,

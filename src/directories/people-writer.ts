@@ -159,6 +159,7 @@ async function changePerson(queries: Queries, work: RunningWork, { person, row, 
     ...(emails !== undefined && { lists: { emails } }),
     ...(isOther && { custom }),
     ...(activates && { state: 'active' }),
+    writer: 'directory',
   };
   await changeUser(queries, tenant.id, row.id, change);
   const target = `user:${row.id}`;
