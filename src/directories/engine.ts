@@ -64,14 +64,26 @@ export function createDirectories(services: () => DirectoryParts, open: OpenDire
   };
 }
 
+const listDue = (database: Database): Promise<readonly TenantId[]> =>
+  database.systemRead((queries) => listTenantsWithDueDirectories(queries, tenantsAtOnce));
+
 /** Begins what is due, those first who wait longest. */
 export const createDirectoryJob = (database: Database, directories: () => Pick<Directories, 'begin'>): Job => ({
   name: 'directories',
   everyMs: lookEveryMs,
   run: async (signal) => {
-    for (const tenant of await database.systemRead((queries) => listTenantsWithDueDirectories(queries, tenantsAtOnce))) {
+    for (const tenant of await listDue(database)) {
       if (signal.aborted) return;
       await directories().begin(tenant);
     }
+  },
+});
+
+/** Wakes whoever begins them, on a thread that may not have been started yet. */
+export const createDirectoryWaker = (database: Database, wake: () => void): Job => ({
+  name: 'directories-due',
+  everyMs: lookEveryMs,
+  run: async () => {
+    if ((await listDue(database)).length > 0) wake();
   },
 });

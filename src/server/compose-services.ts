@@ -12,7 +12,7 @@ import { type Connectors, createConnectors } from '../connectors/engine.ts';
 import type { Carriers } from '../deliveries/attempt.ts';
 import { createDeliveries } from '../deliveries/engine.ts';
 import { createCatchUpJob, createFeeder } from '../deliveries/feeder.ts';
-import { createDirectories, createDirectoryJob } from '../directories/engine.ts';
+import { createDirectories, createDirectoryJob, createDirectoryWaker } from '../directories/engine.ts';
 import { createOpenDirectory } from '../directories/ldap/open-directory.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { createHooks } from '../hooks/hooks.ts';
@@ -94,6 +94,7 @@ export async function composeServices(
         createRetiredKeyJob({ database, cache, clock }),
         feeders.catchUpJob,
         createMetadataRefreshJob({ database, cache, clock, outbound, log }),
+        ...(deliverElsewhere === undefined ? [] : [createDirectoryWaker(database, () => jobs.wake())]),
       ],
       beside: deliverElsewhere === undefined ? [createDirectoryJob(database, (): Services['directories'] => services.directories)] : [],
       woken:
