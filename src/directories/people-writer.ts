@@ -100,8 +100,12 @@ const writeOnce = (work: RunningWork, page: EntryPage<PersonEntry>, taken?: stri
       whose,
       ids(({ decision }) => decision.does === 'ends' && !decision.waits),
     );
-    return { judged, rejoins: judged.some(({ decision }) => decision.does === 'changes' && (decision.adopts || decision.activates)) };
+    return { judged, rejoins: judged.some(joins) };
   });
+
+/** Whether an entry that was known came to be somebody: groups that were read before did not have them. */
+const joins = ({ decision }: Judged): boolean =>
+  decision.does === 'creates' ? decision.wasKnown : decision.does === 'changes' && (decision.adopts || decision.activates);
 
 interface Writes {
   readonly links: readonly WrittenLink[];

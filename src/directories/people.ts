@@ -25,7 +25,13 @@ type Decision =
   | { readonly does: 'seen' }
   | { readonly does: 'linked'; readonly link: WrittenLink }
   | { readonly does: 'ends'; readonly waits: boolean }
-  | { readonly does: 'creates'; readonly link: WrittenLink; readonly person: WantedPerson }
+  | {
+      readonly does: 'creates';
+      readonly link: WrittenLink;
+      readonly person: WantedPerson;
+      /** The entry was known, and nobody here. */
+      readonly wasKnown: boolean;
+    }
   | {
       readonly does: 'changes';
       readonly link: WrittenLink;
@@ -229,7 +235,8 @@ function judgeCandidate(work: Work, candidate: Candidate, here: Here, { claims, 
   claims.names.add(name);
   if (email !== undefined) claims.emails.add(email);
   const after = linkOf(entry, { kind: 'user', local_id: id ?? null, hash, state: 'linked', reason: null });
-  if (id === undefined) return { ...one, counts: 'create', decision: { does: 'creates', link: after, person } };
+  if (id === undefined)
+    return { ...one, counts: 'create', decision: { does: 'creates', link: after, person, wasKnown: link !== undefined } };
   const row = here.rows.get(id)!; // looked up above
   const adopts = own === undefined || link?.state === 'pending';
   const activates = link?.state === 'off' && link.hash === suspendedHash && row.state === 'suspended';

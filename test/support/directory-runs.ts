@@ -130,7 +130,7 @@ export interface Answered {
   readonly opened: string[];
 }
 
-/** A directory that a test answers for. Changes are all that it has where it is read since. */
+/** A directory that a test answers for. Read by changes, its people are all that changed, and its groups none. */
 export function answeredDirectory(): { readonly answered: Answered; readonly open: OpenDirectory } {
   const answered: Answered = {
     ...{ people: [], groups: [], skipped: [], size: 500, failure: undefined, mark: undefined, before: undefined, opened: [] },
@@ -153,7 +153,7 @@ export function answeredDirectory(): { readonly answered: Answered; readonly ope
       mark: () => answered.mark,
       canReadSince: () => true,
       people: () => pagesOf(answered.people, answered.skipped, true),
-      groups: () => pagesOf(answered.groups, [], false),
+      groups: (since) => pagesOf(since === undefined ? answered.groups : [], [], false),
       referrals: () => 0,
       close: async () => undefined,
     };

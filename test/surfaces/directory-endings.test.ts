@@ -181,6 +181,46 @@ for (const database of databases) {
       );
     });
 
+    it('whom an administrator lets in stays so until the directory says something new', async () => {
+      const { id } = await copied([personEntry('ann')]);
+      const ann = (await world.person('ann'))!.id;
+      answered.people = [personEntry('ann', { isDisabled: true })];
+      await world.sync(id);
+      await world.tenant.make('POST', `/users/${ann}/activate`);
+      await world.sync(id);
+      assert.deepEqual(await states(), ['ann: active']);
+      answered.people = [personEntry('ann')];
+      await world.sync(id);
+      answered.people = [personEntry('ann', { isDisabled: true })];
+      await world.sync(id);
+      assert.deepEqual(await states(), ['ann: suspended']);
+    });
+
+    it('whoever an entry was to be does not end with it before it was read', async () => {
+      const ann = await createTestUser(world.tenant, 'ann', { emails: [] });
+      const { id } = await copied([personEntry('ann'), personEntry('bob')]);
+      const [conflict] = await world.linksOf(id, '?state=conflict');
+      await world.tenant.make('POST', `/directories/${id}/links/${conflict?.['id']}/resolve`, { action: 'adopt', local_id: ann.id });
+      answered.people = [personEntry('bob')];
+      await world.run();
+      assert.deepEqual(await states(), ['ann: active', 'bob: active']);
+      assert.equal((await world.linksOf(id)).length, 1);
+    });
+
+    it('who comes to be somebody by changes alone is in the groups that did not change', async () => {
+      answered.groups = [groupEntry('staff', ['ann', 'bob'])];
+      answered.mark = { mark: '1', server: 'here' };
+      const { id } = await copied([personEntry('ann'), personEntry('bob', { isDisabled: true })], { groups: 'all' });
+      const { items } = await world.tenant.make<{ readonly items: readonly Json[] }>('GET', '/groups');
+      const members = async (): Promise<number> =>
+        (await world.tenant.make<{ readonly items: readonly Json[] }>('GET', `/groups/${items[0]?.['id']}/members`)).items.length;
+      assert.equal(await members(), 1);
+      answered.people = [personEntry('bob')];
+      const last = await world.sync(id, false);
+      assert.deepEqual([last['full'], last['created'], last['ended']], [false, 1, 0]);
+      assert.equal(await members(), 2);
+    });
+
     it('they are deleted where the directory says so, and left where it says that', async () => {
       const { id } = await copied(
         ['ann', 'bob'].map((name) => personEntry(name)),

@@ -60,7 +60,7 @@ export interface RunFigures {
   readonly began_at: string;
   readonly ended_at: string;
   readonly full: boolean;
-  /** Entries, and what became of them. */
+  /** People, and what became of them; conflicts and what was skipped are of groups, too. */
   readonly read: number;
   readonly created: number;
   readonly updated: number;

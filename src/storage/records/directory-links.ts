@@ -220,12 +220,14 @@ export async function holdUnseen(
     .execute();
   const unseen = page.filter((link) => link.run < run && (kind ?? link.kind) === link.kind).map((link) => link.remote_id);
   if (unseen.length > 0) {
-    await holdEntries(queries, whose, unseen);
-    await queries
+    const forgotten = queries
       .deleteFrom('directory_links')
       .where('tenant_id', '=', whose.tenant)
       .where('directory_id', '=', whose.directory)
-      .where(idAmong(queries, 'remote_id', unseen))
+      .where(idAmong(queries, 'remote_id', unseen));
+    await forgotten.where('state', '=', 'pending').execute(); // nobody came from it yet, whoever they were to be
+    await holdEntries(queries, whose, unseen);
+    await forgotten
       .where('local_id', 'is', null)
       .where(({ eb, or }) => or([eb('left_at', 'is', null), eb('left_at', '<=', sql<number>`${databaseNowMs} - ${endingsTogetherMs}`)]))
       .execute();
