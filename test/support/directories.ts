@@ -1,7 +1,8 @@
 // Directories of LDAP in tests: what one is made of, and runs that a test takes up itself, as whoever reads a directory does.
 import { type DirectoryPlan, type DirectoryTest, plannedCounts } from '../../src/domain/extending/directory-runs.ts';
 import type { LdapDirectoryId, TenantId } from '../../src/domain/ids.ts';
-import type { OfDirectory, WrittenLink } from '../../src/storage/records/directory-links.ts';
+import type { Queries } from '../../src/storage/engine/database.ts';
+import { type OfDirectory, type WrittenLink, writeLinks } from '../../src/storage/records/directory-links.ts';
 import { claimRun, type DirectoryState, listDueDirectories } from '../../src/storage/registry/extending/ldap-directories.ts';
 import type { Json, Managed } from './management.ts';
 import type { TestServer } from './server.ts';
@@ -21,6 +22,18 @@ export const entry = (name: string, fields: Partial<WrittenLink> = {}): WrittenL
   ...{ remote_id: `id-of-${name}`, kind: 'user', local_id: null, dn: `uid=${name},dc=corp`, dnKey: `uid=${name},dc=corp` },
   ...{ hash: `hash-of-${name}`, state: 'linked', reason: null, ...fields },
 });
+
+/** Writes of a directory's links as a run makes them. */
+export const linksAt = (server: TestServer, tenant: Managed, directory: unknown) => {
+  const whose = whoseOf(tenant, directory);
+  const write = <T>(work: (queries: Queries) => Promise<T>): Promise<T> => server.gatehouse.services.database.write(whose.tenant, work);
+  return {
+    write,
+    whose,
+    link: (name: string, localId: string, fields: Partial<WrittenLink> = {}): Promise<void> =>
+      write((queries) => writeLinks(queries, whose, 1, [entry(name, { local_id: localId, ...fields })])),
+  };
+};
 
 /** Takes up the run of a directory that is due. */
 export function takeRun({ gatehouse }: TestServer, { tenant, directory }: OfDirectory): Promise<DirectoryState | undefined> {
