@@ -4,8 +4,6 @@ import type { Directories } from '../domain/extending/directory-runs.ts';
 import type { LdapDirectory } from '../domain/extending/ldap-directory.ts';
 import type { LdapDirectoryId, TenantId } from '../domain/ids.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
-import type { Job } from '../platform/jobs.ts';
-import type { Database } from '../storage/engine/database.ts';
 import { claimRun, listDueDirectories, listTenantsWithDueDirectories, noteDue } from '../storage/registry/extending/ldap-directories.ts';
 import { type DirectoryParts, workOn } from './parts.ts';
 import { planRun, testDirectory } from './plan.ts';
@@ -22,7 +20,7 @@ interface Running {
   readonly work: Promise<void>;
 }
 
-/** @param services read at each run, because this is made before the services are whole */
+/** Those who wait longest are begun first. @param services read at each run, because this is made before the services are whole */
 export function createDirectories(services: () => DirectoryParts, open: OpenDirectory): Directories {
   const abort = new AbortController();
   const running = new Map<LdapDirectoryId, Running>();
@@ -42,10 +40,25 @@ export function createDirectories(services: () => DirectoryParts, open: OpenDire
       .finally(() => running.delete(directory.id));
     running.set(directory.id, { tenant: tenant.id, work });
   };
-  const settled = async (): Promise<void> => {
-    while (running.size > 0) await Promise.all([...running.values()].map(({ work }) => work));
+  let looking: Promise<void> | undefined;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  const look = async (): Promise<void> => {
+    const due = await services().database.systemRead((queries) => listTenantsWithDueDirectories(queries, tenantsAtOnce));
+    for (const tenant of due) if (!abort.signal.aborted) await directories.begin(tenant);
   };
-  return {
+  const settled = async (): Promise<void> => {
+    while (looking !== undefined || running.size > 0) await Promise.all([looking, ...[...running.values()].map(({ work }) => work)]);
+  };
+  const directories: Directories = {
+    wake: () => {
+      if (abort.signal.aborted || looking !== undefined || performance.now() - lookedAtMs < lookEveryMs) return;
+      lookedAtMs = performance.now();
+      looking = look()
+        .catch((error: unknown) => services().log.error({ err: error }, 'directories that are due could not be begun'))
+        .finally(() => {
+          looking = undefined;
+        });
+    },
     begin: async (id) => {
       const { tenants, database } = services();
       const tenant = abort.signal.aborted ? undefined : await tenants.byId(id);
@@ -62,28 +75,5 @@ export function createDirectories(services: () => DirectoryParts, open: OpenDire
       await settled();
     },
   };
+  return directories;
 }
-
-const listDue = (database: Database): Promise<readonly TenantId[]> =>
-  database.systemRead((queries) => listTenantsWithDueDirectories(queries, tenantsAtOnce));
-
-/** Begins what is due, those first who wait longest. */
-export const createDirectoryJob = (database: Database, directories: () => Pick<Directories, 'begin'>): Job => ({
-  name: 'directories',
-  everyMs: lookEveryMs,
-  run: async (signal) => {
-    for (const tenant of await listDue(database)) {
-      if (signal.aborted) return;
-      await directories().begin(tenant);
-    }
-  },
-});
-
-/** Wakes whoever begins them, on a thread that may not have been started yet. */
-export const createDirectoryWaker = (database: Database, wake: () => void): Job => ({
-  name: 'directories-due',
-  everyMs: lookEveryMs,
-  run: async () => {
-    if ((await listDue(database)).length > 0) wake();
-  },
-});

@@ -26,8 +26,6 @@ interface JobList {
   readonly own: readonly Job[];
   /** Run in the keeper. */
   readonly kept: readonly Job[];
-  /** Run where what waits to be woken is done: in the keeper, or on a thread beside it. */
-  readonly beside?: readonly Job[];
   /** Woken in the keeper. */
   readonly woken: Woken;
 }
@@ -48,7 +46,7 @@ export interface Jobs {
 }
 
 /** @param wakeKeeper tells the keeper of this node, when that is another process */
-export function createJobs({ own, kept, beside = [], woken }: JobList, log: Log, wakeKeeper: () => void): Jobs {
+export function createJobs({ own, kept, woken }: JobList, log: Log, wakeKeeper: () => void): Jobs {
   const abort = new AbortController();
   const timers: NodeJS.Timeout[] = [];
   const running = new Map<string, Promise<void>>();
@@ -74,7 +72,6 @@ export function createJobs({ own, kept, beside = [], woken }: JobList, log: Log,
   };
   const keepWoken = (): void => {
     isKeeper = true;
-    startTimers(beside);
   };
   return {
     start: () => startTimers(own),
@@ -92,7 +89,7 @@ export function createJobs({ own, kept, beside = [], woken }: JobList, log: Log,
         woken.wake();
         return woken.settled();
       }
-      const job = [...own, ...kept, ...beside].find((candidate) => candidate.name === name);
+      const job = [...own, ...kept].find((candidate) => candidate.name === name);
       if (job === undefined) throw new Error(`no job named ${name}`);
       await running.get(name);
       await runOnce(job);

@@ -12,7 +12,7 @@ import { type Connectors, createConnectors } from '../connectors/engine.ts';
 import type { Carriers } from '../deliveries/attempt.ts';
 import { createDeliveries } from '../deliveries/engine.ts';
 import { createCatchUpJob, createFeeder } from '../deliveries/feeder.ts';
-import { createDirectories, createDirectoryJob, createDirectoryWaker } from '../directories/engine.ts';
+import { createDirectories } from '../directories/engine.ts';
 import { createOpenDirectory } from '../directories/ldap/open-directory.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { createHooks } from '../hooks/hooks.ts';
@@ -36,7 +36,7 @@ import { createLongWork } from '../platform/turns/long-work.ts';
 import type { SupervisorLink } from '../platform/workers/worker.ts';
 import { createStreamCarrier } from '../ssf/carrier.ts';
 import { createStreamFeeder, type StreamFeederDeps } from '../ssf/feeder.ts';
-import { deliveriesDue, listOverdue } from '../storage/deliveries.ts';
+import { listOverdue } from '../storage/deliveries.ts';
 import { wakingAfterCommit } from '../storage/engine/after-commit.ts';
 import { type ConfigCache, createConfigCache } from '../storage/engine/config/config-cache.ts';
 import type { Database } from '../storage/engine/database.ts';
@@ -45,6 +45,7 @@ import { tracedDatabase } from '../storage/engine/traced-database.ts';
 import { createPurgeJob } from '../storage/purge.ts';
 import { listTenantsWithConnectors } from '../storage/registry/extending/connectors.ts';
 import { createTenantDirectory, type TenantDirectory } from '../storage/registry/tenant-directory.ts';
+import { workDue } from '../storage/work-due.ts';
 import { createKeyRings } from '../tokens/key-rings.ts';
 import { createWebhookCarrier } from '../webhooks/carrier.ts';
 import { createWebhookFeeder } from '../webhooks/feeder.ts';
@@ -76,7 +77,7 @@ export async function composeServices(
   const tracedOrPlain = tracing === undefined ? plainDatabase : tracedDatabase(plainDatabase);
   const statistics = createStatisticsKeeper(tracedOrPlain);
   const database = wakingAfterCommit(tracedOrPlain, { wake: () => jobs.wake(), tell: (tenant) => tellAll([feeders, statistics], tenant) });
-  const cache = createConfigCache(database, clock, { due: deliveriesDue, wake: () => jobs.wake() });
+  const cache = createConfigCache(database, clock, { due: workDue, wake: () => jobs.wake() });
   const ways = traced(await composeWaysOut(config, clock, pushOrigins), tracing);
   const { outbound } = ways;
   const { connectors, directories } = createRunners({ outbound, clock }, (): Services => services);
@@ -94,12 +95,10 @@ export async function composeServices(
         createRetiredKeyJob({ database, cache, clock }),
         feeders.catchUpJob,
         createMetadataRefreshJob({ database, cache, clock, outbound, log }),
-        ...(deliverElsewhere === undefined ? [] : [createDirectoryWaker(database, () => jobs.wake())]),
       ],
-      beside: deliverElsewhere === undefined ? [createDirectoryJob(database, (): Services['directories'] => services.directories)] : [],
       woken:
         deliverElsewhere?.(() => state.publicUrl, counting) ??
-        composeDeliveries({ database, log, mail: ways.mail, counting }, (): Services => services),
+        composeDeliveries({ database, log, mail: ways.mail, counting, directories }, (): Services => services),
     },
     log,
     () => supervisor?.wakeKeeper(),
@@ -164,15 +163,25 @@ function createFeeders(deps: StreamFeederDeps, { begin }: Connectors) {
   };
 }
 
+/** What is done beside deliveries, and looked for when they are. */
+const alsoWaking = (woken: Woken, { wake }: Services['directories']): Woken => ({
+  ...woken,
+  wake: () => {
+    woken.wake();
+    wake();
+  },
+});
+
 interface Delivering {
   readonly database: Database;
   readonly log: Log;
   readonly mail: Mail;
   readonly counting: Counters | undefined;
+  readonly directories: Services['directories'];
 }
 
-const composeDeliveries = ({ database, log, mail, counting }: Delivering, services: () => Services): Woken =>
-  createDeliveries({
+const composeDeliveries = ({ database, log, mail, counting, directories }: Delivering, services: () => Services): Woken => {
+  const deliveries = createDeliveries({
     database,
     log,
     count: (kind, result) => counting?.countDelivery(kind, result),
@@ -180,6 +189,8 @@ const composeDeliveries = ({ database, log, mail, counting }: Delivering, servic
     // Mails by the deployment's server are of nodes that have one.
     takes: ({ kind, lane }) => kind !== 'mail' || !isLaneOfDeployment(lane) || mail.transport === 'smtp',
   });
+  return alsoWaking(deliveries, directories);
+};
 
 /** @param services read at each delivery, because carriers are made before the services are whole */
 const carriersOf = (services: () => Services): Carriers => ({

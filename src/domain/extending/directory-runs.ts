@@ -73,6 +73,8 @@ export interface RunFigures {
 }
 
 export interface Directories {
+  /** Something may be due, of whatever tenant: looks, once a second at most. */
+  readonly wake: () => void;
   /** Begins a run of each directory of a tenant that is due and that nobody else has. */
   readonly begin: (tenant: TenantId) => Promise<void>;
   /** Reads the directory and writes nothing. */

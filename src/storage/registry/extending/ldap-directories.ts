@@ -234,17 +234,13 @@ export async function listDueDirectories(queries: Queries, tenant: TenantId): Pr
   return found;
 }
 
+const mayRun = sql<boolean>`directories_due_at <= ${now} AND enabled = 1 AND moving IS NULL`;
+/** Whether there are such tenants, as a condition. */
+export const areDirectoriesDue = sql<boolean>`EXISTS (SELECT 1 FROM tenants WHERE ${mayRun})`;
+
 /** Tenants whose directories may be due, the longest due first. One whose directories are not wants `noteDue`. */
 export async function listTenantsWithDueDirectories(queries: Queries, limit: number): Promise<readonly TenantId[]> {
-  const due = await queries
-    .selectFrom('tenants')
-    .select('tenant_id')
-    .where('directories_due_at', '<=', now)
-    .where('enabled', '=', 1)
-    .where('moving', 'is', null)
-    .orderBy('directories_due_at')
-    .limit(limit)
-    .execute();
+  const due = await queries.selectFrom('tenants').select('tenant_id').where(mayRun).orderBy('directories_due_at').limit(limit).execute();
   return due.map(({ tenant_id: tenant }) => tenant);
 }
 
