@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Attribute, Change } from 'ldapts';
-import { directoryValueCharsMax } from '../../src/contract/directory-limits.ts';
+import { directoryEntryBytesMax, directoryValueCharsMax } from '../../src/contract/directory-limits.ts';
 import type { LdapDirectory } from '../../src/domain/extending/ldap-directory.ts';
 import { failureOf, ldapDirectory, openDirectory, readAll, readDirectory } from '../support/directory-readers.ts';
+import { playSocket } from '../support/ldap-server.ts';
 import {
   personLdif,
   type SlapdOptions,
@@ -220,7 +221,10 @@ if (slapdPath !== undefined)
     const at = (fields: Partial<LdapDirectory> = {}): LdapDirectory => ldapDirectory({ url: slapd.url, ca: slapd.ca, ...fields });
     const dnOfGroup = (cn: string): string => `cn=${cn},${slapdGroups}`;
     const key = (uid: string): string => `uid=${uid},ou=people,dc=corp,dc=example`;
+    let elsewhere: Awaited<ReturnType<typeof playSocket>>;
+    const crowd = Array.from({ length: 6000 }, (_, number) => `uid=somebody-of-many-${number},${slapdPeople}`);
     before(async () => {
+      elsewhere = await playSocket(() => undefined);
       slapd = await startSlapd({
         global: ['moduleload ppolicy'],
         database: ['overlay ppolicy'],
@@ -231,11 +235,14 @@ if (slapdPath !== undefined)
           groupLdif('circle-1', [dnOfGroup('circle-2'), dnOf('ada')]),
           groupLdif('circle-2', [dnOfGroup('circle-1'), dnOf('bob'), 'UID = Bob , ou=People,dc=corp,dc=example', 'cn=nobody\\, here,dc=x']),
           `dn: cn=unique,${slapdGroups}\nobjectClass: groupOfUniqueNames\ncn: unique\nuniqueMember: ${dnOf('cy')}#'0101'B\nuniqueMember: ${dnOfGroup('circle-2')}\n`,
-          `dn: ou=elsewhere,${slapdPeople}\nobjectClass: referral\nobjectClass: extensibleObject\nou: elsewhere\nref: ldap://127.0.0.1:1/ou=elsewhere,dc=other\n`,
+          `dn: ou=elsewhere,${slapdPeople}\nobjectClass: referral\nobjectClass: extensibleObject\nou: elsewhere\nref: ldap://127.0.0.1:${elsewhere.port}/ou=elsewhere,dc=other\n`,
         ].join('\n'),
       });
     });
-    after(() => slapd?.stop());
+    after(async () => {
+      await slapd?.stop();
+      await elsewhere?.stop();
+    });
 
     it('are flattened, circles and spellings and all; a referral is counted and asked nobody', async () => {
       const { people, groups, referrals } = await readDirectory(at());
@@ -245,6 +252,7 @@ if (slapdPath !== undefined)
         unique: ['cn=nobody\\, here,dc=x', key('ada'), key('bob'), key('cy')],
       });
       assert.equal(referrals, 1);
+      assert.equal(elsewhere.connections(), 0);
       assert.deepEqual(Object.fromEntries(people.entries.map(({ attributes: { uid }, isDisabled }) => [uid?.[0], isDisabled])), {
         ...{ ada: false, bob: false, cy: false, locked: true, waiting: false },
       });
@@ -257,6 +265,17 @@ if (slapdPath !== undefined)
         [['unique', 4]],
       );
       assert.deepEqual((await readDirectory(at({ groups: 'none' }))).groups.entries, []);
+    });
+
+    it('a group of many members is no entry that is too large', async () => {
+      await slapd.change((client) => client.add(dnOfGroup('many'), { objectClass: 'groupOfNames', cn: 'many', member: crowd }));
+      assert.ok(Buffer.byteLength(crowd.join('')) > directoryEntryBytesMax);
+      const { groups } = await readDirectory(at({ groups: 'listed', groupFilter: '(cn=many)' }));
+      assert.deepEqual(
+        groups.entries.map(({ name, members }) => [name, members.length]),
+        [['many', crowd.length]],
+      );
+      await slapd.change((client) => client.del(dnOfGroup('many')));
     });
 
     it('people below people are found, and a base that is a referral is none', async () => {

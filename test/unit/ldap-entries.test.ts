@@ -45,6 +45,10 @@ describe('entries of a directory', () => {
       );
   });
 
+  it('an ipaUniqueID is one, in lower case', () => {
+    assert.equal(take({ ipaUniqueID: ['6F1A-X'], uid: ['ada'] }, 'uid=ada', 'ipaUniqueID').entry.remoteId, '6f1a-x');
+  });
+
   it('one without an id, with two, or with one that is no visible text is skipped', () => {
     for (const ids of [[], ['a', 'b'], [''], ['a b'], ['a\u0007'], ['a\u202eb'], [Buffer.from([0xff])], ['a\0']])
       assert.deepEqual(take({ entryUUID: ids }), {

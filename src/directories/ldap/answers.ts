@@ -11,7 +11,7 @@ export interface RawEntry {
   readonly bytes: number;
 }
 
-export interface RawAttribute {
+interface RawAttribute {
   /** With its options, such as `member;range=0-1499`, in lower case. */
   readonly type: string;
   readonly values: readonly Buffer[];
@@ -37,7 +37,7 @@ export interface Answer {
   readonly is: RawEntry | Reference | Done;
 }
 
-export const pagedResultsOid = '1.2.840.113556.1.4.319';
+const pagedResultsOid = '1.2.840.113556.1.4.319';
 
 /** RFC 4511 4.2.2, 4.5.2, 4.12. */
 const operations: Readonly<Record<number, Done['operation']>> = { 97: 'bind', 101: 'search', 120: 'extended' };

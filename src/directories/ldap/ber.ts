@@ -20,7 +20,7 @@ export interface BerReader {
 
 export const berTag = { boolean: 0x01, integer: 0x02, octets: 0x04, enumeration: 0x0a, sequence: 0x30, set: 0x31 } as const;
 
-export interface BerHead {
+interface BerHead {
   readonly tag: number;
   /** Bytes of tag and length. */
   readonly headBytes: number;

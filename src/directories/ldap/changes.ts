@@ -12,7 +12,7 @@ import { fileTimeOf } from './disabled.ts';
 import { textsOf } from './entry.ts';
 
 /** What a server says of itself, where it numbers changes. */
-export interface NumberedChanges {
+interface NumberedChanges {
   readonly highest: bigint;
   /** Whose numbers these are. */
   readonly server: string;

@@ -18,7 +18,7 @@ const startTlsMessageId = 1;
 type Connected = Pick<LdapDirectory, 'url' | 'starttls' | 'ca'>;
 
 /** How long a connection may take, and what gives it up sooner. */
-export interface Patience {
+interface Waiting {
   readonly allowance: Allowance;
   readonly signal: AbortSignal;
 }
@@ -28,7 +28,7 @@ export async function connectEncrypted(
   outbound: Pick<Outbound, 'admit'>,
   share: TenantId,
   { url, starttls, ca }: Connected,
-  { allowance, signal }: Patience,
+  { allowance, signal }: Waiting,
 ): Promise<TLSSocket> {
   const to = ldapAddressOf(url);
   if (to === undefined || (to.scheme === 'ldap' && !starttls)) throw faultOf('not_allowed', 'the address is not encrypted');
@@ -52,7 +52,7 @@ async function admittedAddress(
   outbound: Pick<Outbound, 'admit'>,
   share: TenantId,
   host: string,
-  { allowance, signal }: Patience,
+  { allowance, signal }: Waiting,
 ): Promise<string> {
   const beganAt = performance.now();
   const until = AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.floor(allowance.leftMs)))]);
@@ -66,7 +66,7 @@ async function admittedAddress(
 }
 
 /** @throws DirectoryFault */
-async function encrypt(socket: Socket, host: string, ca: string | undefined, { allowance, signal }: Patience): Promise<TLSSocket> {
+async function encrypt(socket: Socket, host: string, ca: string | undefined, { allowance, signal }: Waiting): Promise<TLSSocket> {
   let encrypted: TLSSocket;
   try {
     // `host` is what the certificate must name, as a name or as an address; one that is an address is not told the server (RFC 6066 3).
@@ -88,7 +88,7 @@ async function encrypt(socket: Socket, host: string, ca: string | undefined, { a
 }
 
 /** @throws DirectoryFault */
-async function askForTls(socket: Socket, { allowance, signal }: Patience): Promise<void> {
+async function askForTls(socket: Socket, { allowance, signal }: Waiting): Promise<void> {
   const { ExtendedRequest } = await import('ldapts');
   const messages = createMessages(socket, signal);
   socket.write(new ExtendedRequest({ messageId: startTlsMessageId, oid: startTlsOid }).write());

@@ -39,6 +39,8 @@ function writeItem(writer: Parameters<typeof writeFilter>[0], text: string): voi
   const [head, type = '', rules = '', operator = ''] = item.exec(text) ?? [];
   if (head === undefined) throw new Error('not a filter');
   const value = text.slice(head.length);
+  // Rules and `dn` are told of extensible ones alone.
+  if (rules !== '' && operator !== ':=') throw new Error('not a filter');
   if (operator === ':=') writeExtensible(writer, type, rules.split(':').slice(1), bytesOf(value));
   else if (operator === '=' && value === '*') writer.writeBuffer(Buffer.from(type), presentTag);
   else if (operator === '=' && value.includes('*')) writeSubstrings(writer, type, value.split('*'));

@@ -35,6 +35,15 @@ const closingMs = 1000;
 /** Of what the server says of itself, without being asked (RFC 4511 4.4). */
 const unsolicitedId = 0;
 
+/** @throws DirectoryFault */
+function requestBytes(request: { readonly write: () => Buffer }, filter: string): Buffer {
+  try {
+    return request.write();
+  } catch {
+    throw faultOf('malformed', `a filter that cannot be sent: ${filter}`);
+  }
+}
+
 /** A simple bind (RFC 4513 5.1.3). @param signal gives everything up @throws DirectoryFault */
 export async function signIn(
   socket: TLSSocket,
@@ -72,7 +81,7 @@ export async function signIn(
         // Not critical: who knows no pages answers with everything, which is read as pages too.
         ...(page !== undefined && { controls: [new PagedResultsControl({ value: { size: page.entries, ...cookie } })] }),
       });
-      socket.write(request.write());
+      socket.write(requestBytes(request, filter));
       let isOver = false;
       try {
         for (;;) {
