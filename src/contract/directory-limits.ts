@@ -24,6 +24,8 @@ export const directoryEntryBytesMax = 256 * 1024;
 export const directoryIdCharsMax = 255;
 /** One message of a server; a group comes in one, with all its members. */
 export const directoryMessageBytesMax = 32 * 1024 * 1024;
+/** Attributes and values of one: what is small on the wire is not in memory. */
+export const directoryMessageValuesMax = 500_000;
 /** People or groups that are asked for at once. */
 export const directoryPageEntries = 500;
 /** To connect and sign in, and for each page. */
@@ -37,5 +39,7 @@ export const directoryEmptyPagesMax = 100;
 export const directoryGroupsMax = 100_000;
 export const directoryMembersMax = 5_000_000;
 export const directoryNestedMembersMax = 20_000_000;
+/** Characters of the names of groups and members together. */
+export const directoryGroupCharsMax = 96 * 1024 * 1024;
 /** How deep groups within groups are followed. */
 export const directoryNestingMax = 5;

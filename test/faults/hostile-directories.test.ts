@@ -7,6 +7,7 @@ import {
   directoryEmptyPagesMax,
   directoryGroupsMax,
   directoryMessageBytesMax,
+  directoryMessageValuesMax,
   directoryPageEntries,
   directoryPageSecondsMax,
   directoryPeopleMax,
@@ -186,6 +187,34 @@ describe('hostile servers of LDAP', () => {
       assert.equal((await failure()).reason, reason, bytes.subarray(0, 8).toString('hex'));
       await server.stop();
     }
+  });
+
+  it('an entry of as many values as may be, and of one more', async () => {
+    const group = (values: number): Play =>
+      people(({ id }, socket) => {
+        // The values of its id, its name and its members, and three attributes.
+        const members = Array.from({ length: values - 5 }, (_, at) => `cn=${at}`);
+        socket.write(Buffer.concat([entryMessage(id, 'cn=g', { entryUUID: ['g'], cn: ['g'], member: members }), doneMessage(id, 0)]));
+      });
+    const groups = { groups: 'all', groupBaseDn: 'ou=groups,dc=x' } as const;
+    const limits = { pageMs: 60_000 };
+    server = await playServer((request, socket) => request.base === 'ou=groups,dc=x' && group(directoryMessageValuesMax)(request, socket));
+    const { groups: read } = await readDirectory(at({ ...groups, baseDn: 'ou=groups,dc=x' }), { limits });
+    assert.equal(read.entries[0]?.members.length, directoryMessageValuesMax - 5);
+    await server.stop();
+    server = await playServer(
+      (request, socket) => request.base === 'ou=groups,dc=x' && group(directoryMessageValuesMax + 1)(request, socket),
+    );
+    assert.deepEqual(await failure({ ...groups, baseDn: 'ou=groups,dc=x' }, limits), {
+      ...{ reason: 'too_many', detail: `more than ${directoryMessageValuesMax} values of an entry` },
+    });
+    await server.stop();
+    // A message of two bytes an attribute or value is refused before it is a hundred times as large.
+    const empty = ber(0x30, Buffer.alloc(6 * (directoryMessageValuesMax + 1), Buffer.from([0x30, 0x04, 0x04, 0x00, 0x31, 0x00])));
+    server = await playServer(
+      people(({ id }, socket) => void socket.write(message(id, ber(0x64, Buffer.concat([octets('cn=x'), empty]))))),
+    );
+    assert.equal((await failure({}, limits)).reason, 'too_many');
   });
 
   it('garbage instead of TLS is no TLS', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  directoryGroupCharsMax,
   directoryGroupsMax,
   directoryMembersMax,
   directoryNestedMembersMax,
@@ -11,9 +12,11 @@ import { createGroupGraph } from '../../src/directories/ldap/group-graph.ts';
 import { readingLimits } from '../../src/directories/ldap/pages.ts';
 import { DirectoryFault } from '../../src/directories/reading.ts';
 
-function graphOf(groups: Readonly<Record<string, readonly string[]>>, most = { members: 1000, nestedMembers: 1000 }) {
-  const graph = createGroupGraph(most);
-  for (const [name, members] of Object.entries(groups)) graph.add({ remoteId: name, dn: name, dnKey: name, name }, members);
+const roomy = { members: 1000, nestedMembers: 1000, names: 1000, chars: 10_000 };
+
+function graphOf(groups: Readonly<Record<string, readonly string[]>>, most: Partial<typeof roomy> = {}) {
+  const graph = createGroupGraph({ ...roomy, ...most });
+  for (const [name, members] of Object.entries(groups)) graph.add({ remoteId: name, dn: name, dnKey: name, name })(members);
   const flattened = new Map([...graph.groups()].map((group) => [group.dnKey, () => graph.membersOf(group)]));
   return (name: string) => flattened.get(name)!();
 }
@@ -52,8 +55,25 @@ describe('groups within groups', () => {
     assert.equal(graphOf(groups, { members: 5, nestedMembers: 2 })('a').members.length, 4);
     assert.throws(() => graphOf(groups, { members: 4, nestedMembers: 2 }), isTooMany);
     assert.throws(() => graphOf(groups, { members: 5, nestedMembers: 1 })('a'), isTooMany);
-    const { groups: groupsMax, members, nestedMembers } = readingLimits;
-    assert.deepEqual([groupsMax, members, nestedMembers], [directoryGroupsMax, directoryMembersMax, directoryNestedMembersMax]);
+    assert.equal(graphOf(groups, { names: 6 })('a').members.length, 4);
+    assert.throws(() => graphOf(groups, { names: 5 }), isTooMany);
+    // Of each group its id, its name twice and as it is compared; of each member its name.
+    assert.equal(graphOf(groups, { chars: 2 * 4 + 4 * 2 })('a').members.length, 4);
+    assert.throws(() => graphOf(groups, { chars: 2 * 4 + 4 * 2 - 1 }), isTooMany);
+    const { groups: groupsMax, members, nestedMembers, chars } = readingLimits;
+    assert.deepEqual(
+      [groupsMax, members, nestedMembers, chars],
+      [directoryGroupsMax, directoryMembersMax, directoryNestedMembersMax, directoryGroupCharsMax],
+    );
+  });
+
+  it('skipped ones count too', () => {
+    const graph = createGroupGraph({ ...roomy, chars: 4 });
+    const entry = { remoteId: undefined, dn: 'a', dnKey: 'a', reason: 'It says no id.' };
+    graph.skip(entry);
+    graph.skip(entry);
+    assert.deepEqual(graph.skipped(), [entry, entry]);
+    assert.throws(() => graph.skip(entry), isTooMany);
   });
 
   it('everybody in everything ends before it costs too much', () => {

@@ -1,6 +1,7 @@
 // What a server of LDAP answers (RFC 4511 4.1.1): entries, references, and how an operation ended. Requests are written by ldapts; its readers
 // of answers follow lengths that lie without end, so answers are read here. Pure.
-import { type BerReader, berReader, berTag, MalformedAnswer } from './ber.ts';
+import { directoryMessageValuesMax } from '../../contract/directory-limits.ts';
+import { type BerReader, berReader, berTag, MalformedAnswer, OversizedAnswer } from './ber.ts';
 
 /** Attributes as they came: what a server sent more than once is there more than once. */
 export interface RawEntry {
@@ -67,16 +68,26 @@ export function readAnswer(message: Buffer): Answer {
   return { messageId, is: { kind: 'done', operation, code, text, cookie } };
 }
 
+/** Neither more attributes nor more values than may be: each is a hundred bytes of memory, and may be two of a message. */
 function readEntry(reader: BerReader, bytes: number): RawEntry {
   const dn = reader.octets(berTag.octets);
   const list = reader.within(berTag.sequence);
   const attributes: RawAttribute[] = [];
+  let count = 0;
+  const take = (): void => {
+    count += 1;
+    if (count > directoryMessageValuesMax) throw new OversizedAnswer(`more than ${directoryMessageValuesMax} values of an entry`);
+  };
   while (!list.isAtEnd()) {
+    take();
     const attribute = list.within(berTag.sequence);
     const type = attribute.octets(berTag.octets).toString('latin1').toLowerCase();
     const set = attribute.within(berTag.set);
     const values: Buffer[] = [];
-    while (!set.isAtEnd()) values.push(set.octets(berTag.octets));
+    while (!set.isAtEnd()) {
+      take();
+      values.push(set.octets(berTag.octets));
+    }
     attributes.push({ type, values });
   }
   return { kind: 'entry', dn, attributes, bytes };

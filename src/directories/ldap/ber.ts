@@ -4,6 +4,9 @@
 /** What a server sent cannot be read. */
 export class MalformedAnswer extends Error {}
 
+/** What a server sent is more than is read. */
+export class OversizedAnswer extends Error {}
+
 export interface BerReader {
   readonly isAtEnd: () => boolean;
   /** The tag that comes next; undefined at the end. */

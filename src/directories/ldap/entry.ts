@@ -47,7 +47,7 @@ export function textOf(value: Buffer): string | undefined {
 }
 
 /** Values of an attribute; those with options, such as of a language, are others. @param type in lower case */
-export const rawValues = ({ attributes }: RawEntry, type: string): readonly Buffer[] =>
+const rawValues = ({ attributes }: RawEntry, type: string): readonly Buffer[] =>
   attributes.flatMap((attribute) => (attribute.type === type ? attribute.values : []));
 
 /** What is text of an attribute. */

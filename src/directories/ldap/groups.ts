@@ -1,15 +1,17 @@
 // Groups of a directory with their members. Who is in one by another is known only when all of them are, so all are read first; what they are
-// called and hold is handed on by pages. A server that gives members by ranges is asked for the rest (MS-ADTS 3.1.1.3.1.3.3).
-import { directoryPageEntries } from '../../contract/directory-limits.ts';
+// called and hold is handed on by pages.
+import { directoryPageEntries, distinguishedNameCharsMax } from '../../contract/directory-limits.ts';
 import { type LdapDirectory, readingOf } from '../../domain/extending/ldap-directory.ts';
 import { ldapPresets } from '../../domain/extending/ldap-presets.ts';
+import { createPace, type Pace } from '../../platform/turns/pace.ts';
 import type { ChangeMark, EntryPage, GroupEntry, SkippedEntry } from '../reading.ts';
 import type { RawEntry } from './answers.ts';
 import type { Changes } from './changes.ts';
 import { dnKeyOf } from './dn-key.ts';
-import { type Known, rawValues, type TakenOrSkipped, takeEntry, textOf } from './entry.ts';
+import { type Known, type TakenOrSkipped, takeEntry, textOf } from './entry.ts';
 import { faultOf } from './faults.ts';
 import { createGroupGraph, type GroupGraph } from './group-graph.ts';
+import { furtherMembers, memberAttributes, memberKeys, type RawMembers, rawMembers } from './group-members.ts';
 import { type ReadingLimits, readPages } from './pages.ts';
 import type { Session } from './session.ts';
 
@@ -20,8 +22,9 @@ export interface Reading {
   readonly limits: ReadingLimits;
 }
 
-const memberAttributes = ['member', 'uniqueMember'] as const;
 const nameAttribute = 'cn';
+/** Others of the process go on after so long. */
+const paceMs = 20;
 /** Handed on at once: whoever writes them holds them all. */
 const membersPerPage = 20_000;
 
@@ -37,14 +40,16 @@ export async function* readGroups(reading: Reading, since?: ChangeMark): AsyncGe
   if (changed?.size === 0) return;
   const listed = groupFilter === preset ? undefined : await namesFound(reading, groupFilter);
   const isListed = (dnKey: string): boolean => listed?.has(dnKey) !== false;
-  const { graph, skipped } = await readGraph(reading, all);
-  yield* pagesOfSkipped(skipped.filter(({ dnKey }) => isListed(dnKey) && changed?.has(dnKey) !== false));
+  const pace = createPace(paceMs);
+  const graph = await readGraph(reading, all, pace);
+  yield* pagesOfSkipped(graph.skipped().filter(({ dnKey }) => isListed(dnKey) && changed?.has(dnKey) !== false));
   let page: GroupEntry[] = [];
   let members = 0;
   for (const group of graph.groups()) {
     if (!isListed(group.dnKey)) continue;
     const { remoteId, dn, dnKey, name } = group;
     const flattened = graph.membersOf(group);
+    await pace();
     if (changed !== undefined && !flattened.groups.some((key) => changed.has(key))) continue;
     page.push({ remoteId, dn, dnKey, name, members: flattened.members });
     members += flattened.members.length;
@@ -60,106 +65,73 @@ function* pagesOfSkipped(skipped: readonly SkippedEntry[]): Generator<EntryPage<
     yield { entries: [], skipped: skipped.slice(at, at + directoryPageEntries) };
 }
 
-/** Names as they are compared. */
+/** Names as they are compared. @throws DirectoryFault */
 async function namesFound(reading: Reading, filter: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
+  let chars = 0;
   // Of an entry without an attribute its name alone is given (RFC 4511 4.5.1.8).
   const search = { ...whereGroupsAre(reading), filter, attributes: ['1.1'] };
-  for await (const names of readPages(reading.session, search, ({ dn }) => textOf(dn), groupLimits(reading)))
-    for (const name of names) if (name !== undefined) found.add(dnKeyOf(name));
+  const take = ({ dn }: RawEntry): string | undefined => textOf(dn);
+  for await (const names of readPages(reading.session, search, take, groupLimits(reading)))
+    for (const name of names) {
+      // One that is longer is skipped where its group is read.
+      if (name === undefined || name.length > distinguishedNameCharsMax) continue;
+      const dnKey = dnKeyOf(name);
+      chars += dnKey.length;
+      if (chars > reading.limits.chars) throw faultOf('too_many', `more than ${reading.limits.chars} characters in names of groups`);
+      found.add(dnKey);
+    }
   return found;
 }
 
 const whereGroupsAre = ({ directory }: Reading) => ({ base: readingOf(directory).groupBaseDn, scope: 'sub' as const });
 const groupLimits = ({ limits: { pageMs, groups } }: Reading) => ({ pageMs, entriesMax: groups });
 
-async function readGraph(
-  reading: Reading,
-  filter: string,
-): Promise<{ readonly graph: GroupGraph; readonly skipped: readonly SkippedEntry[] }> {
+/** @throws DirectoryFault */
+async function readGraph(reading: Reading, filter: string, pace: Pace): Promise<GroupGraph> {
   const { session, changes, limits, directory } = reading;
   const { idAttribute } = readingOf(directory);
-  const graph = createGroupGraph(limits);
-  const skipped: SkippedEntry[] = [];
-  const attributes = [idAttribute, nameAttribute, ...memberAttributes, ...changes.asked];
-  const take = (raw: RawEntry) => {
+  const graph = createGroupGraph({ ...limits, names: limits.people + limits.groups });
+  const search = {
+    ...whereGroupsAre(reading),
+    filter,
+    attributes: [idAttribute, nameAttribute, ...memberAttributes, ...changes.asked],
+  };
+  const take = (raw: RawEntry): ReadGroup => {
     changes.observe(raw);
     return groupOf(raw, idAttribute);
   };
-  const search = { ...whereGroupsAre(reading), filter, attributes };
   for await (const page of readPages(session, search, take, groupLimits(reading)))
-    for (const { taken, members, rest } of page) {
-      if (!taken.isTaken) skipped.push(taken.entry);
-      else graph.add(taken.entry, rest === undefined ? members : [...members, ...(await membersFrom(reading, taken.entry.dn, rest))]);
+    for (const { taken, members } of page) {
+      if (!taken.isTaken) {
+        graph.skip(taken.entry);
+        continue;
+      }
+      const add = graph.add(taken.entry);
+      const addAll = async (values: readonly Buffer[]): Promise<void> => {
+        for (const keys of memberKeys(values)) {
+          add(keys);
+          await pace();
+        }
+      };
+      await addAll(members.values);
+      if (members.rest === undefined) continue;
+      for await (const values of furtherMembers(session, limits.pageMs, taken.entry.dn, members.rest)) await addAll(values);
     }
-  return { graph, skipped };
+  return graph;
 }
 
 interface ReadGroup {
   readonly taken: TakenOrSkipped<Known & { readonly name: string }>;
-  readonly members: readonly string[];
-  /** There are more of them, from this one on. */
-  readonly rest: Range | undefined;
+  readonly members: RawMembers;
 }
 
-interface Range {
-  readonly attribute: string;
-  readonly from: number;
-}
-
+/** Its members do not count among what of an entry may be so large. */
 function groupOf(raw: RawEntry, idAttribute: string): ReadGroup {
-  const { values, bytes, rest } = membersIn(raw);
-  const taken = takeEntry(raw, idAttribute, raw.bytes - bytes, (known, texts) => ({
+  const members = rawMembers(raw);
+  const taken = takeEntry(raw, idAttribute, raw.dn.length + members.bytesOfOthers, (known, texts) => ({
     ...known,
     name: texts(nameAttribute)[0] ?? known.dn,
   }));
-  return { taken, members: taken.isTaken ? memberKeys(values) : [], rest };
-}
-
-const rangeOption = /^([^;]+);range=(\d{1,9})-(\d{1,9}|\*)$/;
-
-/** Whether or not they come as a range (MS-ADTS 3.1.1.3.1.3.3). */
-function membersIn(raw: RawEntry): { readonly values: readonly Buffer[]; readonly bytes: number; readonly rest: Range | undefined } {
-  const values = memberAttributes.flatMap((type) => rawValues(raw, type.toLowerCase()));
-  let rest: Range | undefined;
-  for (const { type, values: some } of raw.attributes) {
-    const [, attribute = '', , last] = rangeOption.exec(type) ?? [];
-    if (!memberAttributes.some((name) => name.toLowerCase() === attribute)) continue;
-    values.push(...some);
-    if (last !== '*') rest = { attribute, from: Number(last) + 1 };
-  }
-  return { values, bytes: values.reduce((sum, { length }) => sum + length, 0), rest };
-}
-
-const uniqueIdentifier = /#'[01]*'B$/;
-
-/** Who cannot be read cannot be a person here either. A uniqueMember may end with bits that tell namesakes apart (RFC 4517 3.3.21). */
-const memberKeys = (values: readonly Buffer[]): readonly string[] =>
-  values.flatMap((value) => {
-    const name = textOf(value);
-    return name === undefined ? [] : dnKeyOf(name.replace(uniqueIdentifier, ''));
-  });
-
-/** @throws DirectoryFault */
-async function membersFrom({ session, limits }: Reading, dn: string, begin: Range): Promise<readonly string[]> {
-  const members: string[] = [];
-  for (let at: Range | undefined = begin; at !== undefined; ) {
-    const attributes = [`${at.attribute};range=${at.from}-*`];
-    const search = { base: dn, scope: 'base' as const, filter: '(objectClass=*)', attributes };
-    const answers = session.search(search, { leftMs: limits.pageMs });
-    let next: Range | undefined;
-    for (let answer = await answers.next(); ; answer = await answers.next()) {
-      if (answer.done === true) {
-        if (answer.value.code !== 0) throw session.faultOf(answer.value);
-        break;
-      }
-      const { values, rest } = membersIn(answer.value);
-      members.push(...memberKeys(values));
-      next = rest;
-    }
-    if (members.length > limits.members) throw faultOf('too_many', `more than ${limits.members} members of groups`);
-    if (next !== undefined && next.from <= at.from) throw faultOf('malformed', 'a range of members that goes back');
-    at = next;
-  }
-  return members;
+  return { taken, members };
 }

@@ -2,7 +2,7 @@
 // kept is at most one message, in a buffer that doubles, so that neither many small pieces nor a length that lies cost more than they are.
 import type { Socket } from 'node:net';
 import { directoryMessageBytesMax } from '../../contract/directory-limits.ts';
-import { berTag, MalformedAnswer, readBerHead } from './ber.ts';
+import { berTag, MalformedAnswer, OversizedAnswer, readBerHead } from './ber.ts';
 import { faultOf } from './faults.ts';
 import { type Allowance, waitFor } from './waiting.ts';
 
@@ -67,6 +67,7 @@ export function readable<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
+    if (error instanceof OversizedAnswer) throw faultOf('too_many', error.message);
     throw error instanceof MalformedAnswer ? faultOf('malformed', error.message) : error;
   }
 }

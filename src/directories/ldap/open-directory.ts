@@ -1,5 +1,6 @@
 // Reads a directory of LDAP: connects, signs in, asks the server what it says of itself, and reads people and groups by one connection. It writes
 // nothing, there or here. The runner calls it, by the interface of reading.ts.
+import { distinguishedNameCharsMax } from '../../contract/directory-limits.ts';
 import { readingOf } from '../../domain/extending/ldap-directory.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Outbound } from '../../platform/net/outbound.ts';
@@ -12,6 +13,7 @@ import { type Reading, readGroups } from './groups.ts';
 import { type ReadingLimits, readingLimits, readPages } from './pages.ts';
 import { askedOfPeople, attributesOf, personOf } from './people.ts';
 import { type Session, signIn } from './session.ts';
+import type { Allowance } from './waiting.ts';
 
 /** @param limits less of them in tests */
 export function createOpenDirectory(
@@ -23,7 +25,7 @@ export function createOpenDirectory(
     const socket = await connectEncrypted(outbound, tenant, directory, { allowance, signal });
     try {
       const session = await signIn(socket, { dn: directory.bindDn, password }, allowance, signal);
-      const { changes, nowMs } = await askServer(session, limits, clock);
+      const { changes, nowMs } = await askServer(session, allowance, clock);
       const reading: Reading = { session, directory, changes, limits };
       return {
         mark: changes.mark,
@@ -68,35 +70,32 @@ async function* readPeople(
 }
 
 const saysOfItself = ['highestCommittedUSN', 'dsServiceName', 'currentTime'] as const;
+const invocationIdBytes = 16;
 
-/** What the server says of itself (RFC 4512 5.1); one that does not lets nothing be asked. */
+/** What the server says of itself (RFC 4512 5.1); one that does not lets nothing be asked. @throws DirectoryFault */
 async function askServer(
   session: Session,
-  limits: ReadingLimits,
+  allowance: Allowance,
   clock: Clock,
 ): Promise<{ readonly changes: Changes; readonly nowMs: number }> {
   const beganAt = performance.now();
-  const root = await entryOf(session, limits, '', saysOfItself);
+  const root = await entryOf(session, allowance, '', saysOfItself);
   const said = (name: string): string | undefined => (root === undefined ? undefined : textsOf(root, name.toLowerCase())[0]);
   const saidSeconds = secondsOf(said('currentTime') ?? '');
   const nowMs = saidSeconds === undefined ? clock.nowMs() : saidSeconds * 1000;
   const [highest, service] = [said('highestCommittedUSN'), said('dsServiceName')];
-  if (highest !== undefined && /^\d{1,20}$/.test(highest) && service !== undefined) {
-    const [invocation] = (await entryOf(session, limits, service, ['invocationId']))?.attributes ?? [];
-    const server = [service.toLowerCase(), invocation?.values[0]?.toString('hex')].filter((part) => part !== undefined).join(' ');
-    return { changes: numberedChanges({ highest: BigInt(highest), server }, nowMs), nowMs };
-  }
-  return { changes: timedChanges(() => (performance.now() - beganAt) / 1000), nowMs };
+  const isNumbered = highest !== undefined && /^\d{1,20}$/.test(highest);
+  if (!isNumbered || service === undefined || service.length > distinguishedNameCharsMax)
+    return { changes: timedChanges(() => (performance.now() - beganAt) / 1000), nowMs };
+  const [invocation] = (await entryOf(session, allowance, service, ['invocationId']))?.attributes ?? [];
+  const id = invocation?.values.find(({ length }) => length === invocationIdBytes)?.toString('hex');
+  const server = id === undefined ? service.toLowerCase() : `${service.toLowerCase()} ${id}`;
+  return { changes: numberedChanges({ highest: BigInt(highest), server }, nowMs), nowMs };
 }
 
 /** Undefined where it may not be read, or is not there. @throws DirectoryFault */
-async function entryOf(
-  session: Session,
-  limits: ReadingLimits,
-  base: string,
-  attributes: readonly string[],
-): Promise<RawEntry | undefined> {
-  const answers = session.search({ base, scope: 'base', filter: '(objectClass=*)', attributes }, { leftMs: limits.pageMs });
+async function entryOf(session: Session, allowance: Allowance, base: string, attributes: readonly string[]): Promise<RawEntry | undefined> {
+  const answers = session.search({ base, scope: 'base', filter: '(objectClass=*)', attributes }, allowance);
   let found: RawEntry | undefined;
   for (let answer = await answers.next(); answer.done !== true; answer = await answers.next()) found ??= answer.value;
   return found;

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import {
   directoryConnectSecondsMax,
   directoryEmptyPagesMax,
+  directoryGroupCharsMax,
   directoryGroupsMax,
   directoryMembersMax,
   directoryNestedMembersMax,
@@ -23,6 +24,7 @@ export const readingLimits = {
   groups: directoryGroupsMax,
   members: directoryMembersMax,
   nestedMembers: directoryNestedMembersMax,
+  chars: directoryGroupCharsMax,
 } as const;
 export type ReadingLimits = { readonly [Limit in keyof typeof readingLimits]: number };
 
