@@ -202,6 +202,11 @@ if (slapdPath !== undefined)
           (await groups()).map(({ id: group }) => group),
           [own.id],
         );
+        const adopt = { action: 'adopt', local_id: own.id };
+        await world.tenant.make('POST', `/directories/${id}/links/${conflict?.['id']}/resolve`, adopt);
+        await world.run();
+        const [adopted] = await groups();
+        assert.deepEqual([adopted?.id, adopted?.['display_name'], await membersOf(own.id)], [own.id, 'taken', ['cid']]);
       });
 
       it('plan and test write nothing and say what a run does', async () => {
