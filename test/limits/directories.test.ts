@@ -1,4 +1,5 @@
-// Limits of directories of LDAP at n and n + 1: how many there are, what they are told, how often they are read, whom a test shows.
+// Limits of directories of LDAP at n and n + 1: how many there are, what they are told, how often they are read, whom a test shows and a plan
+// looks at.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import {
@@ -12,8 +13,11 @@ import {
   ldapFilterCharsMax,
   testedPeopleMax,
 } from '../../src/contract/directory-limits.ts';
+import { planDifferencesMax, planPeopleMax } from '../../src/contract/limits.ts';
+import { findLdapDirectory } from '../../src/storage/registry/extending/ldap-directories.ts';
 import { databases } from '../support/databases.ts';
-import { answerInstead, directoryBody } from '../support/directories.ts';
+import { answerInstead, directoryBody, whoseOf } from '../support/directories.ts';
+import { answeredDirectory, nodeReading, personEntry } from '../support/directory-runs.ts';
 import { createTestTenant, type Json, type Managed } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { certificatePem, rsaKeys } from '../support/rsa-keys.ts';
@@ -75,6 +79,27 @@ for (const database of databases) {
         const tested = await tenant.make<{ readonly people: readonly Json[] }>('POST', `/directories/${made[0]!['id']}/test`);
         assert.equal(tested.people.length, shown);
       }
+    });
+
+    it('people a plan looks at, and differences it shows', async () => {
+      const directory = answeredDirectory();
+      const node = nodeReading(server, directory.open);
+      const mine = await createTestTenant(server);
+      const { id } = await mine.make('POST', '/directories', body({}));
+      const { tenant: tenantId, directory: directoryId } = whoseOf(mine, id);
+      const { tenants, database: store } = server.gatehouse.services;
+      const registered = (await store.read(tenantId, (queries) => findLdapDirectory(queries, tenantId, directoryId)))!;
+      const told = (await tenants.byId(tenantId))!;
+      for (const [count, complete] of [
+        [planPeopleMax, true],
+        [planPeopleMax + 1, false],
+      ] as const) {
+        directory.answered.people = Array.from({ length: count }, (_, at) => personEntry(`p${at}`));
+        const plan = await node.plan(told, registered, async () => undefined);
+        assert.deepEqual([plan.counts.create, plan.differences.length, plan.complete], [planPeopleMax, planDifferencesMax, complete]);
+      }
+      directory.answered.people = Array.from({ length: planDifferencesMax - 1 }, (_, at) => personEntry(`p${at}`));
+      assert.equal((await node.plan(told, registered, async () => undefined)).differences.length, planDifferencesMax - 1);
     });
   });
 }
