@@ -16,10 +16,18 @@ import { type Counted, eventOf, type RunningWork, writeIn } from './parts.ts';
 const pageLinks = 50;
 const lastOwnerReason = 'Nobody else here may do everything: make another owner first.';
 
-/** Ends whoever may. @param areApproved whether somebody approved it, by which whoever holds a role ends too */
-export async function endReleased(work: RunningWork, counted: Counted, { areApproved }: { readonly areApproved: boolean }): Promise<void> {
+interface Ending {
+  /** Somebody approved it, by which whoever holds a role ends too. */
+  readonly areApproved: boolean;
+  /** Gives it up between pages. */
+  readonly signal: AbortSignal;
+}
+
+/** Ends whoever may. */
+export async function endReleased(work: RunningWork, counted: Counted, { areApproved, signal }: Ending): Promise<void> {
   for (;;) {
-    const { hasMore, holders } = await writeIn(work, async (queries) => endPage(queries, work, counted));
+    signal.throwIfAborted();
+    const { hasMore, holders } = await writeIn(work, (queries) => endPage(queries, work, counted));
     for (const link of holders)
       await (areApproved ? endHolder(work, link, counted) : writeIn(work, (queries) => holdAgain(queries, work.whose, [link.remote_id])));
     if (!hasMore) return;

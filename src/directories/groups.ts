@@ -13,15 +13,14 @@ import { listGroupsByIdOrName, type OwnedGroupRow } from '../storage/people/grou
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import {
   type DirectoryLink,
-  idOfName,
+  listLinksByName,
   listLinksOfEntries,
-  listPeopleOfNames,
   noteEntriesSeen,
   type WrittenLink,
   writeLinks,
 } from '../storage/records/directory-links.ts';
 import { type Counted, eventOf, type RunningWork, writeIn } from './parts.ts';
-import { distinctEntries, type Judged, judgeSkipped, written } from './people.ts';
+import { distinctEntries, identifySkipped, type Judged, judgeSkipped, written } from './people.ts';
 import { writeDivided } from './people-writer.ts';
 import type { EntryPage, GroupEntry } from './reading.ts';
 
@@ -45,19 +44,22 @@ export async function writeGroups(work: RunningWork, { entries, skipped }: Entry
 type Outcome = 'done' | 'conflict' | 'skipped';
 type Decided = Judged['decision'];
 
-const writeOnce = (work: RunningWork, page: EntryPage<GroupEntry>, taken?: string): Promise<readonly Outcome[]> =>
+const writeOnce = (work: RunningWork, page: EntryPage<GroupEntry>, takenName?: string): Promise<readonly Outcome[]> =>
   writeIn(work, async (queries) => {
-    const ids = [...page.entries.map(({ remoteId }) => remoteId), ...page.skipped.map(idOfSkipped)];
+    const taken = new Set(page.entries.map(({ remoteId }) => remoteId));
+    const skipped = (await identifySkipped(queries, work, page.skipped, 'group')).filter(({ remoteId }) => !taken.has(remoteId));
+    const ids = [...taken, ...skipped.map(({ remoteId }) => remoteId)];
     const links = new Map((await listLinksOfEntries(queries, work.whose, ids)).map((link) => [link.remote_id, link]));
     const around = await lookAround(queries, work, page.entries, links);
-    const decided: { readonly id: string; readonly outcome: Outcome; readonly decision: Decided }[] = [];
-    for (const one of page.skipped) {
-      const id = idOfSkipped(one);
-      const { decision } = judgeSkipped({ ...one, remoteId: id }, links.get(id), one.reason, 'group');
-      decided.push({ id, outcome: 'skipped', decision });
-    }
+    const decided: { readonly id: string; readonly outcome: Outcome; readonly decision: Decided }[] = skipped.map((one) => ({
+      ...{ id: one.remoteId, outcome: 'skipped' },
+      decision: judgeSkipped(one, links.get(one.remoteId), one.reason, 'group').decision,
+    }));
     for (const entry of page.entries)
-      decided.push({ id: entry.remoteId, ...(await writeGroup(queries, work, { entry, link: links.get(entry.remoteId), around, taken })) });
+      decided.push({
+        id: entry.remoteId,
+        ...(await writeGroup(queries, work, { entry, link: links.get(entry.remoteId), around, taken: takenName })),
+      });
     const { whose, run } = work;
     const changed = new Map(decided.flatMap(({ id, decision }) => (decision.does === 'linked' ? [[id, decision.link] as const] : [])));
     await writeLinks(queries, whose, run.run, [...changed.values()]);
@@ -65,8 +67,6 @@ const writeOnce = (work: RunningWork, page: EntryPage<GroupEntry>, taken?: strin
     await noteEntriesSeen(queries, whose, run.run, seen);
     return decided.map(({ outcome }) => outcome);
   });
-
-const idOfSkipped = ({ remoteId, dnKey }: EntryPage<GroupEntry>['skipped'][number]): string => remoteId ?? idOfName(dnKey);
 
 interface Around {
   readonly byId: ReadonlyMap<string, OwnedGroupRow>;
@@ -84,15 +84,15 @@ async function lookAround(
   const ids = [...links.values()].flatMap(({ kind, local_id: id }) => (kind === 'group' && id !== null ? id : []));
   const rows = await listGroupsByIdOrName(queries, tenant.id, { ids, names: entries.map(({ name }) => name) });
   const names = [...new Set(entries.flatMap(({ members }) => members))];
-  const lookUps: Around['personOf'][] = [];
+  const lookUps: Awaited<ReturnType<typeof listLinksByName>>[] = [];
   for (let at = 0; at < names.length; at += namesAtOnce)
-    lookUps.push(await listPeopleOfNames(queries, whose, names.slice(at, at + namesAtOnce)));
+    lookUps.push(await listLinksByName(queries, whose, 'user', names.slice(at, at + namesAtOnce)));
   return {
     byId: new Map(rows.map((row) => [row.id, row])),
     byName: new Map(rows.map((row) => [row.display_name_key, row.id])),
     personOf: (dnKey) => {
       for (const lookUp of lookUps) {
-        const found = lookUp(dnKey);
+        const found = lookUp(dnKey)?.local_id ?? undefined;
         if (found !== undefined) return found;
       }
       return undefined;

@@ -12,6 +12,7 @@ import { listOwners, lockUsers } from '../storage/people/users.ts';
 import {
   type DirectoryLink,
   idOfName,
+  listLinksByName,
   listLinksOfEntries,
   listLinksOfLocal,
   suspendedHash,
@@ -83,7 +84,21 @@ export const distinctEntries = <Entry extends { readonly remoteId: string }>(ent
   ...new Map(entries.map((entry) => [entry.remoteId, entry])).values(),
 ];
 
-const idOfSkipped = ({ remoteId, dnKey }: SkippedEntry): string => remoteId ?? idOfName(dnKey);
+type IdentifiedEntry = SkippedEntry & { readonly remoteId: string };
+
+/** Entries that cannot be taken, each once: one that says no id is who had its name, so that they do not end for it. */
+export async function identifySkipped(
+  queries: Queries,
+  { whose }: Work,
+  skipped: readonly SkippedEntry[],
+  kind: DirectoryLink['kind'],
+): Promise<readonly IdentifiedEntry[]> {
+  const nameless = skipped.filter(({ remoteId }) => remoteId === undefined).map(({ dnKey }) => dnKey);
+  const linkOfName = nameless.length === 0 ? () => undefined : await listLinksByName(queries, whose, kind, nameless);
+  return distinctEntries(
+    skipped.map((one) => ({ ...one, remoteId: one.remoteId ?? linkOfName(one.dnKey)?.remote_id ?? idOfName(one.dnKey) })),
+  );
+}
 
 /** Decides over people of a page, each once. */
 export async function judgePeople(
@@ -93,12 +108,11 @@ export async function judgePeople(
   judging: Judging,
 ): Promise<readonly Judged[]> {
   const entries = distinctEntries(page.entries);
-  const skipped = page.skipped.filter((one) => !entries.some(({ remoteId }) => remoteId === idOfSkipped(one)));
-  const ids = [...entries.map(({ remoteId }) => remoteId), ...skipped.map(idOfSkipped)];
+  const taken = new Set(entries.map(({ remoteId }) => remoteId));
+  const skipped = (await identifySkipped(queries, work, page.skipped, 'user')).filter(({ remoteId }) => !taken.has(remoteId));
+  const ids = [...taken, ...skipped.map(({ remoteId }) => remoteId)];
   const links = new Map((await listLinksOfEntries(queries, work.whose, ids)).map((link) => [link.remote_id, link]));
-  const judged: Judged[] = [];
-  for (const one of new Map(skipped.map((entry) => [idOfSkipped(entry), entry])).values())
-    judged.push(judgeSkipped({ ...one, remoteId: idOfSkipped(one) }, links.get(idOfSkipped(one)), one.reason, 'user'));
+  const judged = skipped.map((one) => judgeSkipped(one, links.get(one.remoteId), one.reason, 'user'));
   const candidates: Candidate[] = [];
   for (const entry of entries) {
     const link = links.get(entry.remoteId);

@@ -35,8 +35,9 @@ export async function planRun(work: Work, open: OpenDirectory, signal: AbortSign
   const planning: Planning = { work, pace, counts, differences: [], claims: noClaims(), seen: new Set() };
   let isWhole = false;
   const failure = await reading(work, open, signal, async (reader) => {
-    isWhole = await planPeople(planning, reader);
-    if (isWhole && planning.seen.size > 0) await planUnseen(planning);
+    const taken = await planPeople(planning, reader);
+    isWhole = taken !== undefined;
+    if (taken !== undefined && taken > 0) await planUnseen(planning);
   });
   return { counts, differences: planning.differences, complete: isWhole, failure };
 }
@@ -62,19 +63,21 @@ async function reading(
   }
 }
 
-/** False when there are more than a plan looks at. */
-async function planPeople(planning: Planning, reader: DirectoryReader): Promise<boolean> {
+/** Gives how many could be taken; undefined when there are more than a plan looks at. */
+async function planPeople(planning: Planning, reader: DirectoryReader): Promise<number | undefined> {
   const { work, pace, claims, seen } = planning;
   const { database } = work.parts;
+  let taken = 0;
   for await (const { entries, skipped } of reader.people()) {
     for (const page of slicesOfPage({ entries, skipped })) {
-      if (seen.size >= planPeopleMax) return false;
+      if (seen.size >= planPeopleMax) return undefined;
       await pace();
+      taken += page.entries.length;
       const judged = await database.read(work.tenant.id, (queries) => judgePeople(queries, work, page, { isPlan: true, claims }));
       for (const one of judged) note(planning, one, plannedAs(work.directory, one));
     }
   }
-  return true;
+  return taken;
 }
 
 function* slicesOfPage({ entries, skipped }: EntryPage<PersonEntry>): Generator<EntryPage<PersonEntry>> {

@@ -45,12 +45,12 @@ async function readWhole(work: RunningWork, open: OpenDirectory, signal: AbortSi
   try {
     const since = await findMark(work, reader);
     if (since === undefined && run.run_full === 0) await writeIn(work, (queries) => widenRun(queries, run));
-    const groups = await readPages(work, reader, { since, counted, signal });
+    const taken = await readPages(work, reader, { since, counted, signal });
     counted.referrals = reader.referrals();
-    if (since === undefined && counted.read > 0) await holdAllUnseen(work, groups, signal);
-    await endReleased(work, counted, { areApproved: true });
+    if (since === undefined && taken.people > 0) await holdAllUnseen(work, taken.groups, signal);
+    await endReleased(work, counted, { areApproved: true, signal });
     await judgeEndings(work);
-    await endReleased(work, counted, { areApproved: false });
+    await endReleased(work, counted, { areApproved: false, signal });
     const figures = {
       ...{ began_at: timeOf(run.run_began_at ?? 0), ended_at: timeOf(parts.clock.nowMs()) },
       ...{ full: since === undefined, ...counted },
@@ -84,21 +84,26 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** Writes what is read. Gives how many groups there were. */
-async function readPages(work: RunningWork, reader: DirectoryReader, { since, counted, signal }: Reading): Promise<number> {
+/** Writes what is read. Gives how many people and groups could be taken: of an answer without any, nothing follows. */
+async function readPages(
+  work: RunningWork,
+  reader: DirectoryReader,
+  { since, counted, signal }: Reading,
+): Promise<{ readonly people: number; readonly groups: number }> {
+  const taken = { people: 0, groups: 0 };
   let rejoins = false;
   for await (const page of reader.people(since)) {
     signal.throwIfAborted();
+    taken.people += page.entries.length;
     if (await writePeople(work, page, counted)) rejoins = true;
   }
-  if (work.directory.groups === 'none') return 0;
-  let groups = 0;
+  if (work.directory.groups === 'none') return taken;
   for await (const page of reader.groups(rejoins ? undefined : since)) {
     signal.throwIfAborted();
-    groups += page.entries.length + page.skipped.length;
+    taken.groups += page.entries.length;
     await writeGroups(work, page, counted);
   }
-  return groups;
+  return taken;
 }
 
 /** Lets whoever was not seen wait for their end: people, and groups where there are any; those that are copied no more are nobody's but ours. */

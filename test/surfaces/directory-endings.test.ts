@@ -305,6 +305,31 @@ for (const database of databases) {
       ]);
     });
 
+    it('who is there and says too little does not end, whether by an id or by the name alone', async () => {
+      const { id } = await copied(['ann', 'bob', 'cid'].map((name) => personEntry(name)));
+      const lost = ({ dn, dnKey }: { readonly dn: string; readonly dnKey: string }) => ({
+        dn,
+        dnKey,
+        remoteId: undefined,
+        reason: 'It says no id.',
+      });
+      answered.people = [personEntry('ann', { attributes: {} })];
+      answered.skipped = [lost(personEntry('bob'))];
+      assert.deepEqual([(await world.sync(id))['ended'], await states()], [1, ['ann: active', 'bob: active', 'cid: suspended']]);
+      assert.deepEqual((await world.linksOf(id, '?state=skipped')).map(({ dn, reason }) => `${dn} ${reason}`).toSorted(), [
+        'uid=ann,dc=corp It says no user name.',
+        'uid=bob,dc=corp It says no id.',
+      ]);
+      answered.people = [];
+      answered.skipped = [lost(personEntry('somebody'))];
+      assert.equal((await world.sync(id))['ended'], 0, 'an answer of which nothing can be taken says nothing');
+      answered.people = ['ann', 'bob', 'cid'].map((name) => personEntry(name));
+      answered.skipped = [];
+      await world.sync(id);
+      assert.deepEqual(await states(), ['ann: active', 'bob: active', 'cid: active']);
+      assert.equal((await world.linksOf(id, '?state=linked')).length, 3);
+    });
+
     it('a person or a group that was deleted here comes back when everything is read', async () => {
       answered.groups = [groupEntry('staff', ['ann'])];
       const { id } = await copied([personEntry('ann')], { groups: 'all' });

@@ -126,16 +126,17 @@ export async function listLinksOfNames(queries: Queries, whose: OfDirectory, dnK
     .execute();
 }
 
-/** Who here the members of groups are, by their names as they are compared; where two entries had a name, the one seen last. */
-export async function listPeopleOfNames(
+/** The links of people, or groups, who are here, by the names of their entries as they are compared; where two had a name, that seen last. */
+export async function listLinksByName(
   queries: Queries,
   whose: OfDirectory,
+  kind: DirectoryLinkKind,
   dnKeys: readonly string[],
-): Promise<(dnKey: string) => string | undefined> {
+): Promise<(dnKey: string) => DirectoryLink | undefined> {
   const found = new Map<string, DirectoryLink>();
   for (const link of await listLinksOfNames(queries, whose, dnKeys))
-    if (link.kind === 'user' && link.local_id !== null && (found.get(link.dn_hash)?.run ?? -1) < link.run) found.set(link.dn_hash, link);
-  return (dnKey) => found.get(hashOf(dnKey))?.local_id ?? undefined;
+    if (link.kind === kind && link.local_id !== null && (found.get(link.dn_hash)?.run ?? -1) < link.run) found.set(link.dn_hash, link);
+  return (dnKey) => found.get(hashOf(dnKey));
 }
 
 /** Of which entries of whatever directory these people or groups are. */
