@@ -17,6 +17,7 @@ import { workloadIssuers } from './applications/workload-issuer-resource.ts';
 import { code, created, enabled, groupOrigin, lastSignIn, text } from './cells.ts';
 import { connectors } from './connectors/connector-resource.ts';
 import { badge } from './console-page.ts';
+import { directories } from './directories/directory-resource.ts';
 import { pagesOfKind } from './frame/kind-pages.ts';
 import type { ConsoleResource } from './frame/resource.ts';
 import { canEnter, enterButton } from './operators/operator-visit.ts';
@@ -182,6 +183,7 @@ const placed: readonly ConsoleResource[] = [
   hooks,
   webhooks,
   connectors,
+  directories,
   tenants,
   workloadIssuers,
 ];

@@ -30,6 +30,7 @@ import { consolePage } from './console-page.ts';
 import { consoleResources } from './console-resources.ts';
 import { isTooWeak, strongAcr } from './console-strength.ts';
 import { allowedTo, goOn, SentBefore, SessionEnded, showPage, type Visit } from './console-visit.ts';
+import { routeDirectories } from './directories/directory-routes.ts';
 import { activateDomain, askForDomain, checkDomain, domainPage, withdrawDomain } from './domain-page.ts';
 import { mayPost } from './frame/allowed.ts';
 import { exportList } from './frame/csv-export.ts';
@@ -108,6 +109,7 @@ export function consoleRoutes(app: FastifyInstance, services: Services, trying: 
       route(`${path}/:id/activity`, { GET: page((visit, params) => activityPage(visit, path, params['id'] ?? '')) });
     routeWebhooks(route, page, form);
     routeConnectors(route, { page, form });
+    routeDirectories(route, { page, form });
     for (const resource of consoleResources) {
       const id = (params: Params): string => params['id'] ?? '';
       route(resource.path, {

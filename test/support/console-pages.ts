@@ -5,10 +5,12 @@ import { hookKind } from '../../src/domain/extending/hook.ts';
 import type { ClientId, SsfStreamId, TenantId, UserId } from '../../src/domain/ids.ts';
 import { userNameFault } from '../../src/domain/people/user-name.ts';
 import { uuidV7 } from '../../src/platform/random.ts';
+import { writeLinks } from '../../src/storage/records/directory-links.ts';
 import { findClient } from '../../src/storage/registry/clients/clients.ts';
 import { insertStream } from '../../src/storage/registry/extending/ssf-streams.ts';
 import { rowsOf } from '../../src/storage/registry/kind-rows.ts';
 import { insertExternalIdentity } from '../../src/storage/sign-in/external-identities.ts';
+import { directoryBody, entry, whoseOf } from './directories.ts';
 import { enrolledPhone } from './enrolled-phone.ts';
 import { issueTokens } from './issued-tokens.ts';
 import type { Json, Managed } from './management.ts';
@@ -33,6 +35,8 @@ export interface ConsoleIds {
   readonly webhook: string;
   readonly stream: string;
   readonly connector: string;
+  readonly directory: string;
+  readonly entry: string;
   readonly link: string;
   readonly device: string;
   readonly key: string;
@@ -97,6 +101,7 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
   const target = { base_url: 'https://payroll.example', auth: { type: 'bearer', token: 'known there' }, enabled: false };
   const connector = connected[0] === undefined ? await id('/connectors', { name: text, ...target }) : String(connected[0]['id']);
   await tenant.make('PATCH', `/connectors/${connector}`, { name: text });
+  const { directory, entry: entryId } = await addDirectory(server, tenant, text, unique);
   const upstream = await id('/identity-providers', {
     ...{ alias: `acme-${unique.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}`, name: text, kind: 'oidc' },
     ...{ issuer: 'https://acme.example', client_id: text, client_secret: text, attribute_map: { [text]: 'title' } },
@@ -145,6 +150,8 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
     webhook,
     stream,
     connector,
+    directory,
+    entry: entryId,
     link,
     device: items[0]!.id,
     key: items[0]!.keys[0]!.key_id,
@@ -164,6 +171,24 @@ async function addStream(server: TestServer, tenant: Managed, client: string, de
     insertStream(queries, tenant.id as TenantId, { ...values, id, clientId: client as ClientId }),
   );
   return id;
+}
+
+/** A directory with an entry that waits for a person, who finds its text. */
+async function addDirectory(
+  server: TestServer,
+  tenant: Managed,
+  text: string,
+  unique: string,
+): Promise<{ readonly directory: string; readonly entry: string }> {
+  const { items } = await tenant.make<{ items: readonly Json[] }>('GET', '/directories'); // a tenant has 10
+  const made = items[0] ?? (await tenant.make('POST', '/directories', directoryBody({ name: text, enabled: false })));
+  const directory = String(made['id']);
+  await tenant.make('PATCH', `/directories/${directory}`, { name: text });
+  const waiting = entry(unique, { dn: text, state: 'conflict', reason: text });
+  await server.gatehouse.services.database.write(tenant.id as TenantId, (queries) =>
+    writeLinks(queries, whoseOf(tenant, directory), 1, [waiting]),
+  );
+  return { directory, entry: waiting.remote_id };
 }
 
 /** The page without the one script of the console, which holds no `<`; more than that one stay. */
@@ -227,6 +252,8 @@ export const plainPages: readonly string[] = [
   '/client-hosts',
   '/connectors',
   '/connectors/new',
+  '/directories',
+  '/directories/new',
   '/scim',
   '/branding',
   '/languages',
@@ -311,6 +338,13 @@ export const pagesOf = (ids: ConsoleIds): readonly string[] => [
   `/connectors/${ids.connector}/status`,
   `/connectors/${ids.connector}/links`,
   `/connectors/${ids.connector}/plan`,
+  `/directories/${ids.directory}`,
+  `/directories/${ids.directory}/status`,
+  `/directories/${ids.directory}/links`,
+  `/directories/${ids.directory}/links?state=conflict&entry=${ids.entry}&find=e`,
+  `/directories/${ids.directory}/plan`,
+  `/directories/${ids.directory}/test`,
+  `/directories/${ids.directory}/rules`,
 ];
 
 /** Forms that ask before they act, by the ids of what they act on. */
@@ -349,6 +383,8 @@ export const askingForms = (ids: ConsoleIds): readonly string[] => [
   `/security-events/${ids.stream}/delete`,
   `/connectors/${ids.connector}/status/approve`,
   `/connectors/${ids.connector}/delete`,
+  `/directories/${ids.directory}/status/approve`,
+  `/directories/${ids.directory}/delete`,
 ];
 
 /** The other forms below ids. */
@@ -391,5 +427,12 @@ export const actingForms = (ids: ConsoleIds): readonly string[] => [
   `/connectors/${ids.connector}`,
   `/connectors/${ids.connector}/status/sync`,
   `/connectors/${ids.connector}/links/${ids.user}/resolve`,
+  `/directories/${ids.directory}`,
+  `/directories/${ids.directory}/status/sync`,
+  `/directories/${ids.directory}/plan`,
+  `/directories/${ids.directory}/test`,
+  `/directories/${ids.directory}/rules`,
+  `/directories/${ids.directory}/rules/remove`,
+  `/directories/${ids.directory}/links/${ids.entry}/resolve`,
   `/webhooks/${ids.webhook}/deliveries/replay`,
 ];

@@ -17,6 +17,8 @@ const unknownIds = (): ConsoleIds => {
     'client',
     'webhook',
     'connector',
+    'directory',
+    'entry',
     'resource',
     'issuer',
     'user',

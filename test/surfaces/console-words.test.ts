@@ -34,7 +34,7 @@ describe('words in the console', () => {
   after(() => server.close());
 
   const rawOn = (path: string, page: string): readonly string[] =>
-    rawNamesIn(visibleTexts(withoutOwnScript(page), path.startsWith('/mappings') ? 'without names' : 'with names'), names).map(
+    rawNamesIn(visibleTexts(withoutOwnScript(page), /^\/mappings|\/rules$/.test(path) ? 'without names' : 'with names'), names).map(
       (raw) => `${path}: ${raw}`,
     );
 

@@ -78,6 +78,7 @@ export function mayPost(whose: Allowed, path: string): boolean {
   if (first === 'mappings') return allowed.has('settings:write') || allowed.has('sign-in:write');
   if (first === 'mail' && /\/server\b/.test(path)) return allowed.has('sign-in:write');
   if (first === 'service-providers' && act === 'rotate') return allowed.has('signing-keys:write');
+  if (first === 'directories' && (below === 'plan' || below === 'test')) return maySee(whose, '/directories');
   if (first === 'organizations')
     return mayChange(whose, '/organizations') && takenBeside(below, act === '', verb).every((one) => allowed.has(one));
   if (first !== 'users') return mayChange(whose, `/${first}`);

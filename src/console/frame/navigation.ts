@@ -29,6 +29,7 @@ const pages: readonly ConsolePage[] = [
   { group: 'People', path: '/organizations', name: 'Organisations', icon: 'M3 21h18M5 21V4h9v17M14 9h5v12M8 8h.01M11 8h.01M8 12h.01M11 12h.01M8 16h.01M11 16h.01' },
   { group: 'People', path: '/scim', name: 'Directories', icon: 'M4 12a8 8 0 0113.7-5.600L20 9M20 4v5h-5M20 12a8 8 0 01-13.7 5.600L4 15M4 20v-5h5' },
   { group: 'People', path: '/connectors', name: 'Connectors', icon: 'M9 3v5M15 3v5M6 8h12v4a6 6 0 01-12 0zM12 18v3' },
+  { group: 'People', path: '/directories', name: 'LDAP directories', icon: 'M5 4h14v16H5zM9 4v16M12 9h4M12 13h4M3 8h2M3 12h2M3 16h2' },
   { group: 'People', path: '/administrators', name: 'Administrators', icon: 'M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM12 8v4M12 15h.01' },
   { group: 'Sign-in', path: '/identity-providers', name: 'Other providers', icon: 'M14 4h6v16h-6M4 12h11M11 8l4 4-4 4' },
   { group: 'Sign-in', path: '/branding', name: 'Branding', icon: 'M12 3a9 9 0 100 18c1.500 0 2-1 1.500-2-.5-1.500.5-3 2-3H18a3 3 0 003-3c0-5.500-4-10-9-10zM7.500 11h.01M10 7h.01M15 7.500h.01' },

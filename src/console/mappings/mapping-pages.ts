@@ -1,17 +1,15 @@
-// The console's page of mapping rules: those of all applications of one kind, or of one application, a row a rule; a form that adds one;
-// and what the rules give one person. Rules are replaced whole: the API has one list.
+// The console's page of mapping rules: those of all applications of one kind, or of one application; a form that adds one; and what the rules
+// give one person.
 import type { FastifyReply } from 'fastify';
 import type { Json } from '../../domain/field.ts';
-import { type MappingKind, type MappingRule, mappingKinds } from '../../domain/mappings/rule.ts';
-import type { ApiAnswer } from '../../first-party/app-api.ts';
+import { type MappingKind, mappingKinds } from '../../domain/mappings/rule.ts';
 import type { Typed } from '../../first-party/app-form.ts';
-import { csrfField, type Notice, table } from '../../first-party/app-page.ts';
-import { readFields, renderFields } from '../../first-party/form-field.ts';
+import { table } from '../../first-party/app-page.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { finish, frameOf, itemsOf, manage, refusalText, refusedField, showMissing, showPage, type Visit } from '../console-visit.ts';
+import { itemsOf, manage, refusalText, showMissing, showPage, type Visit } from '../console-visit.ts';
 import { mayPost } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
-import { placeOf, ruleFields, ruleOf, sourceOf, stepsOf } from './rule-form.ts';
+import { addForm, addRuleTo, type RulePlace, removeRuleFrom, rulesOf, rulesTable, type Shown, toldAs } from './rule-table.ts';
 
 /** What the page is about: a kind, and the one application of it, if not all. */
 interface Subject {
@@ -37,7 +35,6 @@ const apiPaths: Readonly<Record<MappingKind, string>> = {
   inbound: '/identity-providers',
   scim: '/connectors',
 };
-const lasts: Readonly<Record<MappingKind, string>> = { oidc: 'Where', saml: 'Name', inbound: 'When', scim: 'Name' };
 const noRules: Readonly<Record<MappingKind, string>> = {
   oidc: 'Applications get the standard claims of their scopes.',
   saml: 'Each application gets the attributes in its own map.',
@@ -53,13 +50,14 @@ const subjectOf = (query: URLSearchParams): Subject => ({
 const pathOf = ({ kind, target }: Subject): string => `/mappings?${new URLSearchParams({ kind, ...(target === '' ? {} : { target }) })}`;
 const apiPathOf = ({ kind, target }: Subject): string =>
   target === '' ? `/mappings/${kind}` : `${apiPaths[kind]}/${encodeURIComponent(target)}`;
-const rulesOf = ({ body }: ApiAnswer): readonly MappingRule[] => (body['rules'] ?? body['mappings'] ?? []) as readonly MappingRule[]; // the API's shape
 
-interface Shown {
-  readonly notice?: Notice;
-  readonly typed?: Typed;
-  readonly fault?: Parameters<typeof renderFields>[3];
-}
+const placeOf = (subject: Subject, whose = subject.target): RulePlace => ({
+  kind: subject.kind,
+  api: apiPathOf(subject),
+  isTable: subject.target === '',
+  page: pathOf(subject),
+  title: `${titles[subject.kind]} of ${whose}`,
+});
 
 /** The rules, the form for one more, and the preview of the person that the query names. */
 export async function mappingsPage(visit: Visit, shownBefore: Shown = {}): Promise<FastifyReply> {
@@ -68,38 +66,22 @@ export async function mappingsPage(visit: Visit, shownBefore: Shown = {}): Promi
   const answer = await manage(visit, 'GET', apiPathOf(subject));
   if (answer.status !== 200) return showMissing(visit, 'Claims & attributes', answer);
   const rules = rulesOf(answer);
-  const { notice, typed, fault } = shownBefore;
   const whose = target === '' ? everyone[kind] : String(answer.body['name'] ?? target);
   const person = kind === 'inbound' ? '' : (visit.query.get('person') ?? '').trim();
   const said = kind === 'inbound' ? (visit.query.get('said') ?? '').trim() : '';
-  const action = (below: string): string => consolePath(visit.request.tenant, pathOf(subject).replace('/mappings', `/mappings${below}`));
   const mayWrite = mayPost(visit, '/mappings');
-  const rows = rules.map((rule, at) => [
-    html`<code class="strong">${rule.to}</code>`,
-    sourceOf(rule),
-    stepsOf(rule),
-    placeOf(rule, kind),
-    ...(mayWrite
-      ? [
-          html`<form method="post" action="${action('/remove')}">${csrfField(frameOf(visit))}<input type="hidden" name="at" value="${String(at)}"><input type="hidden" name="to" value="${rule.to}"><button class="quiet" aria-label="Remove rule ${String(at + 1)}, ${rule.to}">Remove</button></form>`,
-        ]
-      : []),
-  ]);
+  const place = placeOf(subject, whose);
   return showPage(
     visit,
     'Claims & attributes',
     html`${chooser(visit, subject)}
-<h2>${titles[kind]} of ${whose}</h2>
-${rows.length === 0 ? html`<p class="muted" id="no-rules">No rules yet. ${noRules[kind]}</p>` : table(`${titles[kind]} of ${whose}`, [toldAs(kind), 'From', 'How', lasts[kind], ...(mayWrite ? ['Change'] : [])], rows)}
+<h2>${place.title}</h2>
+${rules.length === 0 ? html`<p class="muted" id="no-rules">No rules yet. ${noRules[kind]}</p>` : rulesTable(visit, place, rules, mayWrite)}
 <h2>${kind === 'inbound' ? 'Try them with what a provider says' : 'Try them with one person'}</h2>
 ${kind === 'inbound' ? saidForm(visit, subject, said) : previewForm(visit, subject, person)}
 ${(person !== '' || said !== '') && (await preview(visit, subject, { person, said }, new Set(rules.map(({ to }) => to))))}
-${
-  mayWrite &&
-  html`<details${typed !== undefined && html` open`}><summary>Add a rule</summary>
-<form class="card" method="post" action="${action('')}" id="add-rule">${csrfField(frameOf(visit))}${renderFields(ruleFields[kind], {}, typed, fault)}<div class="bar end"><button id="add">Add the rule</button></div></form></details>`
-}`,
-    notice,
+${mayWrite && addForm(visit, place, shownBefore)}`,
+    shownBefore.notice,
   );
 }
 
@@ -133,8 +115,6 @@ function upstreamOf(said: string): Json {
   );
   return Object.fromEntries([...byName].map(([name, own]) => [name, own.length === 1 ? own[0]![1] : own.map(([, value]) => value)]));
 }
-
-const toldAs = (kind: MappingKind): string => (kind === 'inbound' ? 'Attribute' : 'Told as');
 
 /** What the person gives: standard claims without a value are left out. */
 async function preview(
@@ -176,39 +156,8 @@ const reasons: Readonly<Record<string, string>> = {
   too_large: 'more than there is room for',
 };
 
-/** Adds the rule of the form behind the others. */
-export async function addRule(visit: Visit, typed: Typed): Promise<FastifyReply> {
-  const subject = subjectOf(visit.query);
-  const read = readFields(ruleFields[subject.kind], typed);
-  if (!read.ok) return mappingsPage(visit, { ...refusedField(read.fault), typed });
-  return write(visit, subject, (rules) => [...rules, ruleOf(read.json)], `The rule for ${String(read.json['to'])} was added.`, typed);
-}
+export const addRule = (visit: Visit, typed: Typed): Promise<FastifyReply> =>
+  addRuleTo(visit, placeOf(subjectOf(visit.query)), typed, (shown) => mappingsPage(visit, shown));
 
-/** Takes out the rule of one row, if the row is still what it was. */
-export async function removeRule(visit: Visit, typed: Typed): Promise<FastifyReply> {
-  const at = Number(typed.get('at'));
-  const to = typed.get('to') ?? '';
-  return write(
-    visit,
-    subjectOf(visit.query),
-    (rules) => rules.filter((rule, index) => index !== at || rule.to !== to),
-    `The rule for ${to} was removed.`,
-  );
-}
-
-async function write(
-  visit: Visit,
-  subject: Subject,
-  change: (rules: readonly MappingRule[]) => readonly (MappingRule | Json)[],
-  done: string,
-  typed?: Typed,
-): Promise<FastifyReply> {
-  const path = apiPathOf(subject);
-  const before = await manage(visit, 'GET', path);
-  if (before.status !== 200) return showMissing(visit, 'Claims & attributes', before);
-  const rules = change(rulesOf(before));
-  const answer =
-    subject.target === '' ? await manage(visit, 'PUT', path, { rules }) : await manage(visit, 'PATCH', path, { mappings: rules });
-  if (answer.status === 200) return finish(visit, pathOf(subject), done);
-  return mappingsPage(visit, { notice: { kind: 'bad', text: refusalText(answer) }, ...(typed !== undefined && { typed }) });
-}
+export const removeRule = (visit: Visit, typed: Typed): Promise<FastifyReply> =>
+  removeRuleFrom(visit, placeOf(subjectOf(visit.query)), typed, (shown) => mappingsPage(visit, shown));

@@ -1,7 +1,8 @@
 // A mapping rule in the console: the fields of its form, the rule they make, and a rule as a row says it.
 
+import { emailTarget, userNameTarget } from '../../domain/extending/ldap-presets.ts';
 import type { Json } from '../../domain/field.ts';
-import { inboundTargets } from '../../domain/mappings/inbound-targets.ts';
+import { inboundTargets, listTargets } from '../../domain/mappings/inbound-targets.ts';
 import { mappingPaths } from '../../domain/mappings/paths.ts';
 import { applications, claimPlaces, comparisons, type MappingKind, type MappingRule } from '../../domain/mappings/rule.ts';
 import type { FormField } from '../../first-party/form-field.ts';
@@ -31,6 +32,9 @@ const shared: readonly FormField[] = [
   { path: 'several', label: 'Several values', kind: 'select', options: ['', 'first'], tab: 'What becomes of them', optionLabels: { first: { label: 'the first alone' } } },
 ];
 
+/** Whose rules: those of a kind, or of a directory of LDAP, which are inbound ones of its own. */
+export type RulesOf = MappingKind | 'directory';
+
 /** What the other provider's rules call the same fields. */
 const inboundWords: Readonly<Record<string, Partial<FormField>>> = {
   to: {
@@ -42,8 +46,13 @@ const inboundWords: Readonly<Record<string, Partial<FormField>>> = {
   template: { label: 'Text around it', hint: '{value}@uni.example; {upstream.site} of one value.' },
 };
 
+const worded = (words: Readonly<Record<string, Partial<FormField>>>): readonly FormField[] =>
+  shared
+    .filter(({ path }) => path !== 'when.group')
+    .map((field): FormField => (words[field.path] === undefined ? field : { ...field, ...words[field.path] }));
+
 /** The fields of a rule of each kind. */
-export const ruleFields: Readonly<Record<MappingKind, readonly FormField[]>> = {
+export const ruleFields: Readonly<Record<RulesOf, readonly FormField[]>> = {
   oidc: [
     ...shared,
     {
@@ -69,9 +78,7 @@ export const ruleFields: Readonly<Record<MappingKind, readonly FormField[]>> = {
     { path: 'friendly_name', label: 'Friendly name', kind: 'text', tab: 'Name' },
   ],
   inbound: [
-    ...shared
-      .filter(({ path }) => path !== 'when.group')
-      .map((field): FormField => (inboundWords[field.path] === undefined ? field : { ...field, ...inboundWords[field.path] })),
+    ...worded(inboundWords),
     {
       path: 'apply',
       label: 'When it is written',
@@ -82,6 +89,11 @@ export const ruleFields: Readonly<Record<MappingKind, readonly FormField[]>> = {
     },
   ],
   scim: shared,
+  directory: worded({
+    ...inboundWords,
+    to: { ...inboundWords['to'], suggestions: [userNameTarget, emailTarget, ...inboundTargets.filter((to) => !listTargets.includes(to))] },
+    from: { label: 'What the directory says', suggestions: [], hint: 'upstream. and the name of its attribute: upstream.department' },
+  }),
 };
 
 const isEmpty = (value: unknown): boolean =>
@@ -140,10 +152,8 @@ export function stepsOf(rule: MappingRule): Html {
 }
 
 /** Where a claim stands, how an attribute is named, or when one is written. */
-export function placeOf(
-  { in: places, scope, name_format: format, friendly_name: friendly, apply }: MappingRule,
-  kind: MappingKind,
-): string {
+export function placeOf({ in: places, scope, name_format: format, friendly_name: friendly, apply }: MappingRule, kind: RulesOf): string {
+  if (kind === 'directory') return 'at every run';
   if (kind === 'inbound') return apply === 'always' ? 'at every sign-in' : 'when an account is made';
   const parts =
     kind === 'oidc'
