@@ -277,7 +277,9 @@ async function showDetail(
   const canChange = resource.canChange?.(json) ?? true;
   const facts = [
     ...(isFirst ? [[calledInWords(resource.idField), html`<code>${id}</code>`] as const] : []),
-    ...onlyNew!.map((field) => [field.label, shownValue(field, valueAt(json, field.path))] as const),
+    ...onlyNew!
+      .filter(({ path: at }) => ![null, undefined, ''].includes(valueAt(json, at) as null))
+      .map((field) => [field.label, shownValue(field, valueAt(json, field.path))] as const),
     ...(isFirst ? (resource.facts ?? []).map(([name, fact]) => [name, fact(json)] as const) : []),
   ];
   return showPage(

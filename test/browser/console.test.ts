@@ -8,6 +8,7 @@ import { insertAuditEvent } from '../../src/storage/records/audit-events.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { createConsoleTenant, signInInBrowser } from '../support/console.ts';
 import { type ConsoleIds, fillTenant, pagesOf, plainPages } from '../support/console-pages.ts';
+import { answerInstead } from '../support/directories.ts';
 import { createTestUser, type Managed } from '../support/management.ts';
 import {
   assertAccessible,
@@ -163,6 +164,17 @@ if (hasChromium)
       await page.click('#try');
       await page.waitForSelector('#results');
       await clean('SCIM tried');
+      const [dn, values] = ['uid=ada,ou=people,dc=corp,dc=example', { user_name: ['ada'], title: ['x'.repeat(1_024)] }];
+      answerInstead(server, {
+        plan: { differences: [{ remote_id: 'a', dn, user_name: 'ada', action: 'create' }], failure: { reason: 'partial', detail: dn } },
+        test: { people: [{ remote_id: 'a', dn, active: true, values }] },
+      });
+      for (const tab of ['plan', 'test']) {
+        await go(`/directories/${ids.directory}/${tab}`);
+        await page.click('#ask');
+        await page.waitForSelector('#answer');
+        await clean(`LDAP ${tab} answered`);
+      }
       await go('/clients/new?kind=web');
       await page.fill('#field-name', 'x');
       await page.fill('#field-redirect_uris', 'not a uri');
@@ -188,7 +200,7 @@ if (hasChromium)
       await page.context().close();
     });
 
-    it('without scripts: metadata uploaded, a member added and removed, a phone revoked', async () => {
+    it('without scripts: metadata uploaded, a member added and removed, a phone revoked, an entry of a directory settled', async () => {
       const { page, tenant, seen } = await open({ javaScriptEnabled: false, viewport: phoneView });
       const ids = await fillTenant(server, tenant, 'Somebody');
       await createTestUser(tenant, 'mary@x.example', { display_name: 'Mary Member' });
@@ -212,6 +224,13 @@ if (hasChromium)
       await page.click('button:has-text("Revoke…") >> nth=0');
       await page.click('#sure');
       assert.match((await page.textContent('#notice')) ?? '', /The phone was revoked/);
+      await go(`/directories/${ids.directory}/links?state=conflict`);
+      await page.click('summary:has-text("Settle")');
+      await page.click('a:has-text("Find person")');
+      await page.fill('#find', 'mary');
+      await page.click('#find-people');
+      await page.click('td button:has-text("It is this one")');
+      assert.match((await page.textContent('#notice')) ?? '', /The next run brings what the directory says/);
       assert.deepEqual(seen, []);
       await page.context().close();
     });

@@ -1,16 +1,11 @@
 // A tenant with one of everything the console shows, every text of it given by the caller, and the addresses of all pages and
 // forms of the console with the ids in them.
 import { randomUUID } from 'node:crypto';
-import { hookKind } from '../../src/domain/extending/hook.ts';
-import type { ClientId, SsfStreamId, TenantId, UserId } from '../../src/domain/ids.ts';
+import type { TenantId, UserId } from '../../src/domain/ids.ts';
 import { userNameFault } from '../../src/domain/people/user-name.ts';
-import { uuidV7 } from '../../src/platform/random.ts';
-import { writeLinks } from '../../src/storage/records/directory-links.ts';
 import { findClient } from '../../src/storage/registry/clients/clients.ts';
-import { insertStream } from '../../src/storage/registry/extending/ssf-streams.ts';
-import { rowsOf } from '../../src/storage/registry/kind-rows.ts';
 import { insertExternalIdentity } from '../../src/storage/sign-in/external-identities.ts';
-import { directoryBody, entry, whoseOf } from './directories.ts';
+import { addConnector, addDirectory, addHook, addStream } from './console-fillings.ts';
 import { enrolledPhone } from './enrolled-phone.ts';
 import { issueTokens } from './issued-tokens.ts';
 import type { Json, Managed } from './management.ts';
@@ -86,21 +81,11 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
     acs: [{ url: 'https://sp.example/acs' }],
   });
   await tenant.make('PUT', '/mappings/oidc', { rules: [{ to: 'note', value: text, only: { contains: [text] }, default: text }] });
-  // A point has one hook: further fillings change it.
-  const { items: known } = await tenant.make<{ items: readonly Json[] }>('GET', '/hooks');
-  const fields = { url: 'https://hooks.example', on_failure: 'continue' };
-  const hook = known[0] === undefined ? await id('/hooks', { point: 'token', ...fields }) : String(known[0]['id']);
-  // It names what has gone since.
-  await services.cache.write(tenant.id as TenantId, (queries) =>
-    rowsOf(hookKind).update(queries, tenant.id as TenantId, hook, { clients: [text] }),
-  );
+  const hook = await addHook(server, tenant, text);
   const { items: webhooks } = await tenant.make<{ items: readonly Json[] }>('GET', '/webhooks'); // a tenant has 20
   const webhook = webhooks[0] === undefined ? await id('/webhooks', { url: 'https://webhooks.example' }) : String(webhooks[0]['id']);
   const stream = await addStream(server, tenant, client, text);
-  const { items: connected } = await tenant.make<{ items: readonly Json[] }>('GET', '/connectors'); // a tenant has 20
-  const target = { base_url: 'https://payroll.example', auth: { type: 'bearer', token: 'known there' }, enabled: false };
-  const connector = connected[0] === undefined ? await id('/connectors', { name: text, ...target }) : String(connected[0]['id']);
-  await tenant.make('PATCH', `/connectors/${connector}`, { name: text });
+  const connector = await addConnector(tenant, text);
   const { directory, entry: entryId } = await addDirectory(server, tenant, text, unique);
   const upstream = await id('/identity-providers', {
     ...{ alias: `acme-${unique.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}`, name: text, kind: 'oidc' },
@@ -160,35 +145,6 @@ export async function fillTenant(server: TestServer, tenant: Managed, text: stri
     clientAssignment,
     providerAssignment,
   };
-}
-
-/** The stream of security events that an application would have made. */
-async function addStream(server: TestServer, tenant: Managed, client: string, description: string): Promise<string> {
-  const { cache, clock } = server.gatehouse.services;
-  const id = uuidV7(clock.nowMs()) as SsfStreamId;
-  const values = { method: 'poll', url: undefined, authorizationHeader: undefined, eventsRequested: undefined, description } as const;
-  await cache.write(tenant.id as TenantId, (queries) =>
-    insertStream(queries, tenant.id as TenantId, { ...values, id, clientId: client as ClientId }),
-  );
-  return id;
-}
-
-/** A directory with an entry that waits for a person, who finds its text. */
-async function addDirectory(
-  server: TestServer,
-  tenant: Managed,
-  text: string,
-  unique: string,
-): Promise<{ readonly directory: string; readonly entry: string }> {
-  const { items } = await tenant.make<{ items: readonly Json[] }>('GET', '/directories'); // a tenant has 10
-  const made = items[0] ?? (await tenant.make('POST', '/directories', directoryBody({ name: text, enabled: false })));
-  const directory = String(made['id']);
-  await tenant.make('PATCH', `/directories/${directory}`, { name: text });
-  const waiting = entry(unique, { dn: text, state: 'conflict', reason: text });
-  await server.gatehouse.services.database.write(tenant.id as TenantId, (queries) =>
-    writeLinks(queries, whoseOf(tenant, directory), 1, [waiting]),
-  );
-  return { directory, entry: waiting.remote_id };
 }
 
 /** The page without the one script of the console, which holds no `<`; more than that one stay. */

@@ -52,7 +52,7 @@ function settling(visit: Visit, own: string, link: Json): Html {
   const thing = kindOf(link) === 'group' ? 'group' : 'person';
   const cursor = visit.query.get('cursor') ?? '';
   const at = listedAt(visit, own, { ...(cursor !== '' && { cursor }), entry: text(link['id']) });
-  return html`<div class="bar"><a class="button small" href="${consolePath(visit.request.tenant, at)}">Find the ${thing}</a><button class="small quiet" name="action" value="create">Make a new ${thing}</button>${link['state'] !== 'ignored' && html`<button class="small quiet" name="action" value="ignore">Leave out</button>`}</div>`;
+  return html`<div class="bar"><a class="button small" href="${consolePath(visit.request.tenant, at)}">Find ${thing}</a><button class="small quiet" name="action" value="create">Add as new</button>${link['state'] !== 'ignored' && html`<button class="small quiet" name="action" value="ignore">Leave out</button>`}</div>`;
 }
 
 /** The search for who the entry is that the query names. */

@@ -7,10 +7,9 @@ import { text } from '../cells.ts';
 import { badge, emptyState, postButton } from '../console-page.ts';
 import { consoleResource } from '../console-resources.ts';
 import { frameOf, manage, showMissing, showPage, type Visit } from '../console-visit.ts';
-import { calledInWords } from '../frame/plain-words.ts';
 import { planPanel } from '../provisioning/plan-panel.ts';
 import { pathOf, tabBar } from '../resource-pages.ts';
-import { mayDoAll } from './directory-resource.ts';
+import { attributeName, mayDoAll } from './directory-resource.ts';
 import { failureNotice } from './failure-words.ts';
 import { told } from './told-text.ts';
 
@@ -88,7 +87,7 @@ function valuesOf(values: Readonly<Record<string, readonly unknown[]>>): Html {
   const all = Object.entries(values);
   if (all.length === 0) return html`<span class="muted">none</span>`;
   const one = ([name, given]: readonly [string, readonly unknown[]]): Html =>
-    html`<li><span class="muted" title="${name}">${calledInWords(name)}</span> ${given.slice(0, valuesShown).map((value, at) => html`${at > 0 && ', '}${told(value, valueCharsShown)}`)}${given.length > valuesShown && ` and ${given.length - valuesShown} more`}</li>`;
+    html`<li><span class="muted" title="${name}">${attributeName(name)}</span> ${given.slice(0, valuesShown).map((value, at) => html`${at > 0 && ', '}${told(value, valueCharsShown)}`)}${given.length > valuesShown && ` and ${given.length - valuesShown} more`}</li>`;
   return html`<ul class="lines">${all.slice(0, attributesShown).map(one)}</ul>${all.length > attributesShown && html`<p class="muted">And ${all.length - attributesShown} more attributes.</p>`}`;
 }
 

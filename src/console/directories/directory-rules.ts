@@ -7,11 +7,10 @@ import { consoleResource } from '../console-resources.ts';
 import { manage, showMissing, showPage, type Visit } from '../console-visit.ts';
 import { mayChange } from '../frame/allowed.ts';
 import { consolePath } from '../frame/navigation.ts';
-import { calledInWords } from '../frame/plain-words.ts';
 import { sourceOf } from '../mappings/rule-form.ts';
 import { addForm, addRuleTo, type RulePlace, removeRuleFrom, rulesOf, rulesTable, type Shown } from '../mappings/rule-table.ts';
 import { pathOf, tabBar } from '../resource-pages.ts';
-import { mayDoAll, presetOf } from './directory-resource.ts';
+import { attributeName, mayDoAll, presetOf } from './directory-resource.ts';
 
 type Params = Readonly<Record<string, string>>;
 
@@ -33,7 +32,7 @@ export async function directoryRulesPage(visit: Visit, params: Params, shown: Sh
     visit,
     resource.titleOf(directory.body),
     html`${tabBar(visit, resource, params['id'] ?? '', '/rules')}
-<section class="panel"><h2>Usual for ${preset.label}</h2>${kept.length === 0 ? html`<p>The rules below replace all of it.</p>` : html`<dl>${kept.map((rule) => html`<dt title="${rule.to}">${calledInWords(rule.to)}</dt><dd>${sourceOf(rule)}</dd>`)}</dl>`}</section>
+<section class="panel"><h2>Usual for ${preset.label}</h2>${kept.length === 0 ? html`<p>The rules below replace all of it.</p>` : html`<dl>${kept.map((rule) => html`<dt title="${rule.to}">${attributeName(rule.to)}</dt><dd>${sourceOf(rule)}</dd>`)}</dl>`}</section>
 <h2>${place.title}</h2>
 ${rules.length === 0 ? html`<p class="muted" id="no-rules">No rules yet. A rule adds an attribute, or replaces what is usual.</p>` : rulesTable(visit, place, rules, mayWrite)}
 <p>${tryLink(visit, `${place.api}/test`)}</p>

@@ -63,21 +63,23 @@ function actsOf({ state }: Json, directory: Json, visit: Visit): readonly string
 }
 
 /** What would end, in a sentence. */
-function waitsFor({ state, waiting_for_approval: users, held_since: since }: Json, { deprovision }: Json): Html | undefined {
+function waitsFor({ state, waiting_for_approval: users }: Json, { deprovision }: Json): Html | undefined {
   if (state !== 'waiting_for_approval') return undefined;
   const fate = deprovision === 'delete' ? 'be deleted' : deprovision === 'suspend' ? 'be suspended' : 'no longer be kept';
-  return html`<p><b>${users === 1 ? '1 person' : `${text(users)} people`} would ${fate}.</b> That is more than is done unasked. It waits since ${shownTime(since)}. Look at the plan, then approve. If it is a mistake, correct it in the directory: the next run asks again.</p>`;
+  return html`<p><b>${users === 1 ? '1 person' : `${text(users)} people`} would ${fate}.</b> That is more than is done unasked. Look at the plan, then approve. If it is a mistake, correct it in the directory: the next run asks again.</p>`;
 }
 
 function progress(status: Json): Html {
-  const { state, users, groups, running_since: since, next_run_at: next, read_whole_at: whole, failures, failed_at: failedAt } = status;
+  const { state, users, groups, running_since: since, next_run_at: next, read_whole_at: whole, held_since: held } = status;
+  const { failures, failed_at: failedAt } = status;
   const isNew = state === 'idle' && status['last_run'] === null;
   const [label, kind] = isNew ? unread : (states[text(state)] ?? [text(state), 'plain']);
-  return html`<dl><dt>State</dt><dd>${badge(label, kind)}${since !== null && html` since ${shownTime(since)}`}</dd>
+  return html`<dl><dt>State</dt><dd>${badge(label, kind)}</dd>
+${since !== null && html`<dt>This run began</dt><dd>${shownTime(since)}</dd>`}${held !== null && html`<dt>Waits for approval</dt><dd>${shownTime(held)}</dd>`}
 ${Number(failures) > 0 && html`<dt>Failed</dt><dd>${failures === 1 ? 'once' : `${text(failures)} times in a row`}, last ${shownTime(failedAt)}</dd>`}
 <dt>Next run</dt><dd>${shownTime(next) || (since === null ? 'none' : 'when this one is done')}</dd>
 <dt>Everything was read</dt><dd>${shownTime(whole) || 'not yet'}</dd>
-<dt>People here</dt><dd>${text(users)}</dd><dt>Groups here</dt><dd>${text(groups)}</dd></dl>`;
+<dt>Entries of people</dt><dd>${text(users)}</dd><dt>Entries of groups</dt><dd>${text(groups)}</dd></dl>`;
 }
 
 const figures: readonly (readonly [name: string, label: string])[] = [
