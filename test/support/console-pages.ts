@@ -1,7 +1,7 @@
 // A tenant with one of everything the console shows, every text of it given by the caller, and the addresses of all pages and
 // forms of the console with the ids in them.
 import { randomUUID } from 'node:crypto';
-import type { TenantId, UserId } from '../../src/domain/ids.ts';
+import type { UserId } from '../../src/domain/ids.ts';
 import { userNameFault } from '../../src/domain/people/user-name.ts';
 import { findClient } from '../../src/storage/registry/clients/clients.ts';
 import { insertExternalIdentity } from '../../src/storage/sign-in/external-identities.ts';
