@@ -54,7 +54,11 @@ const besides: Readonly<Record<string, readonly string[]>> = {
     'src/management/extending/connector-runs.ts',
     'src/storage/registry/extending/connectors.ts',
   ],
-  directory: ['src/management/extending/directory-runs.ts', 'src/storage/registry/extending/ldap-directories.ts'],
+  directory: [
+    'src/console/directories/directory-resource.ts',
+    'src/management/extending/directory-runs.ts',
+    'src/storage/registry/extending/ldap-directories.ts',
+  ],
   organization_role: ['src/console/people/organization-resource.ts', 'src/storage/registry/organization-roles.ts'],
   organization: [
     'src/console/people/organization-resource.ts',
