@@ -26,6 +26,7 @@ for (const database of databases) {
     it('one is made by fields, changed, moved with its password alone, and deleted; its password is never shown', async () => {
       assert.match(await desk.show('/directories'), /No LDAP directories yet/);
       assert.match(await desk.show(''), /\/console\/directories">(?:<svg.*?<\/svg>)?LDAP directories</);
+      assert.match(await desk.show('/scim'), /What speaks LDAP.*\/console\/directories">LDAP directories</s);
       const form = await desk.show('/directories/new');
       for (const name of ['kind', 'url', 'starttls', 'ca', 'bind_dn', 'base_dn', 'user_filter', 'groups', 'match', 'every_minutes'])
         assert.ok(form.includes(`name="${name}"`), name);

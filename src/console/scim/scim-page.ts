@@ -8,7 +8,7 @@ import { csrfField, type Notice } from '../../first-party/app-page.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { badge } from '../console-page.ts';
 import { finish, frameOf, manage, refusalText, showPage, type Visit } from '../console-visit.ts';
-import { mayChange } from '../frame/allowed.ts';
+import { mayChange, maySee } from '../frame/allowed.ts';
 import { itemOf, secretOf } from '../frame/flash.ts';
 import { consolePath } from '../frame/navigation.ts';
 import { makeToken, noticeFor, readWith, revokeToken, type Step, scopes, stepOf, type TokenPlace, tokenSection } from './scim-tokens.ts';
@@ -30,7 +30,7 @@ export async function scimPage(visit: Visit, shown: Shown = {}): Promise<Fastify
   return showPage(
     visit,
     'Directories',
-    html`<ol class="steps">
+    html`${maySee(visit, '/directories') && html`<p>For directories that write here by SCIM. What speaks LDAP, such as Active Directory, OpenLDAP or FreeIPA, we read: see <a href="${consolePath(tenant, '/directories')}">LDAP directories</a>.</p>`}<ol class="steps">
 <li><h2>Tell your directory where to provision</h2><p>Entra calls it the tenant URL, Okta the SCIM base URL.</p><pre id="scim-url">${tenant.baseUrl}${ownTokens.surface}</pre></li>
 <li><h2>Give it a token</h2><p><b>Okta, JumpCloud, Google, OneLogin</b> and whatever wants one bearer token: it opens SCIM and nothing else, until it ends or you revoke it.</p>${tokens}</li>
 <li><h2>Or an application that fetches its own</h2>${clientHelp(visit)}${credential === undefined ? makeForm(visit, csrf, path(''), typed) : madePanel(visit, credential)}
