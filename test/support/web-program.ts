@@ -1,4 +1,4 @@
-// Somebody else's program that answers over HTTP: started, waited for, ended by its own process id.
+// Somebody else's program that answers over HTTP, or what else says that it is up: started, waited for, ended by its own process id.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -15,8 +15,12 @@ export interface WebProgramOptions {
   readonly patienceSeconds?: number;
 }
 
-/** Starts `command` and resolves once `ready`, an address, answers 2xx, or a file is there; rejects with what the program said. */
-export async function startWebProgram(ready: string, command: readonly string[], options: WebProgramOptions = {}): Promise<WebProgram> {
+/** Starts `command` and resolves once `ready`, an address, answers 2xx, or a file is there, or it is true; rejects with what the program said. */
+export async function startWebProgram(
+  ready: string | (() => Promise<boolean>),
+  command: readonly string[],
+  options: WebProgramOptions = {},
+): Promise<WebProgram> {
   const { cwd, environment = {}, log, patienceSeconds = 60 } = options;
   const [program = '', ...args] = command;
   const child = spawn(program, args, { cwd, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -34,7 +38,7 @@ export async function startWebProgram(ready: string, command: readonly string[],
   };
   const until = Date.now() + patienceSeconds * 1000;
   while (Date.now() < until && child.exitCode === null && child.pid !== undefined) {
-    const up = ready.startsWith('/') ? existsSync(ready) : await answers(ready);
+    const up = typeof ready !== 'string' ? await ready() : ready.startsWith('/') ? existsSync(ready) : await answers(ready);
     if (up) return { close };
     await new Promise((resolve) => setTimeout(resolve, 50)); // another program's start: there is nothing of ours to wait on
   }
