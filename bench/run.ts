@@ -21,6 +21,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   neighbour: async () => (await import('./neighbour.ts')).neighbour,
   webhooks: async () => (await import('./webhooks.ts')).webhooks,
   'outbound-scim': async () => (await import('./outbound-scim.ts')).outboundScim,
+  directories: async () => (await import('./directories.ts')).directoriesBench,
   organizations: async () => (await import('./organizations.ts')).organizationsBench,
   device: async () => (await import('./device.ts')).device,
   'phone-page': async () => (await import('./phone-page.ts')).phonePage,
