@@ -80,9 +80,18 @@ export async function* readPages<T>(
     emptyPages = entries === before ? emptyPages + 1 : 0;
     if (emptyPages > directoryEmptyPagesMax) throw faultOf('malformed', `more than ${directoryEmptyPagesMax} pages without an entry`);
     if (page.length > 0) yield page;
-    if (cookie === undefined) return;
+    if (cookie === undefined) break;
     asked = { ...first, cookie };
   }
+  if (entries === 0) await mustExist(session, search.base, pageMs);
+}
+
+/** 389 Directory Server finds nothing by pages, and well, below an entry that is not there. @throws DirectoryFault */
+async function mustExist(session: Session, base: string, pageMs: number): Promise<void> {
+  const answers = session.search({ base, scope: 'base', filter: '(objectClass=*)', attributes: ['1.1'] }, { leftMs: pageMs });
+  let answer = await answers.next();
+  while (answer.done !== true) answer = await answers.next();
+  if (answer.value.code !== 0) throw session.faultOf(answer.value);
 }
 
 const first = { entries: directoryPageEntries, cookie: undefined };
