@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { parse as parseYaml } from 'yaml';
 import { directoryFailures } from '../../src/domain/extending/directory-runs.ts';
 import { blocksOf, readDocument } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
@@ -135,6 +136,13 @@ if (slapdPath !== undefined && findJudge('ldapadd') !== undefined)
       assert.match(await block('/invitations'), /"20\d\d-/);
       const { callback } = await openApp(server, 'account', tenant, 'ann@corp.example');
       assert.equal(callback.status, 303);
+    });
+
+    it('as a document: another tenant has the same directory by it', async () => {
+      const found = blocksOf(document).find(({ language }) => language === 'yaml');
+      const other = await createTestTenant(server);
+      const planned = await other.make('POST', '/document', { document: parseYaml(found!.text) as Json, plan: true });
+      assert.deepEqual([planned['created'], planned['conflicts']], [1, []]);
     });
 
     it('what the directory says is read-only here, and its own rules say more', async () => {

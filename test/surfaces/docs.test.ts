@@ -136,7 +136,7 @@ for (const database of databases) {
       ['bulk import', 'console#people-from-a-spreadsheet'],
       ['SCIM', 'how-to/scim-entra'],
       ['directory sync', 'how-to/scim-okta'],
-      ['LDAP', 'how-to/scim-okta'],
+      ['LDAP', 'how-to/ldap'],
       ['logout', 'concepts#sessions'],
       ['single logout', 'concepts#sessions'],
       ['session lifetime', 'concepts#sessions'],
