@@ -57,7 +57,7 @@ export const otherNames: Readonly<Record<string, string>> = {
   'how-to/organizations': 'b2b, organizations, organisations, customers, teams, workspaces, enterprise connections, home realm discovery',
   'how-to/scim-entra': 'scim, scim server, provisioning, directory sync, azure ad, entra id, deprovision, offboard, offboarding, user sync, directory',
   'how-to/scim-okta': 'scim, provisioning, directory sync, okta, onelogin, jumpcloud, user sync, directory',
-  'how-to/ldap': 'ldap, active directory, openldap, freeipa, ad, 389 directory server, samba, user federation, ldap sync, ad connector, user directory',
+  'how-to/ldap': 'ldap, active directory, openldap, freeipa, ad, 389 directory server, samba, user federation, ldap sync, ad connector, directory sync, user directory',
   'how-to/provision-applications': 'outbound, connectors, lifecycle management',
   'how-to/custom-attributes': 'custom attributes, user metadata, user_metadata, app_metadata, profile fields, user schema, custom fields',
   'how-to/mappings': 'custom claims, claims, claim mapping, attribute mapping, token customisation, group mapping, groups claim',

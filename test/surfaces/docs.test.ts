@@ -135,7 +135,7 @@ for (const database of databases) {
       ['CSV', 'console#people-from-a-spreadsheet'],
       ['bulk import', 'console#people-from-a-spreadsheet'],
       ['SCIM', 'how-to/scim-entra'],
-      ['directory sync', 'how-to/scim-okta'],
+      ['directory sync', 'how-to/ldap'],
       ['LDAP', 'how-to/ldap'],
       ['logout', 'concepts#sessions'],
       ['single logout', 'concepts#sessions'],
