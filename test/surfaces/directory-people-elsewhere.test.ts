@@ -119,6 +119,8 @@ for (const database of databases) {
       const { tenant, email } = await createConsoleTenant(server);
       const directory = await tenant.make('POST', '/directories', directoryBody({ enabled: false, groups: 'all' }));
       const user = await createTestUser(tenant, 'console@corp.example');
+      const asMade = { id: user.id, user_name: user['user_name'], emails: user['emails'], origin: 'scim' }; // as a directory makes people
+      await tenant.make('POST', '/document', { document: { gatehouse: 1, users: [asMade] } });
       const group = await tenant.make('POST', '/groups', { display_name: 'Staff' });
       const { link } = linksAt(server, tenant, directory['id']);
       await link('console', user.id);
@@ -126,6 +128,9 @@ for (const database of databases) {
       const { visitor } = await openConsole(server, tenant, email);
       const from = /an LDAP directory, where alone these change: User name, primary email, Given name, Family name/;
       assert.match(await textOf(await visitor.page(`/users/${user.id}`), 200), from);
+      await tenant.make('POST', `/users/${user.id}/suspend`);
+      assert.doesNotMatch(await textOf(await visitor.page(`/users/${user.id}`), 200), /bring them back/);
+      await tenant.make('POST', `/users/${user.id}/activate`);
       const typed = { user_name: 'mallory', email_list: 'console@corp.example' };
       const answer = await textOf(await visitor.submit(`/users/${user.id}/edit`, typed), 400);
       assert.match(answer, /An LDAP directory manages this: change it there\./);

@@ -69,11 +69,11 @@ async function listOf(visit: Visit, path: string, part: string): Promise<List> {
 }
 
 /** How the person stands, in a sentence. */
-function stateOf({ state, origin, last_sign_in_at: counted }: Json, invitations: List, tries: readonly Json[]): Html {
+function stateOf({ state, origin, directory, last_sign_in_at: counted }: Json, invitations: List, tries: readonly Json[]): Html {
   // Sign-ins are counted a moment later.
   const last = tries.find(({ type }) => type === 'login.finished')?.['updated_at'] ?? counted;
   const open = invitations?.find((one) => one['state'] === 'open');
-  const mayReturn = origin === 'scim' && ' They come from a directory, which may bring them back.';
+  const mayReturn = origin === 'scim' && directory === undefined && ' They come from a directory, which may bring them back.';
   if (state === 'suspended') return html`${badge('suspended', 'bad')} They cannot sign in.${mayReturn}`;
   if (last === undefined && open !== undefined)
     return html`${badge('invited', 'plain')} Invited ${shownTime(open['created_at'])}, and has not come yet.`;

@@ -105,8 +105,8 @@ export const users: ConsoleResource = {
       path: '/suspend',
       done: 'is suspended',
       endsSessions: true,
-      confirm: ({ origin }) =>
-        `Their phones stop working until the person is activated again. Applications whose secrets they know work on: the tab Secrets lists them, to make others.${origin === 'scim' ? ' This person comes from a directory, which may bring them back: suspend them there, too.' : ''}`,
+      confirm: ({ origin, directory }) =>
+        `Their phones stop working until the person is activated again. Applications whose secrets they know work on: the tab Secrets lists them, to make others.${origin === 'scim' && directory === undefined ? ' This person comes from a directory, which may bring them back: suspend them there, too.' : ''}`,
       applies: (json) => json['state'] === 'active',
     },
     { name: 'Activate', done: 'is active', path: '/activate', applies: (json) => json['state'] === 'suspended' },
