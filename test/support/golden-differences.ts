@@ -319,8 +319,8 @@ const differences: readonly Difference[] = [
   },
   {
     where: /\/(?:openapi\.json|groups(?:[/?][^/]*)?)$/,
-    reason: 'groups may be of an identity provider, and say of which',
-    inJson: (body) => withoutMembers(body, ['identity_provider_id', 'identity_provider']),
+    reason: 'groups may be of an identity provider, and say of which; people and groups say of which directory of LDAP',
+    inJson: (body) => withoutMembers(body, ['identity_provider_id', 'identity_provider', 'directory']),
   },
   {
     where: /\/(?:openapi\.json|resources(?:[/?][^/]*)?)$/,
