@@ -11,6 +11,8 @@ const examples: Readonly<Record<string, string>> = {
   'tenant delete': 'tenant delete acme --confirm acme',
   'tenant import-key': 'tenant import-key',
   'tenant reopen': 'tenant reopen acme',
+  'group map':
+    'group map --format nginx --group group-1=http://10.0.1.10:8080 --group group-2=http://10.0.2.10:8080 --out /etc/nginx/gatehouse-groups.conf',
   'client create': 'client create Portal --kind web --redirect-uri https://app.example.com/cb --env .gatehouse/portal.env',
   'client list': 'client list --tenant acme',
   'client show': 'client show Xm3kP0aWv1uQ9zT2yB4cDg',

@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<Add>>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
   tenant: async () => (await import('./registry/tenant.ts')).tenantCommand,
+  group: async () => (await import('./groups/group.ts')).groupCommand,
   client: async () => (await import('./registry/client.ts')).clientCommand,
   ...Object.fromEntries(
     (Object.keys(kinds) as (keyof typeof kinds)[]).map((noun) => [

@@ -1,7 +1,7 @@
 // How a request names its tenant: by the Host of a custom domain, else `/t/<slug>` in front of the path, else the root tenant.
 // The prefix is taken off before routing, so every surface declares its paths once, relative to base_url.
 import type { IncomingMessage } from 'node:http';
-import { hostBytesMax } from '../contract/limits.ts';
+import { isHost } from '../domain/tenant/host-name.ts';
 import { rootTenantSlug } from '../domain/tenant/tenant.ts';
 import type { Parts } from './services.ts';
 
@@ -61,15 +61,4 @@ function hostOf(url: string): string {
     hosts.set(url, host);
   }
   return host;
-}
-
-const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
-const dnsName = new RegExp(`^${label}(?:\\.${label})*(?::\\d{1,5})?$`, 'i');
-const ipv6Literal = /^\[[0-9a-f:.]{2,45}\](?::\d{1,5})?$/i;
-
-/** Whether a Host could be somebody's domain: a DNS name (RFC 1035 2.3.4; the underscore is lived) or an address, with or without port. */
-function isHost(host: string): boolean {
-  const end = host.startsWith('[') ? -1 : host.lastIndexOf(':');
-  if ((end === -1 ? host.length : end) > hostBytesMax) return false;
-  return dnsName.test(host) || ipv6Literal.test(host);
 }

@@ -74,7 +74,7 @@ describe('documents', () => {
   });
 
   it('every block is in a language that is checked here or in the test of its document', () => {
-    // Those from html on are run by test/docs/guides.test.ts, the last three by test/docs/api-examples.test.ts.
+    // That of haproxy is run by test/command-line/group-map.test.ts, those from html on by test/docs/guides.test.ts, the last three by test/docs/api-examples.test.ts.
     const known = [
       'sh',
       'console',
@@ -84,6 +84,7 @@ describe('documents', () => {
       'yaml',
       'nginx',
       'caddyfile',
+      'haproxy',
       'kotlin',
       'swift',
       'ruby',

@@ -28,7 +28,8 @@ if (nginx !== undefined)
         sendTo: () => undefined,
         close: async () => undefined,
       });
-      front = await startNginx(site('before'), port);
+      await writeMap();
+      front = await startNginx(site(), port);
       tenant = await createTestTenant(world.source.server, { slug: 'acme' });
     });
     after(async () => {
@@ -37,14 +38,23 @@ if (nginx !== undefined)
     });
 
     const hostOf = ({ ownUrl }: Deployment): string => new URL(ownUrl).host;
-    /** The configuration, with the lines of the moved tenant or as it was before they were added. */
-    const site = (when: 'before' | 'moved'): string => {
-      const text = textsIn('nginx')[0]!
+    /** The configuration, with the map that the document's command wrote. */
+    const site = (): string =>
+      textsIn('nginx')[0]!
+        .replace('/etc/nginx/gatehouse-groups.conf', world.place('groups.conf'))
         .replace('10.0.1.10:8080', hostOf(world.source))
         .replace('10.0.2.10:8080', hostOf(world.target))
         .replace('listen 443 ssl http2 default_server;', `listen 127.0.0.1:${port};`)
         .replace(/^ *ssl_certificate.*\n/gm, '');
-      return when === 'moved' ? text : text.replace(/^.*acme.*\n/gm, '');
+    const writeMap = async (): Promise<void> => {
+      const [, line] = textsIn('console')[0]!
+        .replace(/\\\n\s*/g, '')
+        .split('\n') as [string, string];
+      const told = line
+        .replace('/etc/nginx/gatehouse-groups.conf', world.place('groups.conf'))
+        .replace('10.0.1.10:8080', hostOf(world.source))
+        .replace('10.0.2.10:8080', hostOf(world.target));
+      await run(world.source, `${told} --operator-token ${operatorToken}`);
     };
     const run = async ({ command }: Deployment, line: string): Promise<string> => {
       const ended = await command(...line.replace('gatehouse ', '').replaceAll('acme.bundle', world.place('acme.bundle')).split(' '));
@@ -55,15 +65,16 @@ if (nginx !== undefined)
 
     it('its steps move a tenant behind one address, and its way back opens it again', async () => {
       const { source, target } = world;
-      const [print, close, take, back] = textsIn('console') as readonly [string, string, string, string];
+      const [, print, close, take, back] = textsIn('console') as readonly [string, string, string, string, string];
       const key = await run(target, print);
       const closing = close.replace('gatehouse-import-KEY', key);
       assert.match(await run(source, closing), /SHA-256 [0-9a-f]{64}\.\nIt is closed here/);
       await run(source, back);
       await run(source, closing.replace('acme.bundle', `${world.place('again.bundle')}`));
       for (const line of take.split('\n')) await run(target, line.replace('acme.bundle', world.place('again.bundle')));
+      await writeMap();
       await front.stop();
-      front = await startNginx(site('moved'), port);
+      front = await startNginx(site(), port);
       assert.equal(await statusOf('/t/acme/v1/idp/oidc/jwks'), 200);
       assert.equal(await statusOf('/.well-known/oauth-authorization-server/t/acme'), 200);
       const token = await clientCredentialsToken(tenant.baseUrl, tenant.adminClientId, tenant.adminClientSecret);

@@ -51,6 +51,7 @@ for (const database of databases) {
         enabled: true,
         base_url: `${server.url}/t/acme`,
         management_api: `${server.url}/t/acme/v1/management`,
+        moving: null,
       });
       assert.match(String(id), /^[0-9a-f-]{36}$/);
       assert.match(String(createdAt), /^\d{4}-\d\d-\d\dT.*Z$/);

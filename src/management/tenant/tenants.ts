@@ -10,6 +10,7 @@ import { rootTenantSlug, type TenantChange, tenantFields } from '../../domain/te
 import type { Parts } from '../../http/services.ts';
 import { tenantFromRow } from '../../storage/registry/tenant-directory.ts';
 import { findTenantById, listTenants, type StoredTenant } from '../../storage/registry/tenants.ts';
+import { moveOf } from '../../storage/tenant-moves.ts';
 import { createTenant } from '../../tokens/tenant-creation.ts';
 import {
   type Call,
@@ -23,7 +24,7 @@ import {
   requireCapabilities,
 } from '../endpoint.ts';
 import { listOf, pageOf } from '../paging.ts';
-import { closed, dateTime, listAnswer, searchQuery } from '../schemas.ts';
+import { closed, dateTime, listAnswer, nullable, oneOf, searchQuery } from '../schemas.ts';
 
 const tenantAnswer = Type.Object({
   id: Type.String(),
@@ -31,6 +32,7 @@ const tenantAnswer = Type.Object({
   slug: Type.String(),
   base_url: Type.String(),
   management_api: Type.String(),
+  moving: nullable(oneOf(['to', 'from'])),
   created_at: dateTime,
   updated_at: dateTime,
 });
@@ -162,6 +164,7 @@ function tenantToJson(services: Parts<'publicUrl' | 'canMail'>, row: StoredTenan
     ...toJson(tenantFields, tenant),
     base_url: tenant.baseUrl,
     management_api: tenant.managementApi,
+    moving: row.moving === null ? null : moveOf(row.moving).way,
     created_at: isoTime(row.created_at),
     updated_at: isoTime(row.updated_at),
   };
