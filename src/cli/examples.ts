@@ -11,6 +11,7 @@ const examples: Readonly<Record<string, string>> = {
   'tenant delete': 'tenant delete acme --confirm acme',
   'tenant import-key': 'tenant import-key',
   'tenant reopen': 'tenant reopen acme',
+  'tenant move': 'tenant move acme --to https://group-2.internal:8080 --progress',
   'group map':
     'group map --format nginx --group group-1=http://10.0.1.10:8080 --group group-2=http://10.0.2.10:8080 --out /etc/nginx/gatehouse-groups.conf',
   'client create': 'client create Portal --kind web --redirect-uri https://app.example.com/cb --env .gatehouse/portal.env',

@@ -328,6 +328,8 @@ export const deliveryLanesMax = 1000;
 // Documents of export and import
 /** A row of a tenant's bundle, as JSON: more than any row a request can make. */
 export const tenantBundleRowBytesMax = 16 * 1024 * 1024;
+/** A part of a bundle that is sent to another group: a row of that length with what is around it. */
+export const tenantImportPartBytesMax = tenantBundleRowBytesMax + 256 * 1024;
 export const declaredItemCharsMax = 1024 * 1024;
 
 /** Where a phone is pushed to: a token or the JSON of a subscription, and the address in it. */

@@ -1,7 +1,7 @@
 // The management API of a tenant and the system API of the deployment (design 02): who may call, and where endpoints come from.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
-import { managementBodyBytesMax } from '../contract/limits.ts';
+import { managementBodyBytesMax, tenantImportPartBytesMax } from '../contract/limits.ts';
 import { verifySecret } from '../crypto/secret-hash.ts';
 import { capabilities } from '../domain/people/capabilities.ts';
 import { operatorTokenKey, rootTenantSlug } from '../domain/tenant/tenant.ts';
@@ -56,8 +56,31 @@ export function registerSystem(app: FastifyInstance, services: Services): void {
     bodies: { 'application/json': 'json' },
     ofTenant: false,
   };
+  const api = systemApi(services);
   registerSurface(app, services, definition, (route) => {
-    route('/*', everyMethod(createDispatch(services, systemApi(services))));
+    route('/*', everyMethod(createDispatch(services, api)));
+  });
+  registerImports(app, services, definition, api);
+}
+
+/**
+ * Tenants that come from another group, which has the same operator token: what `gatehouse tenant move` speaks with itself, and no
+ * reference says. Parts of tenants are long: nobody but the operator has the server read one.
+ */
+function registerImports(app: FastifyInstance, services: Services, system: SurfaceDefinition, api: Api): void {
+  const definition: SurfaceDefinition = {
+    ...system,
+    name: 'tenant-imports',
+    prefix: `${systemPrefix}/tenant-imports`,
+    bodies: { 'application/json': 'json', 'application/octet-stream': 'raw' },
+    bodyBytesMax: tenantImportPartBytesMax,
+    beforeBody: async (request) => void (await api.authenticate(request)),
+  };
+  const load: Api['load'] = async () => (await import('./tenant/tenant-imports.ts')).tenantImportEndpoints;
+  const dispatch = createDispatch(services, { ...api, load });
+  registerSurface(app, services, definition, (route) => {
+    route('', everyMethod(dispatch));
+    route('/*', everyMethod(dispatch));
   });
 }
 

@@ -5,7 +5,7 @@ import type { TenantId } from '../domain/ids.ts';
 import { deliveryQueues } from './deliveries.ts';
 import { bumpConfigEpoch } from './engine/config/config-changes.ts';
 import type { Database, Queries } from './engine/database.ts';
-import { findInstanceValue, insertInstanceValue } from './engine/instance.ts';
+import { deleteInstanceValue, findInstanceValue, insertInstanceValue, replaceInstanceValue } from './engine/instance.ts';
 import { lockTenant } from './engine/tenant-closed.ts';
 
 export interface HeldDeliveryTable {
@@ -48,6 +48,12 @@ export async function closeTenant(
     for (const queue of deliveryQueues) await hold(queries, tenant, queue);
     await setMoving(queries, tenant, { way: 'to', id });
   });
+}
+
+/** Whether a tenant is closed by this move. */
+export async function isMovedBy(queries: Queries, tenant: TenantId, id: string): Promise<boolean> {
+  const row = await queries.selectFrom('tenants').select('moving').where('tenant_id', '=', tenant).executeTakeFirst();
+  return row?.moving === textOf({ way: 'to', id });
 }
 
 /** Opens a tenant that was closed or imported, and gives its deliveries back to their queues. */
@@ -98,6 +104,42 @@ const importedKey = (id: string): string => `imported_bundle:${id}`;
 
 /** Remembers for good that a bundle was imported here; false when it was before. Call in the transaction that opens the tenant. */
 export const rememberImport = (queries: Queries, id: string): Promise<boolean> => insertInstanceValue(queries, importedKey(id), '1');
+
+/** Remembers that a bundle is never imported here; false when it was imported, or given up before. */
+export const rememberGivenUp = (queries: Queries, id: string): Promise<boolean> => insertInstanceValue(queries, importedKey(id), givenUp);
+
+const givenUp = '0';
+
+/** What became of a bundle here; undefined while nothing has. */
+export async function fateOf(queries: Queries, id: string): Promise<'imported' | 'given_up' | undefined> {
+  const found = await findInstanceValue(queries, importedKey(id));
+  return found === undefined ? undefined : found === givenUp ? 'given_up' : 'imported';
+}
+
+/** How far an import in parts is. One is there at a time: who begins holds the turn, and what others left is of no use. */
+export interface ImportState {
+  readonly next: number;
+  readonly rows: number;
+  /** The head of the bundle, JSON. */
+  readonly head: string;
+}
+
+const stateKey = (id: string): string => `tenant_import:${id}`;
+
+export async function beginImportState(queries: Queries, id: string, state: ImportState): Promise<void> {
+  await queries.deleteFrom('instance').where('key', 'like', stateKey('%')).execute();
+  await replaceInstanceValue(queries, stateKey(id), JSON.stringify(state));
+}
+
+export const saveImportState = (queries: Queries, id: string, state: ImportState): Promise<void> =>
+  replaceInstanceValue(queries, stateKey(id), JSON.stringify(state));
+
+export const endImportState = (queries: Queries, id: string): Promise<void> => deleteInstanceValue(queries, stateKey(id));
+
+export async function findImportState(queries: Queries, id: string): Promise<ImportState | undefined> {
+  const found = await findInstanceValue(queries, stateKey(id));
+  return found === undefined ? undefined : (JSON.parse(found) as ImportState); // written above
+}
 
 export const wasImported = async (queries: Queries, id: string): Promise<boolean> =>
   (await findInstanceValue(queries, importedKey(id))) !== undefined;

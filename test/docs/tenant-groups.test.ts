@@ -28,7 +28,7 @@ if (nginx !== undefined)
         sendTo: () => undefined,
         close: async () => undefined,
       });
-      await writeMap();
+      await run(world.source, told(textsIn('console')[0]!.split('\n').slice(1).join('\n')));
       front = await startNginx(site(), port);
       tenant = await createTestTenant(world.source.server, { slug: 'acme' });
     });
@@ -46,15 +46,18 @@ if (nginx !== undefined)
         .replace('10.0.2.10:8080', hostOf(world.target))
         .replace('listen 443 ssl http2 default_server;', `listen 127.0.0.1:${port};`)
         .replace(/^ *ssl_certificate.*\n/gm, '');
-    const writeMap = async (): Promise<void> => {
-      const [, line] = textsIn('console')[0]!
+    /** A command of the document with the addresses of this test. */
+    const told = (text: string): string =>
+      text
         .replace(/\\\n\s*/g, '')
-        .split('\n') as [string, string];
-      const told = line
-        .replace('/etc/nginx/gatehouse-groups.conf', world.place('groups.conf'))
-        .replace('10.0.1.10:8080', hostOf(world.source))
-        .replace('10.0.2.10:8080', hostOf(world.target));
-      await run(world.source, `${told} --operator-token ${operatorToken}`);
+        .replace(/ && nginx .*/, '')
+        .replaceAll('/etc/nginx/gatehouse-groups.conf', world.place('groups.conf'))
+        .replaceAll('10.0.1.10:8080', hostOf(world.source))
+        .replaceAll('10.0.2.10:8080', hostOf(world.target))
+        .concat(` --operator-token ${operatorToken}`);
+    const reload = async (): Promise<void> => {
+      await front.stop();
+      front = await startNginx(site(), port);
     };
     const run = async ({ command }: Deployment, line: string): Promise<string> => {
       const ended = await command(...line.replace('gatehouse ', '').replaceAll('acme.bundle', world.place('acme.bundle')).split(' '));
@@ -63,24 +66,35 @@ if (nginx !== undefined)
     };
     const statusOf = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
 
-    it('its steps move a tenant behind one address, and its way back opens it again', async () => {
-      const { source, target } = world;
-      const [, print, close, take, back] = textsIn('console') as readonly [string, string, string, string, string];
-      const key = await run(target, print);
-      const closing = close.replace('gatehouse-import-KEY', key);
-      assert.match(await run(source, closing), /SHA-256 [0-9a-f]{64}\.\nIt is closed here/);
-      await run(source, back);
-      await run(source, closing.replace('acme.bundle', `${world.place('again.bundle')}`));
-      for (const line of take.split('\n')) await run(target, line.replace('acme.bundle', world.place('again.bundle')));
-      await writeMap();
-      await front.stop();
-      front = await startNginx(site(), port);
-      assert.equal(await statusOf('/t/acme/v1/idp/oidc/jwks'), 200);
-      assert.equal(await statusOf('/.well-known/oauth-authorization-server/t/acme'), 200);
+    const assertThere = async (tenant: Managed): Promise<void> => {
+      assert.equal(await statusOf(`/t/${tenant.slug}/v1/idp/oidc/jwks`), 200);
+      assert.equal(await statusOf(`/.well-known/oauth-authorization-server/t/${tenant.slug}`), 200);
       const token = await clientCredentialsToken(tenant.baseUrl, tenant.adminClientId, tenant.adminClientSecret);
       assert.equal((await callJson(`${tenant.managementApi}/users`, token, 'GET')).status, 200);
-      assert.equal((await callJson(`${source.ownUrl}/v1/system/tenants/${tenant.id}`, operatorToken, 'DELETE')).status, 204);
+    };
+
+    it('its command moves a tenant behind one address; deleted where it was, it is served', async () => {
+      const [, move, remove] = textsIn('console') as readonly [string, string, string];
+      await run(world.source, told(move));
+      await reload();
+      await assertThere(tenant);
+      await run(world.source, remove);
       assert.equal(await statusOf('/t/acme/v1/idp/oidc/jwks'), 200, 'the router asks the group that has it');
       assert.equal(await statusOf('/t/acmes/v1/idp/oidc/jwks'), 404);
+    });
+
+    it('its steps by file move a tenant, and the way back opens it again', async () => {
+      const { source, target } = world;
+      const other = await createTestTenant(source.server, { slug: 'other' });
+      const texts = textsIn('console').map((text) => text.replace(/\bacme\b(?!\.)/g, 'other'));
+      const [map = '', , , print = '', close = '', take = '', back = ''] = texts;
+      const closing = close.replace('gatehouse-import-KEY', await run(target, print));
+      assert.match(await run(source, closing), /SHA-256 [0-9a-f]{64}\.\nIt is closed here/);
+      await run(source, back);
+      await run(source, closing.replace('acme.bundle', world.place('again.bundle')));
+      for (const line of take.split('\n')) await run(target, line.replace('acme.bundle', world.place('again.bundle')));
+      await run(source, told(map.split('\n').slice(1).join('\n')));
+      await reload();
+      await assertThere(other);
     });
   });

@@ -47,7 +47,7 @@ export async function importTenant(
   onRows: (table: string, rows: number) => void,
 ): Promise<void> {
   const { database } = administration;
-  const { stay, end } = createTurn();
+  const { stay, end } = createTurn(randomId());
   let head: BundleHead | undefined;
   try {
     for await (const part of partsOf(lines)) {
@@ -80,15 +80,14 @@ const turnName = 'tenant-import';
 
 class TurnTaken extends BundleFault {}
 
-interface Turn {
+export interface Turn {
   /** Keeps the turn within a transaction. @throws TurnTaken */
   readonly stay: (queries: Queries) => Promise<void>;
   readonly end: (queries: Queries) => Promise<void>;
 }
 
-/** One import at a time. */
-function createTurn(): Turn {
-  const holder = randomId();
+/** One import at a time: that of this holder. */
+export function createTurn(holder: string): Turn {
   return {
     stay: async (queries) => {
       if (!(await holdLease(queries, turnName, holder, turnMs)))
@@ -100,7 +99,8 @@ function createTurn(): Turn {
   };
 }
 
-async function open(administration: Administration, head: BundleHead, by: By, stay: Turn['stay']): Promise<void> {
+/** Opens a tenant that is built. @throws BundleFault when the bundle was imported before, or given up */
+export async function open(administration: Administration, head: BundleHead, by: By, stay: Turn['stay']): Promise<void> {
   const tenant = head.tenant_id as TenantId;
   await openTenant(administration.database, tenant, async (queries) => {
     await stay(queries);
@@ -115,29 +115,33 @@ async function open(administration: Administration, head: BundleHead, by: By, st
 }
 
 /** What an import that did not get to its end left, this one or another; a tenant that is open is none. */
-async function removeUnfinished({ database }: Administration, tenant: TenantId): Promise<void> {
+export async function removeUnfinished({ database }: Administration, tenant: TenantId): Promise<void> {
   const found = await database.systemRead((queries) => findTenantById(queries, tenant));
   if (found?.moving?.startsWith(movingFrom('')) !== true) return;
   await deleteTenantRows(database, tenant);
   await database.writeClosed(tenant, (queries) => deleteTenant(queries, tenant));
 }
 
-async function writeRows(
-  { database, encryption }: Administration,
+async function writeRows(administration: Administration, head: BundleHead, part: Rows, stay: Turn['stay']): Promise<void> {
+  await administration.database.writeClosed(head.tenant_id as TenantId, async (queries) => {
+    await stay(queries);
+    await insertSealed(queries, administration, head, part);
+  });
+}
+
+/** Writes rows of one table as they are stored here. Call in a transaction of the closed tenant. */
+export async function insertSealed(
+  queries: Queries,
+  { encryption }: Pick<Administration, 'encryption'>,
   head: BundleHead,
   { table, rows }: Rows,
-  stay: Turn['stay'],
 ): Promise<void> {
-  const tenant = head.tenant_id as TenantId;
-  await database.writeClosed(tenant, async (queries) => {
-    await stay(queries);
-    await insertRows(
-      queries,
-      table,
-      rows.map((row) => sealRow(encryption, head, table, row)),
-    );
-    await claimIdentifiers(queries, table, rows);
-  });
+  await insertRows(
+    queries,
+    table,
+    rows.map((row) => sealRow(encryption, head, table, row)),
+  );
+  await claimIdentifiers(queries, table, rows);
 }
 
 /** Identifiers of devices and their slots are claimed in the whole deployment; a tenant that comes back has claimed them before. */
@@ -174,7 +178,8 @@ function sealCells(encryption: KeyEncryption, tenant: TenantId, table: string, r
 const sealDelivery = (encryption: KeyEncryption, tenant: TenantId, { queue, delivery }: Cells): string =>
   JSON.stringify(sealCells(encryption, tenant, String(queue), JSON.parse(String(delivery)) as Cells)); // export-tenant.ts wrote it
 
-async function requireWelcome({ database, publicUrl }: Administration, head: BundleHead): Promise<void> {
+/** @throws BundleFault when the bundle cannot become a tenant here */
+export async function requireWelcome({ database, publicUrl }: Administration, head: BundleHead): Promise<void> {
   const [ledger, known, bySlug, byDomain, isReplay] = await database.systemRead(async (queries) => [
     await readLedger(queries, database.dialect),
     await findTenantById(queries, head.tenant_id as TenantId),
@@ -218,7 +223,7 @@ const importedBefore = (head: BundleHead): BundleFault =>
     `expected a bundle that was not imported here before, found the one of ${head.created}. What was issued since would be lost: export the tenant again`,
   );
 
-interface Rows {
+export interface Rows {
   readonly table: string;
   readonly rows: readonly Cells[];
 }
@@ -226,8 +231,8 @@ interface Rows {
 /** What one INSERT may bind, on either database. */
 const valuesPerInsertMax = 10_000;
 
-/** The head, then the rows in parts of one table; ends only when all that were counted have come. */
-async function* partsOf(lines: Lines): AsyncGenerator<{ readonly head: BundleHead } | Rows> {
+/** The first line, then the rows in parts of one table; ends only when all that were counted have come. */
+export async function* partsOf<First = BundleHead>(lines: Lines): AsyncGenerator<{ readonly head: First } | Rows> {
   let table: { readonly table: string; readonly columns: readonly string[] } | undefined;
   let rows: Cells[] = [];
   let [count, counted, line] = [0, -1, 0];
@@ -241,7 +246,7 @@ async function* partsOf(lines: Lines): AsyncGenerator<{ readonly head: BundleHea
     const value: unknown = JSON.parse(text);
     line += 1;
     if (line === 1)
-      yield { head: value as BundleHead }; // sealed by exportTenant
+      yield { head: value as First }; // sealed by who exports
     else if (Array.isArray(value)) {
       const { columns } = table!; // stands before its rows
       rows.push(Object.fromEntries(columns.map((column, index) => [column, value[index]])));

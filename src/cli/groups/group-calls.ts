@@ -18,24 +18,27 @@ export interface Answer {
   readonly json: Readonly<Record<string, unknown>> | undefined;
 }
 
-interface CallBody {
+export interface CallBody {
   readonly type: 'application/json' | 'application/octet-stream';
   readonly bytes: string | Uint8Array<ArrayBuffer>;
 }
 
 export interface GroupCaller {
   readonly group: Group;
-  /** Any status is an answer. @throws GroupUnanswered where none came */
-  readonly call: (method: string, path: string, body?: CallBody) => Promise<Answer>;
+  /** Any status is an answer. @throws GroupUnanswered where none came, or the signal said to wait no more */
+  readonly call: (method: string, path: string, body?: CallBody, signal?: AbortSignal) => Promise<Answer>;
 }
 
 /** No answer came: what was asked for may have happened. */
-class GroupUnanswered extends CommandFailure {}
+export class GroupUnanswered extends CommandFailure {}
 
 const callMsMax = 60_000;
 const groupsMax = 10_000;
 /** A name that is one in the configuration of every router. */
 const namePattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** JSON as a body. */
+export const jsonBody = (value: unknown): CallBody => ({ type: 'application/json', bytes: JSON.stringify(value) });
 
 /** A flag that is given more than once. */
 export const addGroupOption = (command: Command, about: string): Command =>
@@ -71,9 +74,9 @@ export async function openGroupCaller({ operatorToken }: Pick<Config, 'operatorT
   await requirePrivateWay(group);
   return {
     group,
-    call: async (method, path, body) => {
+    call: async (method, path, body, stop) => {
       const headers = { authorization: `Bearer ${operatorToken}`, ...(body === undefined ? {} : { 'content-type': body.type }) };
-      const signal = AbortSignal.timeout(callMsMax);
+      const signal = AbortSignal.any([AbortSignal.timeout(callMsMax), ...(stop === undefined ? [] : [stop])]);
       const given = body === undefined ? {} : { body: body.bytes };
       try {
         const answer = await fetch(`${group.url}/v1/system${path}`, { method, headers, redirect: 'manual', signal, ...given });

@@ -23,7 +23,7 @@ export function groupCommand(program: Command): void {
   );
 }
 
-const formatOption = (): Option => new Option('--format <router>', 'the router that reads the map').choices(routerFormats);
+export const formatOption = (): Option => new Option('--format <router>', 'the router that reads the map').choices(routerFormats);
 
 async function printMap(options: Options): Promise<void> {
   const format = options['format'] as RouterFormat; // one of the choices
@@ -40,10 +40,10 @@ async function printMap(options: Options): Promise<void> {
 }
 
 /** A router reads it, and there is nothing secret in it. */
-const mapMode = 0o644;
+export const mapMode = 0o644;
 
 /** @throws CommandFailure where none is named */
-async function openGroups(options: Options, groups: readonly Group[]): ReturnType<typeof openAll> {
+export async function openGroups(options: Options, groups: readonly Group[]): ReturnType<typeof openAll> {
   if (groups.length === 0)
     throw usage(
       '--group: expected each group, the group for everything else first, found none. Try: --group group-1=http://10.0.1.10:8080',

@@ -9,6 +9,7 @@ import { writeTenant } from '../../administration/moving/export-tenant.ts';
 import { parseImportKey } from '../../crypto/bundle-seal.ts';
 import { rootTenantSlug, type Tenant } from '../../domain/tenant/tenant.ts';
 import { randomId } from '../../platform/random.ts';
+import type { Queries } from '../../storage/engine/database.ts';
 import { readLedger } from '../../storage/engine/migrations/ledger.ts';
 import { findTenantById } from '../../storage/registry/tenants.ts';
 import { closeTenant, moveOf, openTenant } from '../../storage/tenant-moves.ts';
@@ -46,11 +47,12 @@ export async function exportComplete(options: Options, newFile: (file: string) =
   });
 }
 
-/** Opens a tenant again whose move was given up. */
-export async function reopen(administrator: Administrator, tenant: Tenant): Promise<void> {
-  await openTenant(administrator.database, tenant.id, (queries) =>
-    recordAct(queries, administrator, tenant.id, by, { type: 'tenant.reopened', target: `tenant:${tenant.id}` }),
-  );
+/** Opens a tenant again whose move was given up. `check` may refuse within the transaction, by throwing. */
+export async function reopen(administrator: Administrator, tenant: Tenant, check?: (queries: Queries) => Promise<void>): Promise<void> {
+  await openTenant(administrator.database, tenant.id, async (queries) => {
+    await check?.(queries);
+    await recordAct(queries, administrator, tenant.id, by, { type: 'tenant.reopened', target: `tenant:${tenant.id}` });
+  });
 }
 
 function recipientOf(given: unknown): Recipient {
@@ -63,8 +65,8 @@ function recipientOf(given: unknown): Recipient {
   return { key, text };
 }
 
-/** Gives whether it is closed already. */
-async function requireMovable({ database }: Administrator, tenant: Tenant): Promise<boolean> {
+/** Gives whether it is closed already. @throws CommandFailure for one that cannot move */
+export async function requireMovable({ database }: Administrator, tenant: Tenant): Promise<boolean> {
   if (tenant.slug === rootTenantSlug)
     throw new CommandFailure(
       `--tenant: expected a tenant that can move, found ${rootTenantSlug}: every deployment has its own. Name another; see: gatehouse tenant list`,
@@ -78,13 +80,20 @@ async function requireMovable({ database }: Administrator, tenant: Tenant): Prom
   return true;
 }
 
-async function closeFor(administrator: Administrator, tenant: Tenant, id: string): Promise<void> {
-  await closeTenant(administrator.database, tenant.id, id, (queries) =>
-    recordAct(queries, administrator, tenant.id, by, { type: 'tenant.closed', target: `tenant:${tenant.id}`, data: { bundle: id } }),
-  );
+/** Closes a tenant for a bundle. `check` may refuse within the transaction, by throwing. */
+export async function closeFor(
+  administrator: Administrator,
+  tenant: Tenant,
+  id: string,
+  check?: (queries: Queries) => Promise<void>,
+): Promise<void> {
+  await closeTenant(administrator.database, tenant.id, id, async (queries) => {
+    await check?.(queries);
+    await recordAct(queries, administrator, tenant.id, by, { type: 'tenant.closed', target: `tenant:${tenant.id}`, data: { bundle: id } });
+  });
 }
 
-async function headOf({ database, clock }: Administrator, tenant: Tenant, id: string): Promise<BundleHead> {
+export async function headOf({ database, clock }: Administrator, tenant: Tenant, id: string): Promise<BundleHead> {
   const ledger = await database.systemRead((queries) => readLedger(queries, database.dialect));
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', '..', 'package.json'), 'utf8')) as { version: string };
   return {

@@ -1,4 +1,4 @@
-// `gatehouse tenant create|list|disable|enable|delete`.
+// `gatehouse tenant create|list|disable|enable|delete|import-key|reopen|move`.
 import type { Command } from 'commander';
 import { changeTenant, removeTenant } from '../../administration/tenants.ts';
 import { type Json, valueFault } from '../../domain/field.ts';
@@ -7,6 +7,9 @@ import { tenantFromRow } from '../../storage/registry/tenant-directory.ts';
 import { findTenantById, listTenants } from '../../storage/registry/tenants.ts';
 import { createTenant } from '../../tokens/tenant-creation.ts';
 import { CommandFailure, usage } from '../failure.ts';
+import { formatOption } from '../groups/group.ts';
+import { addGroupOption } from '../groups/group-calls.ts';
+import { addProgressOption } from '../progress.ts';
 import { requireNewFile, writeSecretFile } from '../secret-file.ts';
 import { addCommonOptions, administer, allPages, by, loadTenant, type Options, pageRows, table } from './administrator.ts';
 import { addFieldFlags, flagOf, givenFlags } from './field-flags.ts';
@@ -39,6 +42,15 @@ export function tenantCommand(program: Command): void {
       .command('reopen <slug>')
       .description('Serve a tenant again that export --complete closed; delete it first where it was imported'),
   ).action(reopenClosed);
+  const move = tenant
+    .command('move <slug>')
+    .description('Move a tenant to another group of the same public URL and operator token; whatever fails, it is served here again')
+    .requiredOption('--to <url>', 'address of the other group')
+    .option('--map <file>', 'map of the router to replace, as gatehouse group map writes it; needs --format and each --group')
+    .addOption(formatOption());
+  addProgressOption(
+    addCommonOptions(addGroupOption(move, 'with --map: a group and its address; repeated, the group for everything else first')),
+  ).action(async (slug: string, options: Options) => (await import('../moving/move-tenant.ts')).moveTenant(slug, options));
 }
 
 async function printImportKey(options: Options): Promise<void> {

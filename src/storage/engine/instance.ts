@@ -34,3 +34,7 @@ export async function replaceInstanceValue(queries: Queries, key: string, value:
     .onConflict((on) => on.column('key').doUpdateSet({ value }))
     .execute();
 }
+
+export async function deleteInstanceValue(queries: Queries, key: string): Promise<void> {
+  await queries.deleteFrom('instance').where('key', '=', key).execute();
+}
