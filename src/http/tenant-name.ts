@@ -45,10 +45,25 @@ export const rawTargetOf = (request: IncomingMessage): string => request.url ?? 
 
 const hosts = new Map<string, string>();
 
-/** By the Host header and the slug of the target. The address for clients with certificates is ours as the public one is. */
-export function tenantNameOf(request: NamedRequest, { publicUrl, config: { mtlsUrl } }: Parts<'config' | 'publicUrl'>): TenantName {
-  const slug = request[slugOf];
-  const { host } = request.headers;
+/** By the Host header and the slug of the target. */
+export const tenantNameOf = (request: NamedRequest, services: Parts<'config' | 'publicUrl'>): TenantName =>
+  nameOf(services, request.headers.host, request[slugOf]);
+
+/** Where the slug is of paths that routers see: discovery has its own before it (RFC 8414 3.1). */
+const placeInPath = /^(?:\/\.well-known\/[a-z-]+)?\/t\/([^/?]{0,200})(?=[/?]|$)/;
+
+/** The tenant of a request that somebody tells of, by its Host and its path as it was sent. */
+export function toldTenantName(services: Parts<'config' | 'publicUrl'>, host: string | undefined, path: string): TenantName {
+  const slug = placeInPath.exec(path)?.[1];
+  return nameOf(services, host, slug === rootTenantSlug ? noTenant : slug);
+}
+
+/** The address for clients with certificates is ours as the public one is. */
+function nameOf(
+  { publicUrl, config: { mtlsUrl } }: Parts<'config' | 'publicUrl'>,
+  host: string | undefined,
+  slug: string | undefined,
+): TenantName {
   const isOurs = host === hostOf(publicUrl) || (mtlsUrl !== undefined && host === hostOf(mtlsUrl));
   if (host === undefined || isOurs || !isHost(host)) return { kind: 'slug', slug: slug ?? rootTenantSlug };
   return { kind: 'host', origin: `https://${host.toLowerCase()}`, slug };

@@ -1,12 +1,16 @@
 // GET /health (as /ready), /health/live, /ready, /started (design 02): for whatever supervises the process; GET /health/domain (design 13, 3): for a reverse
-// proxy that gets certificates at the first request of a name. They belong to no tenant.
+// proxy that gets certificates at the first request of a name; GET /health/group (design 20, 3): for a router in front of groups of tenants.
+// They belong to no tenant.
 import type { FastifyInstance } from 'fastify';
 import { reject } from '../../contract/contract-error.ts';
-import { parseDomain } from '../../domain/tenant/tenant.ts';
+import { parseDomain, rootTenantSlug } from '../../domain/tenant/tenant.ts';
 import { StorageUnavailable } from '../../storage/engine/database.ts';
-import { isDomainOfTenant } from '../../storage/registry/tenants.ts';
+import { findTenantById, isDomainOfTenant } from '../../storage/registry/tenants.ts';
+import { findTenant } from '../request-tenant.ts';
 import type { Parts } from '../services.ts';
 import { registerSurface, type SurfaceDeps } from '../surface.ts';
+import { tenantClosed } from '../surface-errors.ts';
+import { type TenantName, toldTenantName } from '../tenant-name.ts';
 
 export function registerHealth(app: FastifyInstance, services: SurfaceDeps & Parts<'cache' | 'database'>): void {
   registerSurface(
@@ -37,8 +41,30 @@ export function registerHealth(app: FastifyInstance, services: SurfaceDeps & Par
           return { status: 'ok' };
         },
       });
+      route('/group', {
+        GET: async (request) => {
+          const { host, path } = request.query as Readonly<Record<string, unknown>>;
+          const name = toldTenantName(services, textOf(host)?.toLowerCase(), textOf(path) ?? '/');
+          await requireHere(services, request.clientAddress, name);
+          return { status: 'ok' };
+        },
+      });
     },
   );
+}
+
+const textOf = (given: unknown): string | undefined => (typeof given === 'string' && given !== '' ? given : undefined);
+
+/**
+ * Answers for a tenant that this group has, and says of one that moves away that it is to be asked again. Every group has a root tenant:
+ * no router needs to ask whose. A stranger learns what a request to the tenant itself says, within the same limit.
+ */
+async function requireHere(services: SurfaceDeps & Parts<'database'>, address: string, name: TenantName): Promise<void> {
+  const tenant = await findTenant(services, name, { admit: () => services.admitLookUp(address, 'management') });
+  if (tenant?.enabled !== true || tenant.slug === rootTenantSlug) throw reject('management.not_found', 'no_tenant_of_this_group');
+  if (!tenant.isMoving) return;
+  const row = await services.database.systemRead((queries) => findTenantById(queries, tenant.id));
+  throw row?.moving?.startsWith('to:') === true ? tenantClosed('management') : reject('management.not_found', 'tenant_not_here_yet');
 }
 
 /** Strangers ask by naming any host in a TLS handshake, so look-ups that find nothing are limited as those of tenant names are. */
