@@ -5,7 +5,7 @@ import { foldKey } from '../../domain/fold.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { UserColumn } from '../../domain/people/user-attributes.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
-import { dialectOf, idAmong, idIn, idInSlot, idList, keyIn } from '../engine/rows/id-list.ts';
+import { dialectOf, idAmong, idIn, idInSlot, idList, keyIn, withoutTrigrams } from '../engine/rows/id-list.ts';
 import { statement, type Value } from '../engine/statement.ts';
 import { readColumns, type UserRow } from './user-rows.ts';
 
@@ -170,11 +170,13 @@ export async function listOwners(
   tenant: TenantId,
   keys: { readonly names: readonly string[]; readonly emails: readonly string[] },
 ): Promise<{ readonly names: readonly Owner[]; readonly emails: readonly Owner[] }> {
-  const names = await sql<Owner>`SELECT user_name_key AS key, id FROM users
-    WHERE tenant_id = ${tenant} AND ${keyIn(dialect, 'user_name_key', keys.names)}`.execute(queries);
-  const emails = await sql<Owner>`SELECT value_key AS key, user_id AS id FROM user_emails
-    WHERE tenant_id = ${tenant} AND ${keyIn(dialect, 'value_key', keys.emails)}`.execute(queries);
-  return { names: names.rows, emails: emails.rows };
+  return withoutTrigrams(queries, async () => {
+    const names = await sql<Owner>`SELECT user_name_key AS key, id FROM users
+      WHERE tenant_id = ${tenant} AND ${keyIn(dialect, 'user_name_key', keys.names)}`.execute(queries);
+    const emails = await sql<Owner>`SELECT value_key AS key, user_id AS id FROM user_emails
+      WHERE tenant_id = ${tenant} AND ${keyIn(dialect, 'value_key', keys.emails)}`.execute(queries);
+    return { names: names.rows, emails: emails.rows };
+  });
 }
 
 /** The users with these ids, deleted ones too, in no order. */
