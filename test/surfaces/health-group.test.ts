@@ -85,11 +85,13 @@ for (const name of databases)
 
     it('who asks for names that nobody has is limited, and is told nothing by it', async () => {
       const { source } = world;
-      const answers: Response[] = [];
-      for (let count = 0; count <= tenantLookUpsPerSecond; count += 1)
-        answers.push(await ask(source, about(publicHost(), `/t/nobody-${count}`), '198.51.100.9'));
-      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [404, 429]);
-      assert.match(answers.at(-1)!.headers.get('retry-after') ?? '', /^\d+$/);
+      // Some more are looked up for each moment that it takes.
+      const asked = Array.from({ length: 10 * tenantLookUpsPerSecond }, (_, count) =>
+        ask(source, about(publicHost(), `/t/nobody-${count}`), '198.51.100.9'),
+      );
+      const answers = await Promise.all(asked);
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))].sort(), [404, 429]);
+      assert.match(answers.find(({ status }) => status === 429)!.headers.get('retry-after') ?? '', /^\d+$/);
       assert.equal((await ask(source, about(publicHost(), '/t/acme'), '198.51.100.9')).status, 200, 'one that is known is answered');
     });
 
