@@ -59,7 +59,7 @@ export interface DirectoryReader {
   readonly mark: () => ChangeMark | undefined;
   /** Whether changes since that mark can be read here, or everything must be. */
   readonly canReadSince: (mark: ChangeMark) => boolean;
-  /** People, a page of at most 500 after the other; with `since`, those that changed. */
+  /** People, a page of at most 500 after the other; with `since`, those that changed, or everybody where one may have another name by what is above. */
   readonly people: (since?: ChangeMark) => AsyncIterable<EntryPage<PersonEntry>>;
   /** Groups, likewise. With `since`, those that changed, or within which a group did. */
   readonly groups: (since?: ChangeMark) => AsyncIterable<EntryPage<GroupEntry>>;

@@ -64,7 +64,8 @@ describe('Active Directory', () => {
     };
     server = await playServer((request: LdapRequest, socket: Socket) => {
       if (request.operation !== 'search') return false;
-      socket.write(Buffer.concat([answer(request), doneMessage(request.id, 0)]));
+      const isOfUnits = request.bytes.includes('organizationalUnit');
+      socket.write(Buffer.concat([...(isOfUnits ? [] : [answer(request)]), doneMessage(request.id, 0)]));
       return true;
     });
   };

@@ -13,6 +13,7 @@ import {
   slapdPath,
   slapdPeople,
   slapdReader,
+  slapdSuffix,
   startSlapd,
   type TestSlapd,
 } from '../support/slapd.ts';
@@ -129,6 +130,11 @@ if (slapdPath !== undefined)
           personLdif('ada', [changedAt('20200101000000Z')]),
           personLdif('bob', [changedAt('20200101000200Z')]),
           personLdif('cy', [changedAt('20200101000300Z')]),
+          ...['ou=staff', 'ou=north,ou=staff'].map(
+            (dn) =>
+              `dn: ${dn},${slapdSuffix}\nobjectClass: organizationalUnit\nou: ${/\w+$/.exec(dn.split(',')[0]!)}\n${changedAt('20200101000000Z')}\n`,
+          ),
+          personLdif('dee', [changedAt('20200101000000Z')]).replace(slapdPeople, `ou=north,ou=staff,${slapdSuffix}`),
           groupLdif('staff', [dnOf('ada')], [changedAt('20200101000000Z')]),
           groupLdif('all', [`cn=staff,${slapdGroups}`, dnOf('cy')], [changedAt('20200101000000Z')]),
           groupLdif('others', [dnOf('cy')], [changedAt('20200101000000Z')]),
@@ -136,6 +142,17 @@ if (slapdPath !== undefined)
       });
     });
     after(() => slapd?.stop());
+    it('a renamed unit gives everybody, as none of them says that their name is another', async () => {
+      const directory = ldapDirectory({ url: slapd.url, ca: slapd.ca, groups: 'none', baseDn: `ou=staff,${slapdSuffix}` });
+      const since = { mark: '20200101000500Z', server: 'modifyTimestamp' };
+      assert.deepEqual((await readDirectory(directory, {}, since)).people.entries, []);
+      await slapd.change((client) => client.modifyDN(`ou=north,ou=staff,${slapdSuffix}`, `ou=south,ou=staff,${slapdSuffix}`));
+      assert.deepEqual(
+        (await readDirectory(directory, {}, since)).people.entries.map(({ dn }) => dn),
+        [`uid=dee,ou=south,ou=staff,${slapdSuffix}`],
+      );
+    });
+
     const namesOf = ({ people, groups }: Awaited<ReturnType<typeof readDirectory>>) => [
       people.entries.map(({ attributes: { uid } }) => uid?.[0]).toSorted(),
       groups.entries.map(({ name }) => name).toSorted(),

@@ -8,6 +8,7 @@ import type { ChangeMark, EntryPage, OpenDirectory, PersonEntry, SkippedEntry } 
 import type { RawEntry } from './answers.ts';
 import { type Changes, numberedChanges, secondsOf, timedChanges } from './changes.ts';
 import { connectEncrypted } from './connection.ts';
+import { dnKeyOf } from './dn-key.ts';
 import { type TakenOrSkipped, textsOf } from './entry.ts';
 import { type Reading, readGroups } from './groups.ts';
 import { type ReadingLimits, readingLimits, readPages } from './pages.ts';
@@ -49,10 +50,11 @@ async function* readPeople(
 ): AsyncGenerator<EntryPage<PersonEntry>, void, undefined> {
   const { userFilter, idAttribute } = readingOf(directory);
   const attributes = attributesOf(directory);
+  const isEverybody = since === undefined || (await haveContainersChanged({ session, directory, changes, limits }, since));
   const search = {
     base: directory.baseDn,
     scope: 'sub' as const,
-    filter: since === undefined ? userFilter : `(&${userFilter}${changes.filterSince(since)})`,
+    filter: isEverybody ? userFilter : `(&${userFilter}${changes.filterSince(since)})`,
     attributes: [...new Set([idAttribute, ...askedOfPeople(attributes), ...changes.asked])],
   };
   const take = (raw: RawEntry): TakenOrSkipped<PersonEntry> => {
@@ -67,6 +69,20 @@ async function* readPeople(
       else skipped.push(entry);
     yield { entries, skipped };
   }
+}
+
+const containers = '(|(objectClass=organizationalUnit)(objectClass=container)(objectClass=nsContainer))';
+
+/** Who is below one that was renamed or moved has another name, and no server says of them that they changed. @throws DirectoryFault */
+async function haveContainersChanged({ session, directory, changes, limits }: Reading, since: ChangeMark): Promise<boolean> {
+  const filter = `(&${containers}${changes.filterSince(since)})`;
+  const search = { base: directory.baseDn, scope: 'sub' as const, filter, attributes: ['1.1'] };
+  // The one that everybody is below has kept its name.
+  const base = dnKeyOf(directory.baseDn);
+  const isBelow = ({ dn }: RawEntry): boolean => dnKeyOf(dn.toString()) !== base;
+  for await (const found of readPages(session, search, isBelow, { pageMs: limits.pageMs, entriesMax: limits.people }))
+    if (found.includes(true)) return true;
+  return false;
 }
 
 const saysOfItself = ['highestCommittedUSN', 'dsServiceName', 'currentTime'] as const;
