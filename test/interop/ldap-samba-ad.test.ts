@@ -2,8 +2,9 @@
 // members than one answer has, and what a domain refers to elsewhere.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { assertWell } from '../support/copied-directory.ts';
 import type { LdapServer } from '../support/directory-server.ts';
-import { assertWell, tryDirectory } from '../support/directory-trial.ts';
+import { tryDirectory } from '../support/directory-trial.ts';
 import { added, changed } from '../support/ldif.ts';
 import { hasSambaAd, startSambaAd } from '../support/samba-ad.ts';
 
