@@ -314,6 +314,16 @@ for (const { from, to } of ways) {
       assert.match(String(opened['message']), /expected an import that is under way, found none of bundle/);
       const given = await jsonOf(await callSystem(groups.target, 'DELETE', `/tenant-imports/${id}`), 200);
       assert.deepEqual(given, { state: 'given_up', next_part: null });
+      // A beginning that comes after its end is none, and keeps nobody else from beginning.
+      const begin = async (bundle: string): Promise<string> => {
+        const tenantId = '0199a2b4-5c6d-7e8f-9a0b-1c2d3e4f5a6b';
+        const names = { slug: 'late', domain: null, base_url: `${groups.router.url}/t/late` };
+        const head = { id: bundle, created: new Date(0).toISOString(), release: '0', migrations: [], tenant_id: tenantId, ...names };
+        return String((await jsonOf(await callSystem(groups.target, 'POST', '/tenant-imports', head), 409))['message']);
+      };
+      assert.match(await begin(id), /expected a bundle that was not imported here before/);
+      assert.match(await begin(`${id.slice(1)}B`), /expected a bundle of this schema/);
+      assert.match(await begin(`${id.slice(1)}C`), /expected a bundle of this schema/);
     });
   });
 }

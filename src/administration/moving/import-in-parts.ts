@@ -31,15 +31,21 @@ export interface PartHead {
 /** Takes the turn, if the tenant can come here, and removes what an import that was cut off left of it. @throws BundleFault */
 export async function beginImport(administration: Administration, head: BundleHead): Promise<ImportProgress> {
   const { database } = administration;
-  const { stay } = createTurn(head.id);
-  await database.system(stay);
-  await requireWelcome(administration, head);
-  await removeUnfinished(administration, head.tenant_id as TenantId);
-  await database.system(async (queries) => {
-    await stay(queries);
-    await beginImportState(queries, head.id, { next: 0, rows: 0, head: JSON.stringify(head) });
-  });
-  return { state: 'running', next_part: 0 };
+  const turn = createTurn(head.id);
+  await database.system(turn.stay);
+  try {
+    await requireWelcome(administration, head);
+    await removeUnfinished(administration, head.tenant_id as TenantId);
+    await database.system(async (queries) => {
+      await turn.stay(queries);
+      if ((await fateOf(queries, head.id)) !== undefined) throw gone(head.id); // given up while this was on its way
+      await beginImportState(queries, head.id, { next: 0, rows: 0, head: JSON.stringify(head) });
+    });
+    return { state: 'running', next_part: 0 };
+  } catch (error) {
+    await database.system(turn.end);
+    throw error;
+  }
 }
 
 /** Writes a part, once. @throws BundleFault */
