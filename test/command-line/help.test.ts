@@ -19,6 +19,8 @@ interface Entry {
 
 /** What commander asks for before it looks at what it does not know. */
 const required: Readonly<Record<string, readonly string[]>> = {
+  'group map': ['--format', 'nginx'],
+  'tenant move': ['--to', 'https://group-2.internal'],
   plan: ['-f', 'x'],
   apply: ['-f', 'x'],
   'sign-in': ['--user', 'x'],
