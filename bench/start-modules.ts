@@ -14,7 +14,7 @@ interface Group {
 
 /** What is none of these is of the last group. Fastify and Pino count with what they bring. */
 const groups: readonly (readonly [name: string, budget: number, packages: RegExp])[] = [
-  ['storage', 185, /\/src\/storage\//],
+  ['storage', 186, /\/src\/storage\//],
   ['domain', 85, /\/src\/domain\//],
   ['oidc and tokens', 85, /\/src\/(oidc|tokens)\//],
   ['sign-in and approvals', 70, /\/src\/(sign-in|approvals)\//],
@@ -22,7 +22,7 @@ const groups: readonly (readonly [name: string, budget: number, packages: RegExp
   ['saml and federation', 32, /\/src\/(saml|federation)\//],
   ['device', 38, /\/src\/device\//],
   ['platform, http, crypto', 110, /\/src\/(platform|http|crypto)\//],
-  ['the rest of ours', 160, /\/src\//],
+  ['the rest of ours', 162, /\/src\//],
   ['Kysely', 265, /\/kysely\//],
   ['Fastify', 135, /\/(fastify|avvio|find-my-way|ret|semver|fast-[a-z-]+|@fastify\/[a-z-]+|fastq|reusify|rfdc|safe-regex2)\//],
   ['rate-limiter-flexible', 38, /\/rate-limiter-flexible\//],

@@ -5,15 +5,16 @@ import type { LdapDirectory } from '../domain/extending/ldap-directory.ts';
 import type { LdapDirectoryId, TenantId } from '../domain/ids.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { claimRun, listDueDirectories, listTenantsWithDueDirectories, noteDue } from '../storage/registry/extending/ldap-directories.ts';
-import { type DirectoryParts, workOn } from './parts.ts';
-import { planRun, testDirectory } from './plan.ts';
+import type { DirectoryParts } from './parts.ts';
 import type { OpenDirectory } from './reading.ts';
-import { takeRun } from './run.ts';
 
 const runsAtOnce = 4;
 const runsOfTenantAtOnce = 2;
 const lookEveryMs = 1000;
 const tenantsAtOnce = 50;
+
+/** Few nodes have a directory: what works on one is loaded at the first. */
+const loadWork = async () => ({ ...(await import('./parts.ts')), ...(await import('./plan.ts')), ...(await import('./run.ts')) });
 
 interface Running {
   readonly tenant: TenantId;
@@ -29,7 +30,9 @@ export function createDirectories(services: () => DirectoryParts, open: OpenDire
   const run = async (tenant: Tenant, directory: LdapDirectory): Promise<void> => {
     const parts = services();
     const claimed = await parts.database.write(tenant.id, (queries) => claimRun(queries, tenant.id, directory));
-    if (claimed !== undefined) await takeRun({ ...workOn(parts, tenant, directory), run: claimed }, open, abort.signal);
+    if (claimed === undefined) return;
+    const { takeRun, workOn } = await loadWork();
+    await takeRun({ ...workOn(parts, tenant, directory), run: claimed }, open, abort.signal);
   };
   const begin = (tenant: Tenant, directory: LdapDirectory): void => {
     if (abort.signal.aborted || running.has(directory.id) || !hasRoom(tenant.id)) return;
@@ -67,8 +70,14 @@ export function createDirectories(services: () => DirectoryParts, open: OpenDire
       if (due.length === 0) await database.write(id, (queries) => noteDue(queries, id));
       for (const directory of due) begin(tenant, directory);
     },
-    plan: (tenant, directory, pace) => planRun(workOn(services(), tenant, directory), open, abort.signal, pace),
-    test: (tenant, directory) => testDirectory(workOn(services(), tenant, directory), open, abort.signal),
+    plan: async (tenant, directory, pace) => {
+      const { planRun, workOn } = await loadWork();
+      return planRun(workOn(services(), tenant, directory), open, abort.signal, pace);
+    },
+    test: async (tenant, directory) => {
+      const { testDirectory, workOn } = await loadWork();
+      return testDirectory(workOn(services(), tenant, directory), open, abort.signal);
+    },
     settled,
     stop: async () => {
       abort.abort();

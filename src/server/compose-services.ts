@@ -13,7 +13,7 @@ import type { Carriers } from '../deliveries/attempt.ts';
 import { createDeliveries } from '../deliveries/engine.ts';
 import { createCatchUpJob, createFeeder } from '../deliveries/feeder.ts';
 import { createDirectories } from '../directories/engine.ts';
-import { createOpenDirectory } from '../directories/ldap/open-directory.ts';
+import type { OpenDirectory } from '../directories/reading.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { createHooks } from '../hooks/hooks.ts';
 import { createLookUpLimit } from '../http/request-tenant.ts';
@@ -139,8 +139,14 @@ export async function composeServices(
 /** @param services read at each run, because these are made before the services are whole */
 const createRunners = (deps: { readonly outbound: Outbound; readonly clock: Clock }, services: () => Services) => ({
   connectors: createConnectors(services),
-  directories: createDirectories(services, createOpenDirectory(deps)),
+  directories: createDirectories(services, openLate(deps)),
 });
+
+/** Few nodes have a directory: what speaks LDAP is loaded with the first. */
+const openLate =
+  (deps: { readonly outbound: Outbound; readonly clock: Clock }): OpenDirectory =>
+  async (...which) =>
+    (await import('../directories/ldap/open-directory.ts')).createOpenDirectory(deps)(...which);
 
 const tenantsAt = (config: Config, database: Database, cache: ConfigCache, publicUrl: string): TenantDirectory =>
   createTenantDirectory(database, cache, { publicUrl, canMail: canMail(config), areLimitsLifted: config.areLimitsLifted });

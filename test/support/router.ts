@@ -13,7 +13,8 @@ export async function startRouter(): Promise<Router> {
   let port = 0;
   const server = createServer((incoming, outgoing) => {
     const { method, url, headers } = incoming;
-    const forward = request({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
+    // A connection for each: one that is kept may end as it is used again.
+    const forward = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false }, (answer) => {
       outgoing.writeHead(answer.statusCode!, answer.rawHeaders);
       answer.pipe(outgoing);
     });
