@@ -5,6 +5,7 @@ import {
   directoryDetailCharsMax,
   directoryEntryBytesMax,
   directoryIdCharsMax,
+  directoryMessageBytesMax,
   directoryValueCharsMax,
   distinguishedNameCharsMax,
 } from '../../src/contract/directory-limits.ts';
@@ -138,6 +139,9 @@ describe('why a directory cannot be read', () => {
     assert.equal(shownText('x'.repeat(directoryDetailCharsMax)).length, directoryDetailCharsMax);
     assert.equal(shownText('x'.repeat(directoryDetailCharsMax + 1)).length, directoryDetailCharsMax);
     assert.equal(shownText(`${'x'.repeat(directoryDetailCharsMax - 1)}😀`), 'x'.repeat(directoryDetailCharsMax - 1));
+    const before = performance.now();
+    shownText('a\u0001'.repeat(directoryMessageBytesMax / 2));
+    assert.ok(performance.now() - before < 500, 'others of the process wait meanwhile');
   });
 
   it('has no password in it, even where it would be cut', () => {

@@ -1,18 +1,24 @@
 // Names of entries as they are compared: two spellings of one name give one key (RFC 4514, and what RFC 2253 lets older servers write). Read once
 // from left to right; any text gives a key. Pure.
+import { hash } from 'node:crypto';
+import { distinguishedNameCharsMax } from '../../contract/directory-limits.ts';
 import { foldKey } from '../../domain/fold.ts';
 
 const hexPair = /^[0-9A-Fa-f]{2}$/;
 const reader = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Of the longest name that is taken, all of it in pairs of units. */
+const charsRead = 2 * distinguishedNameCharsMax;
 /** What would separate, or could be read as hexadecimal. */
 const separating = /[\\,+=#]/g;
 const endsValue: Readonly<Record<string, 'attribute' | 'name'>> = { '+': 'attribute', ',': 'name', ';': 'name' };
 
 /**
  * Case, spaces around separators and repeated ones within values, how a character is escaped, and the order of attributes of one part do not
- * matter (as caseIgnoreMatch has it, RFC 4517 4.2.11, whatever the attribute). A value in hexadecimal is like itself alone.
+ * matter (as caseIgnoreMatch has it, RFC 4517 4.2.11, whatever the attribute). A value in hexadecimal is like itself alone, and so is a name
+ * that is longer than any that is taken: of 32 MiB, a part for each character would be gigabytes.
  */
 export function dnKeyOf(dn: string): string {
+  if (dn.length > charsRead) return `\\x${hash('sha256', dn)}`;
   const names: string[] = [];
   let attributes: string[] = [];
   for (let at = 0; at <= dn.length; ) {

@@ -11,9 +11,12 @@ type Reason = DirectoryFailure['reason'];
 /** Control and format characters (they turn text around, or ring), halves of characters, and what takes its own line. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
-/** One line of at most 1,024 characters. */
+/** One line of at most 1,024 characters. Of what a server says at length, which may be 32 MiB, only the beginning is looked at. */
 export const shownText = (text: string, charsMax = directoryDetailCharsMax): string => {
-  const line = text.replaceAll(unsafe, ' ').trim();
+  const line = text
+    .slice(0, 4 * charsMax)
+    .replaceAll(unsafe, ' ')
+    .trim();
   return line.length <= charsMax
     ? line
     : line
