@@ -27,12 +27,12 @@ export function createDirectories(services: () => DirectoryParts, open: OpenDire
   const running = new Map<LdapDirectoryId, Running>();
   const hasRoom = (tenant: TenantId): boolean =>
     running.size < runsAtOnce && [...running.values()].filter((one) => one.tenant === tenant).length < runsOfTenantAtOnce;
-  const run = async (tenant: Tenant, directory: LdapDirectory): Promise<void> => {
+  const run = async (tenant: Tenant, due: LdapDirectory): Promise<void> => {
     const parts = services();
-    const claimed = await parts.database.write(tenant.id, (queries) => claimRun(queries, tenant.id, directory));
+    const claimed = await parts.database.write(tenant.id, (queries) => claimRun(queries, tenant.id, due));
     if (claimed === undefined) return;
     const { takeRun, workOn } = await loadWork();
-    await takeRun({ ...workOn(parts, tenant, directory), run: claimed }, open, abort.signal);
+    await takeRun({ ...workOn(parts, tenant, claimed.directory), run: claimed.run }, open, abort.signal);
   };
   const begin = (tenant: Tenant, directory: LdapDirectory): void => {
     if (abort.signal.aborted || running.has(directory.id) || !hasRoom(tenant.id)) return;

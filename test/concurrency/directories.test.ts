@@ -2,6 +2,8 @@
 // run that is another's, and no slow directory before others.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { createDirectories } from '../../src/directories/engine.ts';
+import { DirectoryFault } from '../../src/directories/reading.ts';
 import type { Directories } from '../../src/domain/extending/directory-runs.ts';
 import { databases } from '../support/databases.ts';
 import { directoryBody, takeRun, whoseOf } from '../support/directories.ts';
@@ -141,6 +143,27 @@ for (const database of databases) {
         await nodes[0]!.settled();
         assert.equal((await world.people()).length, 0, change);
       }
+    });
+
+    it('one that is changed before its run is taken up is read as it is then', async () => {
+      const { services } = server.gatehouse;
+      const { id } = await world.make();
+      const read: typeof services.database.read = async (tenant, work) => {
+        const found = await services.database.read(tenant, work);
+        await world.tenant.make('PATCH', `/directories/${id}`, { user_filter: '(uid=ann)' });
+        return found;
+      };
+      const filters: unknown[] = [];
+      const node = createDirectories(
+        () => ({ ...services, database: { ...services.database, read } }),
+        async (_tenant, { userFilter }) => {
+          filters.push(userFilter);
+          throw new DirectoryFault({ reason: 'unreachable', detail: null });
+        },
+      );
+      await node.begin(whoseOf(world.tenant, id).tenant);
+      await node.stop();
+      assert.deepEqual(filters, ['(uid=ann)']);
     });
 
     it('somebody who is asked for meanwhile is read again behind the run', async () => {

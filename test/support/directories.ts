@@ -39,7 +39,7 @@ export const linksAt = (server: TestServer, tenant: Managed, directory: unknown)
 export function takeRun({ gatehouse }: TestServer, { tenant, directory }: OfDirectory): Promise<DirectoryState | undefined> {
   return gatehouse.services.database.write(tenant, async (queries) => {
     const due = (await listDueDirectories(queries, tenant)).find(({ id }) => id === directory);
-    return due === undefined ? undefined : claimRun(queries, tenant, due);
+    return due === undefined ? undefined : (await claimRun(queries, tenant, due))?.run;
   });
 }
 

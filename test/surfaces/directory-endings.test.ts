@@ -104,6 +104,21 @@ for (const database of databases) {
       assert.equal(await suspended(), 0);
     });
 
+    it('nothing is read of a directory that is not enabled, also where an end is approved; they end when it is again', async () => {
+      const { id } = await copied(crowd(0, 50));
+      answered.people = crowd(25, 50);
+      await world.sync(id);
+      await world.tenant.make('PATCH', `/directories/${id}`, { enabled: false });
+      const opened = answered.opened.length;
+      assert.deepEqual(await world.tenant.make('POST', `/directories/${id}/approve`), { approved: 25 });
+      await world.run();
+      assert.deepEqual([answered.opened.length, await suspended()], [opened, 0]);
+      assert.equal((await world.statusOf(id))['next_run_at'], null);
+      await world.tenant.make('PATCH', `/directories/${id}`, { enabled: true });
+      await world.run();
+      assert.equal(await suspended(), 25);
+    });
+
     it('runs that follow one another count together, also where those who end are deleted', async () => {
       const { id } = await copied(crowd(0, 60), { deprovision: 'delete' });
       answered.people = crowd(15, 60);

@@ -110,20 +110,32 @@ export async function askForRun(
   await noteDue(queries, tenant);
 }
 
-/** Takes a run up that is due; undefined when there is none, or somebody else has it. `run_full` says whether it reads everything. */
+/** A run that was taken up; `run_full` says whether it reads everything. */
+interface ClaimedRun {
+  readonly run: DirectoryState;
+  /** As it is read: whoever changes it ends the run. */
+  readonly directory: LdapDirectory;
+}
+
+/** Takes a run up that is due; undefined when there is none, or somebody else has it. One of a directory that is not enabled is none. */
 export async function claimRun(
   queries: Queries,
   tenant: TenantId,
   { id, fullEveryHours }: Pick<LdapDirectory, 'id' | 'fullEveryHours'>,
-): Promise<DirectoryState | undefined> {
+): Promise<ClaimedRun | undefined> {
   const isFull = sql<number>`CASE WHEN asked_full = 1 OR full_at IS NULL OR full_at <= ${now} - ${fullEveryHours * 3_600_000} THEN 1 ELSE 0 END`;
   const claimed = await stateOf(queries, tenant, id)
     .set({ run: sql<number>`run + 1`, run_began_at: now, run_full: isFull, next_at: sql<number>`${now} + ${claimMs}` })
     .where('next_at', '<=', now)
     .returningAll()
     .executeTakeFirst();
-  if (claimed !== undefined) await noteDue(queries, tenant);
-  return claimed;
+  if (claimed === undefined) return undefined;
+  // Behind the claim, which waits for whoever changes the directory.
+  const directory = await rows.find(queries, tenant, id);
+  const isEnabled = directory?.enabled === true;
+  if (!isEnabled) await stateOf(queries, tenant, id).set({ next_at: null, run_began_at: null }).execute();
+  await noteDue(queries, tenant);
+  return isEnabled ? { run: claimed, directory } : undefined;
 }
 
 export type Run = Pick<DirectoryState, 'tenant_id' | 'directory_id' | 'run'>;
