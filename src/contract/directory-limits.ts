@@ -31,6 +31,10 @@ export const directoryPageEntries = 500;
 /** To connect and sign in, and for each page. */
 export const directoryConnectSecondsMax = 20;
 export const directoryPageSecondsMax = 60;
+/** A run, whatever the server gives meanwhile; and a plan or a test, of which a tenant has so many at once in a process. */
+export const directoryRunHoursMax = 6;
+export const directoryAskMinutesMax = 10;
+export const directoryAsksPerTenantMax = 2;
 /** Of why it cannot be read. */
 export const directoryDetailCharsMax = 1024;
 /** Pages without an entry, one after the other. */

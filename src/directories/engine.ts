@@ -1,9 +1,12 @@
 // Runs directories of LDAP: each by itself, so that one that is slow delays no other, few at once in a process, and fewer of one tenant, and
 // each by one process of all nodes at a time. When one is due, and whose it is, is a row of the database (storage/registry/extending).
+import { directoryAskMinutesMax, directoryAsksPerTenantMax, directoryRunHoursMax } from '../contract/directory-limits.ts';
+import { longWorkWaitMsMax } from '../contract/limits.ts';
 import type { Directories } from '../domain/extending/directory-runs.ts';
 import type { LdapDirectory } from '../domain/extending/ldap-directory.ts';
 import type { LdapDirectoryId, TenantId } from '../domain/ids.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
+import { createTurns } from '../platform/turns/turns.ts';
 import { claimRun, listDueDirectories, listTenantsWithDueDirectories, noteDue } from '../storage/registry/extending/ldap-directories.ts';
 import type { DirectoryParts } from './parts.ts';
 import type { OpenDirectory } from './reading.ts';
@@ -15,14 +18,30 @@ const tenantsAtOnce = 50;
 
 /** Few nodes have a directory: what works on one is loaded at the first. */
 const loadWork = async () => ({ ...(await import('./parts.ts')), ...(await import('./plan.ts')), ...(await import('./run.ts')) });
+type Working = Awaited<ReturnType<typeof loadWork>>;
+
+/** A server that gives a little now and then would have its run, or its request, for good. */
+export const engineLimits = {
+  runMs: directoryRunHoursMax * 3_600_000,
+  askMs: directoryAskMinutesMax * 60_000,
+  waitMs: longWorkWaitMsMax,
+} as const;
 
 interface Running {
   readonly tenant: TenantId;
   readonly work: Promise<void>;
 }
 
-/** Those who wait longest are begun first. @param services read at each run, because this is made before the services are whole */
-export function createDirectories(services: () => DirectoryParts, open: OpenDirectory): Directories {
+/**
+ * Those who wait longest are begun first.
+ * @param services read at each run, because this is made before the services are whole
+ * @param limits less of them in tests
+ */
+export function createDirectories(
+  services: () => DirectoryParts,
+  open: OpenDirectory,
+  limits: { readonly [Limit in keyof typeof engineLimits]: number } = engineLimits,
+): Directories {
   const abort = new AbortController();
   const running = new Map<LdapDirectoryId, Running>();
   const hasRoom = (tenant: TenantId): boolean =>
@@ -32,7 +51,8 @@ export function createDirectories(services: () => DirectoryParts, open: OpenDire
     const claimed = await parts.database.write(tenant.id, (queries) => claimRun(queries, tenant.id, due));
     if (claimed === undefined) return;
     const { takeRun, workOn } = await loadWork();
-    await takeRun({ ...workOn(parts, tenant, claimed.directory), run: claimed.run }, open, abort.signal);
+    const work = { ...workOn(parts, tenant, claimed.directory), run: claimed.run };
+    await takeRun(work, open, { stopped: abort.signal, late: AbortSignal.timeout(limits.runMs) });
   };
   const begin = (tenant: Tenant, directory: LdapDirectory): void => {
     if (abort.signal.aborted || running.has(directory.id) || !hasRoom(tenant.id)) return;
@@ -42,6 +62,15 @@ export function createDirectories(services: () => DirectoryParts, open: OpenDire
       })
       .finally(() => running.delete(directory.id));
     running.set(directory.id, { tenant: tenant.id, work });
+  };
+  const asks = createTurns(directoryAsksPerTenantMax);
+  const within = (ms: number): AbortSignal => AbortSignal.any([abort.signal, AbortSignal.timeout(ms)]);
+  const ask = async <T>({ id }: Tenant, work: (by: Working, signal: AbortSignal) => Promise<T>): Promise<T | undefined> => {
+    const giveBack = await asks.take(id, within(limits.waitMs));
+    if (giveBack === undefined) return undefined;
+    return loadWork()
+      .then((by) => work(by, within(limits.askMs)))
+      .finally(giveBack);
   };
   let looking: Promise<void> | undefined;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -70,14 +99,10 @@ export function createDirectories(services: () => DirectoryParts, open: OpenDire
       if (due.length === 0) await database.write(id, (queries) => noteDue(queries, id));
       for (const directory of due) begin(tenant, directory);
     },
-    plan: async (tenant, directory, pace) => {
-      const { planRun, workOn } = await loadWork();
-      return planRun(workOn(services(), tenant, directory), open, abort.signal, pace);
-    },
-    test: async (tenant, directory) => {
-      const { testDirectory, workOn } = await loadWork();
-      return testDirectory(workOn(services(), tenant, directory), open, abort.signal);
-    },
+    plan: (tenant, directory, pace) =>
+      ask(tenant, ({ planRun, workOn }, signal) => planRun(workOn(services(), tenant, directory), open, signal, pace)),
+    test: (tenant, directory) =>
+      ask(tenant, ({ testDirectory, workOn }, signal) => testDirectory(workOn(services(), tenant, directory), open, signal)),
     settled,
     stop: async () => {
       abort.abort();

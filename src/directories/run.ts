@@ -15,11 +15,20 @@ const linksAtOnce = 1000;
 /** After an error that is not the directory's. */
 const againInMs = 60_000;
 
-/** Does a run that was taken up, and ends it whatever becomes of it. @param stopped gives it up */
-export async function takeRun(work: RunningWork, open: OpenDirectory, stopped: AbortSignal): Promise<void> {
+interface Ends {
+  /** Gives a run up. */
+  readonly stopped: AbortSignal;
+  /** It took longer than one may. */
+  readonly late: AbortSignal;
+}
+
+const isLate = { reason: 'timeout', detail: 'the whole took longer than a run may' } as const;
+
+/** Does a run that was taken up, and ends it whatever becomes of it. */
+export async function takeRun(work: RunningWork, open: OpenDirectory, { stopped, late }: Ends): Promise<void> {
   const { parts, tenant, run } = work;
   const lost = new AbortController();
-  const signal = AbortSignal.any([stopped, lost.signal]);
+  const signal = AbortSignal.any([stopped, late, lost.signal]);
   // A page may take its time to come; the run is kept meanwhile, and given up as soon as it is somebody else's.
   const keeping = setInterval(() => {
     writeIn(work, async () => undefined).catch((error: unknown) => {
@@ -30,7 +39,8 @@ export async function takeRun(work: RunningWork, open: OpenDirectory, stopped: A
     await readWhole(work, open, signal);
   } catch (error) {
     if (error instanceof RunLost || lost.signal.aborted) return;
-    if (error instanceof DirectoryFault && !stopped.aborted) return await endFailed(work, error.failure);
+    const failure = late.aborted ? isLate : error instanceof DirectoryFault ? error.failure : undefined;
+    if (failure !== undefined && !stopped.aborted) return await endFailed(work, failure);
     await parts.database.write(tenant.id, (queries) => giveUpRun(queries, run, stopped.aborted ? 0 : againInMs));
     if (!stopped.aborted) throw error;
   } finally {

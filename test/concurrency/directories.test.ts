@@ -2,8 +2,10 @@
 // run that is another's, and no slow directory before others.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { createDirectories } from '../../src/directories/engine.ts';
-import { DirectoryFault } from '../../src/directories/reading.ts';
+import { setTimeout } from 'node:timers/promises';
+import { directoryAskMinutesMax, directoryAsksPerTenantMax, directoryRunHoursMax } from '../../src/contract/directory-limits.ts';
+import { createDirectories, engineLimits } from '../../src/directories/engine.ts';
+import { DirectoryFault, type OpenDirectory } from '../../src/directories/reading.ts';
 import type { Directories } from '../../src/domain/extending/directory-runs.ts';
 import { databases } from '../support/databases.ts';
 import { directoryBody, takeRun, whoseOf } from '../support/directories.ts';
@@ -18,6 +20,7 @@ import {
 } from '../support/directory-runs.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestTenant, createTestUser } from '../support/management.ts';
+import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const crowd = (count: number) => Array.from({ length: count }, (_, at) => personEntry(`p${at}`));
@@ -239,6 +242,52 @@ for (const database of databases) {
       slow.open();
       await node.settled();
       await node.stop();
+    });
+
+    it('a server that gives a page now and then has a run, a plan or a test no longer than may be, and its tenant two of these at once', async () => {
+      const { id } = await world.make();
+      const directory = answeredDirectory();
+      directory.answered.people = crowd(1000);
+      directory.answered.size = 1;
+      directory.answered.before = () => setTimeout(50);
+      // As a connection does: what is waited for ends with the signal.
+      const open: OpenDirectory = async (tenant, one, password, signal) => {
+        const reader = await directory.open(tenant, one, password, signal);
+        return {
+          ...reader,
+          people: async function* (since) {
+            for await (const page of reader.people(since)) {
+              if (signal.aborted) throw new DirectoryFault({ reason: 'timeout', detail: 'no answer in time' });
+              yield page.entries.length > 0 ? { entries: [], skipped: [] } : page;
+            }
+          },
+        };
+      };
+      const node = createDirectories(() => server.gatehouse.services, open, { runMs: 1000, askMs: 1000, waitMs: 200 });
+      await node.begin(whoseOf(world.tenant, id).tenant);
+      await node.settled();
+      const { failure } = await world.statusOf(id);
+      assert.deepEqual(failure, { reason: 'timeout', detail: 'the whole took longer than a run may' });
+      const { services } = server.gatehouse;
+      const { plan, test } = services.directories;
+      Object.assign(services.directories, { plan: node.plan, test: node.test });
+      try {
+        const ask = (what: string): Promise<Response> => world.tenant.call('POST', `/directories/${id}/${what}`);
+        const [first, second, third] = await Promise.all([ask('plan'), ask('test'), setTimeout(100).then(() => ask('test'))]);
+        for (const response of [first, second]) {
+          const answer = (await response.json()) as { readonly failure: { readonly reason: string } };
+          assert.deepEqual([response.status, answer.failure.reason], [200, 'timeout']);
+        }
+        await assertRefusal(third, 'management.unavailable');
+        assert.equal((await ask('test')).status, 200, 'when the others are done');
+      } finally {
+        Object.assign(services.directories, { plan, test });
+        await node.stop();
+      }
+      assert.deepEqual(
+        [engineLimits.runMs, engineLimits.askMs, directoryAsksPerTenantMax],
+        [directoryRunHoursMax * 3_600_000, directoryAskMinutesMax * 60_000, 2],
+      );
     });
 
     it('a run that others took by hand is begun by nobody', async () => {

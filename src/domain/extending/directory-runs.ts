@@ -77,10 +77,10 @@ export interface Directories {
   readonly wake: () => void;
   /** Begins a run of each directory of a tenant that is due and that nobody else has. */
   readonly begin: (tenant: TenantId) => Promise<void>;
-  /** Reads the directory and writes nothing. */
-  readonly plan: (tenant: Tenant, directory: LdapDirectory, pace: () => Promise<void>) => Promise<DirectoryPlan>;
-  /** Signs in, and reads the first people. */
-  readonly test: (tenant: Tenant, directory: LdapDirectory) => Promise<DirectoryTest>;
+  /** Reads the directory and writes nothing. Undefined: as many of the tenant are read so as may be. */
+  readonly plan: (tenant: Tenant, directory: LdapDirectory, pace: () => Promise<void>) => Promise<DirectoryPlan | undefined>;
+  /** Signs in, and reads the first people. Undefined likewise. */
+  readonly test: (tenant: Tenant, directory: LdapDirectory) => Promise<DirectoryTest | undefined>;
   /** Resolves when no run is under way. */
   readonly settled: () => Promise<void>;
   /** Begins nothing more, gives up what is under way, and resolves when nothing is. */

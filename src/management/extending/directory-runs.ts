@@ -3,8 +3,9 @@
 // no turn of the long work.
 import Type from 'typebox';
 import { registered } from '../../administration/registered.ts';
+import { reject } from '../../contract/contract-error.ts';
 import { testedPeopleMax } from '../../contract/directory-limits.ts';
-import { planDifferencesMax, textCharsMax } from '../../contract/limits.ts';
+import { longWorkRetrySeconds, planDifferencesMax, textCharsMax } from '../../contract/limits.ts';
 import {
   type DirectoryPlan,
   type DirectoryTest,
@@ -133,7 +134,7 @@ const runs: readonly Endpoint[] = [
     status: 200,
     handle: async (call): Promise<DirectoryPlan> => {
       const directory = await loadDoing(call);
-      return call.services.directories.plan(call.tenant, directory, call.pace);
+      return requireAnswer(await call.services.directories.plan(call.tenant, directory, call.pace));
     },
   }),
   endpoint({
@@ -145,7 +146,7 @@ const runs: readonly Endpoint[] = [
     status: 200,
     handle: async (call): Promise<DirectoryTest> => {
       const directory = await loadDoing(call);
-      const { failure, people } = await call.services.directories.test(call.tenant, directory);
+      const { failure, people } = requireAnswer(await call.services.directories.test(call.tenant, directory));
       return { failure, people: people.slice(0, testedPeopleMax) };
     },
   }),
@@ -221,6 +222,12 @@ const links: readonly Endpoint[] = [
 ];
 
 export const directoryRunEndpoints: readonly Endpoint[] = [...runs, ...links];
+
+/** @throws management.unavailable when as many of the tenant's are asked as may be */
+function requireAnswer<T>(answer: T | undefined): T {
+  if (answer === undefined) throw reject('management.unavailable', 'directories_busy', { retryAfterSeconds: longWorkRetrySeconds });
+  return answer;
+}
 
 const loadDirectory = (call: DirectoryCall): Promise<LdapDirectory> => loadThing(registered.directory, call);
 
