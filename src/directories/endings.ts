@@ -1,7 +1,9 @@
 // How people and groups of a directory end who are no longer in it, or disabled there: those whom somebody, or the rule of guard.ts, let end.
-// As any suspension or deletion does, theirs ends sessions and tokens. Whoever holds a role ends by approval alone, and the last owner never.
+// As any suspension or deletion does, theirs ends sessions and tokens. Whoever holds a role or manages an organisation ends by approval alone,
+// and the last owner never.
 
 import type { Queries } from '../storage/engine/database.ts';
+import { listManagersAmong } from '../storage/organizations/managers.ts';
 import { keepFromDirectories } from '../storage/people/directories/scim-members.ts';
 import { deleteGroup } from '../storage/people/group-writer.ts';
 import { LastOwner } from '../storage/people/user-roles.ts';
@@ -17,7 +19,7 @@ const pageLinks = 50;
 const lastOwnerReason = 'Nobody else here may do everything: make another owner first.';
 
 interface Ending {
-  /** Somebody approved it, by which whoever holds a role ends too. */
+  /** Somebody approved it, by which those with power end too. */
   readonly areApproved: boolean;
   /** Gives it up between pages. */
   readonly signal: AbortSignal;
@@ -34,7 +36,7 @@ export async function endReleased(work: RunningWork, counted: Counted, { areAppr
   }
 }
 
-/** Ends a page, and gives those who hold roles. */
+/** Ends a page, and gives those who hold roles or manage an organisation. */
 async function endPage(
   queries: Queries,
   work: RunningWork,
@@ -43,7 +45,8 @@ async function endPage(
   const links = await listEnding(queries, work.whose, pageLinks);
   const people = links.filter(({ kind }) => kind === 'user');
   const rows = new Map((await lockUsers(queries, work.tenant.id, localIdsOf(people))).map((row): [string, UserRow] => [row.id, row]));
-  const holders = people.filter(({ local_id: id }) => rows.get(id ?? '')?.role === 'admin');
+  const managers = await listManagersAmong(queries, work.tenant.id, localIdsOf(people));
+  const holders = people.filter(({ local_id: id }) => rows.get(id ?? '')?.role === 'admin' || managers.has(id ?? ''));
   const others = people.filter((link) => !holders.includes(link));
   await endPeople(queries, work, others, rows);
   await endGroups(

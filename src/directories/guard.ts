@@ -1,12 +1,13 @@
-// Two things that stop a directory, and tell the administrators: a run by which many would end, or whoever holds a role, waits for somebody's
+// Two things that stop a directory, and tell the administrators: a run by which many would end, or whoever holds a role or manages an organisation, waits for somebody's
 // word; and one that cannot be read, for a while, is told of once.
 import { mailAdministrators } from '../approvals/mailed/administrators-mail.ts';
 import type { DirectoryFailure } from '../domain/extending/directory-runs.ts';
 import { areManyEndings } from '../domain/extending/many-endings.ts';
 import { mails } from '../mails/registry.ts';
 import type { Queries } from '../storage/engine/database.ts';
+import { listLinkedHolders } from '../storage/people/directories/ldap-people.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
-import { countEnding, endingsTogetherMs, listLinkedHolders, releaseEnding } from '../storage/records/directory-links.ts';
+import { countEnding, endingsTogetherMs, releaseEnding } from '../storage/records/directory-links.ts';
 import { endHold, failRun, findDirectoryState, holdRun } from '../storage/registry/extending/ldap-directories.ts';
 import { type RunningWork, writeIn } from './parts.ts';
 
@@ -17,7 +18,7 @@ const failuresUntold = 2;
 
 export const wasTold = (failures: number): boolean => failures > failuresUntold;
 
-/** Lets people and groups end that wait, or asks the administrators: when they are many, and for each who holds a role. */
+/** Lets people and groups end that wait, or asks the administrators: when they are many, and for each who holds a role or manages an organisation. */
 export async function judgeEndings(work: RunningWork): Promise<void> {
   const { parts, tenant, directory, whose, run } = work;
   await writeIn(work, async (queries) => {

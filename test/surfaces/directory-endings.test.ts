@@ -269,6 +269,21 @@ for (const database of databases) {
       assert.match(String(refused?.['reason']), /another owner/);
     });
 
+    it('whoever manages an organisation ends by approval alone', async () => {
+      const { id } = await copied(crowd(0, 3), { deprovision: 'delete' });
+      await world.tenant.make('POST', '/organization-roles', { name: 'manager', manage: true });
+      const organization = await world.tenant.make('POST', '/organizations', { name: 'acme', display_name: 'Acme' });
+      const manager = await world.person('p0');
+      await world.tenant.make('PUT', `/organizations/${organization['id']}/members/${manager?.id}`, { roles: ['manager'] });
+      answered.people = [personEntry('other')];
+      assert.equal((await world.sync(id))['ended'], 2);
+      assert.deepEqual(await states(), ['other: active', 'p0: active']);
+      assert.equal((await world.statusOf(id))['waiting_for_approval'], 1);
+      await world.tenant.make('POST', `/directories/${id}/approve`);
+      await world.run();
+      assert.deepEqual(await states(), ['other: active']);
+    });
+
     it('whoever came to hold a role is not renamed, and their mail goes where it went; without it they are kept again', async () => {
       const { id } = await copied([personEntry('ann')]);
       const ann = (await world.person('ann'))!.id;

@@ -17,6 +17,7 @@ import {
 import { directoryNeeds, type LdapDirectory } from '../../domain/extending/ldap-directory.ts';
 import type { LdapDirectoryId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../../storage/engine/database.ts';
+import { listLinkedHolders } from '../../storage/people/directories/ldap-people.ts';
 import { findGroup } from '../../storage/people/groups.ts';
 import { findUser } from '../../storage/people/users.ts';
 import {
@@ -26,7 +27,6 @@ import {
   findDirectoryLink,
   freeLocal,
   listDirectoryLinks,
-  listLinkedHolders,
   listLinksOfLocal,
   type OfDirectory,
   releaseEnding,

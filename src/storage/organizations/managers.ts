@@ -22,6 +22,10 @@ export const isManagedBy = (tenant: TenantId, organization: RawBuilder<unknown>,
   sql<boolean>`EXISTS (SELECT 1 FROM organization_members AS o JOIN users AS u ON u.tenant_id = o.tenant_id AND u.id = o.user_id AND u.state = 'active'
     WHERE o.tenant_id = ${tenant} AND o.organization_id = ${organization} AND o.suspended = 0 AND o.user_id = ${user} AND ${manages(tenant, sql.ref('o.roles'))})`;
 
+/** Whether somebody manages an organisation, suspended there or not. */
+export const managesAny = (tenant: TenantId, user: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`EXISTS (SELECT 1 FROM organization_members AS m WHERE m.tenant_id = ${tenant} AND m.user_id = ${user} AND ${manages(tenant, sql.ref('m.roles'))})`;
+
 /** Those of these people who manage an organisation, suspended there or not. */
 export async function listManagersAmong(queries: Queries, tenant: TenantId, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();

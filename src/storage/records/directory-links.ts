@@ -3,7 +3,7 @@
 // first, is the runner's to say; here they are marked and counted.
 import { hash as digest } from 'node:crypto';
 import { type Generated, sql } from 'kysely';
-import type { LdapDirectoryId, TenantId, UserId } from '../../domain/ids.ts';
+import type { LdapDirectoryId, TenantId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { idAmong } from '../engine/rows/id-list.ts';
@@ -339,29 +339,4 @@ export async function countDirectoryLinks(queries: Queries, { tenant, directory 
     .execute();
   const { counts, sum } = sumLinks(directoryLinkStates, rows);
   return { ...counts, held: sum((row) => (row.kind === 'user' ? Number(row.held) : 0)) };
-}
-
-/** Who came from a directory and holds a role; with `onlyEnding`, those of them that wait for their end. */
-export async function listLinkedHolders(
-  queries: Queries,
-  { tenant, directory }: OfDirectory,
-  { onlyEnding = false }: { readonly onlyEnding?: boolean } = {},
-): Promise<readonly UserId[]> {
-  const rows = await queries
-    .selectFrom('users as u')
-    .select('u.id')
-    .where('u.tenant_id', '=', tenant)
-    .where('u.role', '=', 'admin')
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('directory_links as l')
-          .select('l.remote_id')
-          .whereRef('l.tenant_id', '=', 'u.tenant_id')
-          .whereRef('l.local_id', '=', 'u.id' as never) // ids are texts
-          .where('l.directory_id', '=', directory)
-          .$if(onlyEnding, (select) => select.where('l.leaving', '=', 1)),
-      ),
-    )
-    .execute();
-  return rows.map(({ id }) => id);
 }

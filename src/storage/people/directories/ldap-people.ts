@@ -9,6 +9,8 @@ import { type CustomCells, type CustomValues, customPath } from '../../../domain
 import { type UserColumn, userAttributes } from '../../../domain/people/user-attributes.ts';
 import type { Queries } from '../../engine/database.ts';
 import { idAmong } from '../../engine/rows/id-list.ts';
+import { managesAny } from '../../organizations/managers.ts';
+import type { OfDirectory } from '../../records/directory-links.ts';
 import { listCustomAttributes } from '../../registry/custom-attributes.ts';
 import { findLdapDirectory } from '../../registry/extending/ldap-directories.ts';
 import { listUserEmails } from '../user-lists.ts';
@@ -96,4 +98,29 @@ async function otherCustom(
   const [before, after] = [read(cellBefore), read(custom.cell)];
   const attributes = await listCustomAttributes(queries, tenant);
   return attributes.filter(({ id }) => JSON.stringify(before[id]) !== JSON.stringify(after[id])).map(customPath);
+}
+
+/** Who came from a directory and holds a role or manages an organisation; with `onlyEnding`, those of them that wait for their end. */
+export async function listLinkedHolders(
+  queries: Queries,
+  { tenant, directory }: OfDirectory,
+  { onlyEnding = false }: { readonly onlyEnding?: boolean } = {},
+): Promise<readonly UserId[]> {
+  const rows = await queries
+    .selectFrom('users as u')
+    .select('u.id')
+    .where('u.tenant_id', '=', tenant)
+    .where(({ eb, or }) => or([eb('u.role', '=', 'admin'), managesAny(tenant, sql.ref('u.id'))]))
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('directory_links as l')
+          .select('l.remote_id')
+          .whereRef('l.tenant_id', '=', 'u.tenant_id')
+          .whereRef('l.local_id', '=', 'u.id' as never) // ids are texts
+          .where('l.directory_id', '=', directory)
+          .$if(onlyEnding, (select) => select.where('l.leaving', '=', 1)),
+      ),
+    )
+    .execute();
+  return rows.map(({ id }) => id);
 }
