@@ -17,7 +17,7 @@ import { machineWith } from '../support/roles.ts';
 import { certificatePem, rsaKeys } from '../support/rsa-keys.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-const movedText = 'This field must be given again, because the address or bind_dn is another.';
+const movedText = 'This field must be given again, because the address, bind_dn or ca is another.';
 
 for (const database of databases) {
   describe(`directories on ${database}`, () => {
@@ -109,6 +109,7 @@ for (const database of databases) {
         { url: 'ldaps://ldap.corp.example' },
         { url: 'ldap://ldap.corp.example:1636', starttls: true },
         { bind_dn: 'cn=other,dc=corp,dc=example' },
+        { ca: await certificatePem(rsaKeys()) },
       ];
       for (const change of moved) {
         await assertRefusal(await patch(change), 'management.invalid_request', { kind: 'bind_password', text: movedText });

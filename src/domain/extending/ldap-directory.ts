@@ -84,13 +84,14 @@ export const directoryKind = defineKind({
   atMost: { count: directoriesPerTenantMax, field: 'name', of: 'directories' },
   secret: {
     key: 'bindPassword',
-    goesTo: ({ url, bindDn }) => {
+    // Who is there is whom an authority says: with one of theirs, whoever stands on the way is.
+    goesTo: ({ url, bindDn, ca }) => {
       const to = ldapAddressOf(url);
-      return [to?.scheme, to?.host, to?.port.toString(), bindDn];
+      return [to?.scheme, to?.host, to?.port.toString(), bindDn, ca];
     },
     again: () => ({
       field: 'bind_password',
-      text: 'must be given again, because the address or bind_dn is another',
+      text: 'must be given again, because the address, bind_dn or ca is another',
       conflict: 'bind_password is not given, and the one that is known would be told somewhere else',
     }),
     missing: () => ({ field: 'bind_password', text: 'is required' }),
@@ -105,7 +106,8 @@ export const directoryKind = defineKind({
       'Make a directory that people are copied from by LDAP; enabled, it begins with everybody. Needs users:write, and groups:write where it copies groups',
     list: 'List directories, oldest first; `search` is a part of a name or an address',
     read: 'Read a directory',
-    change: 'Change a directory; who moves it to another host, or signs in there as somebody else, gives its password again',
+    change:
+      'Change a directory; who moves it to another host, signs in there as somebody else, or has another authority say who it is, gives its password again',
     remove: 'Delete a directory with its links; people and groups that came from it stay as they are, and are managed here from then on',
   },
   pages: {
