@@ -301,5 +301,20 @@ for (const database of databases) {
       });
       await tenant.make('PATCH', `/directories/${id}`, { every_minutes: 25 });
     });
+
+    it('nobody takes over a group with somebody who holds more than they do: the directory would put them out', async () => {
+      const { id } = await make({ groups: 'all' });
+      const owner = await createTestUser(tenant, 'owner@corp.example', { admin_roles: ['owner'] });
+      const group = await tenant.make('POST', '/groups', { display_name: 'Keepers' });
+      await tenant.make('POST', `/groups/${group['id']}/members`, { user_id: owner.id });
+      await write((queries) => writeLinks(queries, whoseOf(tenant, id), 1, [entry('keepers', { kind: 'group', state: 'conflict' })]));
+      const people = ['users:read', 'users:write', 'groups:read', 'groups:write'] as const;
+      const weak = await machineWith(tenant, ['connectors:read', 'connectors:write', ...people]);
+      const adopt = { action: 'adopt', local_id: group['id'] };
+      await assertRefusal(await weak.call('POST', `/directories/${id}/links/id-of-keepers/resolve`, adopt), 'management.forbidden', {
+        text: /lacks the capability/,
+      });
+      await tenant.make('POST', `/directories/${id}/links/id-of-keepers/resolve`, adopt);
+    });
   });
 }

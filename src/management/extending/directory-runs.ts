@@ -19,6 +19,7 @@ import type { LdapDirectoryId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { listLinkedHolders } from '../../storage/people/directories/ldap-people.ts';
 import { findGroup } from '../../storage/people/groups.ts';
+import { listHoldersInGroup } from '../../storage/people/user-roles.ts';
 import { findUser } from '../../storage/people/users.ts';
 import {
   countDirectoryLinks,
@@ -213,9 +214,10 @@ const links: readonly Endpoint[] = [
     }),
     answer: linkAnswer,
     status: 200,
-    actsOn: async (_queries, { body }) => {
+    // Of a group it says who is in it.
+    actsOn: async (queries, { tenant, body }) => {
       const { local_id: id } = body as { readonly local_id?: string }; // of the schema
-      return id === undefined ? [] : [id];
+      return id === undefined ? [] : [id, ...(await listHoldersInGroup(queries, tenant.id, id))];
     },
     handle: async (call) => resolve(call, call.body.action, call.body.local_id),
   }),
