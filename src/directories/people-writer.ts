@@ -173,10 +173,10 @@ async function changePerson(queries: Queries, work: RunningWork, { person, row, 
   ];
 }
 
-/** The addresses of a person with this main one, or none: others than the main one before stay. Undefined: they are so. */
+/** The addresses of a person with this main one, or none: others than the main one before, such as those added here, stay. Undefined: they are so. */
 function emailsWith(before: readonly UserEmail[], wanted: string | null): readonly NewEmail[] | undefined {
-  const main = before.find(({ is_primary: isPrimary }) => isPrimary === 1) ?? before[0];
-  if ((main?.value ?? null) === wanted && (main === undefined || main.is_primary === 1)) return undefined;
+  const main = before.find(({ is_primary: isPrimary }) => isPrimary === 1);
+  if ((main?.value ?? null) === wanted) return undefined;
   const isMain = ({ value }: UserEmail): boolean => wanted !== null && foldKey(value) === foldKey(wanted);
   const others = before.filter((one) => one !== main && !isMain(one));
   const { type = null, display = null } = before.find(isMain) ?? main ?? {};

@@ -387,6 +387,12 @@ for (const database of databases) {
       answered.people = [personEntry('ann', { attributes: { uid: ['ann'] } })];
       await world.sync(id);
       assert.deepEqual((await world.person('ann'))?.emails, [{ value: 'third@home.example', primary: false }]);
+      answered.people = [personEntry('ann', { attributes: { uid: ['ann'], sn: ['Roe'] } })];
+      await world.sync(id);
+      assert.deepEqual((await world.person('ann'))?.emails, [{ value: 'third@home.example', primary: false }]);
+      answered.people = [personEntry('ann')];
+      await world.sync(id);
+      assert.equal((await world.person('ann'))?.emails.length, 2);
     });
   });
 }
