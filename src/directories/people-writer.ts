@@ -53,7 +53,9 @@ interface Part {
 }
 
 async function writePart(work: RunningWork, page: EntryPage<PersonEntry>): Promise<Part> {
-  const parts = await writeDivided(page, 'user_name', (part, taken) => writeOnce(work, part, taken));
+  // With the attributes of now: values of one that is newer than the run would be written over.
+  const tenant = (await work.parts.tenants.byId(work.tenant.id)) ?? work.tenant;
+  const parts = await writeDivided(page, 'user_name', (part, taken) => writeOnce({ ...work, tenant }, part, taken));
   return { judged: parts.flatMap(({ judged }) => judged), rejoins: parts.some(({ rejoins }) => rejoins) };
 }
 

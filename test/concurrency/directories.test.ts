@@ -169,6 +169,29 @@ for (const database of databases) {
       assert.deepEqual(filters, ['(uid=ann)']);
     });
 
+    it('values of an attribute that the tenant has only since a run began stay', async () => {
+      await world.tenant.make('POST', '/custom-attributes', { name: 'badge' });
+      const numbered = (badge: string) => {
+        const { attributes, ...entry } = personEntry('ann');
+        return { ...entry, attributes: { ...attributes, employeenumber: [badge] } };
+      };
+      answered.people = [numbered('1')];
+      const { id } = await world.make({ mappings: [{ to: 'custom.badge', from: 'upstream.employeeNumber' }] });
+      await world.run();
+      answered.people = [numbered('2')];
+      const at = gate();
+      answered.before = at.pass;
+      await world.tenant.make('POST', `/directories/${id}/sync`, { full: true });
+      await nodes[0]!.begin(whoseOf(world.tenant, id).tenant);
+      await at.reached;
+      await world.tenant.make('POST', '/custom-attributes', { name: 'motto' });
+      const ann = await world.person('ann');
+      await world.tenant.make('PATCH', `/users/${ann?.id}`, { custom: { motto: 'On' } });
+      at.open();
+      await nodes[0]!.settled();
+      assert.deepEqual((await world.person('ann'))?.['custom'], { badge: '2', motto: 'On' });
+    });
+
     it('somebody who is asked for meanwhile is read again behind the run', async () => {
       answered.people = crowd(1);
       const at = gate();
