@@ -123,6 +123,7 @@ describe('entries of a directory', () => {
       { to: 'title', from: 'upstream.title', when: { path: 'upstream.employeeType', op: 'equals' as const, value: 'x' } },
       { to: 'nick_name', template: '{upstream.givenName} {upstream.2.5.4.4}' },
       { to: 'locale', from: 'upstream.userPassword' },
+      { to: 'nick_name', template: '{upstream.2.5.4.35}{upstream.1.2.840.113556.1.4.90}' },
       { to: 'timezone', from: 'upstream.jpegPhoto' },
       { to: 'profile_url', from: 'upstream.a)(b=*' },
     ];

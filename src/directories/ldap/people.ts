@@ -16,6 +16,10 @@ const neverAsked: ReadonlySet<string> = new Set([
   ...['usersmimecertificate', 'userpkcs12', 'ms-ds-consistencyguid', 'msexchmailboxguid', 'logonhours', 'ipantsecurityidentifier'],
   ...['userpassword', 'authpassword', 'unicodepwd', 'dbcspwd', 'ntpwdhistory', 'lmpwdhistory', 'supplementalcredentials'],
   ...['sambantpassword', 'sambalmpassword', 'sambapasswordhistory', 'pwdhistory', 'krbprincipalkey', 'ipanthash', 'passwordhistory'],
+  // By their numbers: some servers answer by the name that they were asked for.
+  ...['2.5.4.35', '1.3.6.1.4.1.4203.1.3.4', '1.2.840.113556.1.4.90', '1.2.840.113556.1.4.55', '1.2.840.113556.1.4.94'],
+  ...['1.2.840.113556.1.4.160', '1.2.840.113556.1.4.125', '1.3.6.1.4.1.7165.2.1.25', '1.3.6.1.4.1.7165.2.1.24', '1.3.6.1.4.1.7165.2.1.54'],
+  ...['1.3.6.1.4.1.42.2.27.8.1.20', '2.16.840.1.113719.1.301.4.39.1', '2.16.840.1.113730.3.1.96'],
 ]);
 
 /** What the rules of a directory read, in lower case. Its own replace those of its kind by `to`. */
