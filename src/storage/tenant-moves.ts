@@ -23,14 +23,16 @@ export interface Move {
   readonly way: 'to' | 'from';
   /** Of the bundle. */
   readonly id: string;
+  /** The group that was asked to open it: whether it did, that group alone can tell. */
+  readonly opener?: string | undefined;
 }
 
 export const moveOf = (moving: string): Move => {
-  const [way, id] = moving.split(':', 2) as ['to' | 'from', string]; // written below
-  return { way, id };
+  const [way, id, ...opener] = moving.split(':') as ['to' | 'from', string, ...string[]]; // written below
+  return { way, id, opener: opener.length === 0 ? undefined : opener.join(':') };
 };
 
-const textOf = ({ way, id }: Move): string => `${way}:${id}`;
+const textOf = ({ way, id, opener }: Move): string => `${way}:${id}${opener === undefined ? '' : `:${opener}`}`;
 
 /**
  * Closes a tenant: waits for those who write to it, and from the commit on nobody does. `record` writes the audit record into
@@ -53,12 +55,24 @@ export async function closeTenant(
 /** Whether a tenant is closed by this move. */
 export async function isMovedBy(queries: Queries, tenant: TenantId, id: string): Promise<boolean> {
   const row = await queries.selectFrom('tenants').select('moving').where('tenant_id', '=', tenant).executeTakeFirst();
-  return row?.moving === textOf({ way: 'to', id });
+  const move = typeof row?.moving === 'string' ? moveOf(row.moving) : undefined;
+  return move?.way === 'to' && move.id === id;
 }
 
-/** Opens a tenant that was closed or imported, and gives its deliveries back to their queues. */
+/** Notes which group is asked to open a tenant; false when it is not closed by this move any more. From the commit on it may be open there. */
+export async function noteOpener(database: Database, tenant: TenantId, id: string, opener: string): Promise<boolean> {
+  return database.writeClosed(tenant, async (queries) => {
+    await lockTenant(queries, database.dialect, tenant);
+    if (!(await isMovedBy(queries, tenant, id))) return false;
+    await setMoving(queries, tenant, { way: 'to', id, opener });
+    return true;
+  });
+}
+
+/** Opens a tenant that was closed or imported, and gives its deliveries back to their queues. `record` may refuse, by throwing. */
 export async function openTenant(database: Database, tenant: TenantId, record: (queries: Queries) => Promise<void>): Promise<void> {
   await database.writeClosed(tenant, async (queries) => {
+    await lockTenant(queries, database.dialect, tenant);
     await record(queries);
     const held = await queries.selectFrom('held_deliveries').selectAll().where('tenant_id', '=', tenant).execute();
     for (const { queue, delivery } of held) {

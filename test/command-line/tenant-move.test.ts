@@ -215,6 +215,45 @@ for (const { from, to } of ways) {
       assert.match(again.stdout, /is open at \S+, since an earlier move\./);
     });
 
+    for (const isOpen of [true, false])
+      it(`killed at the opening, which the group ${isOpen ? 'did' : 'never heard of'}: nobody opens it here unasked; run again, it moves`, async () => {
+        const tenant = await newTenant();
+        const command = moving(tenant.slug);
+        groups.watched.watch(({ path, when }) => {
+          if (!path.endsWith('/open') || when !== (isOpen ? 'answered' : 'asked')) return false;
+          command.signal('SIGKILL');
+          return true;
+        });
+        await command.ended;
+        groups.watched.watch(() => false);
+        const reopened = await groups.source.run('tenant', 'reopen', tenant.slug);
+        assert.equal(reopened.code, 1, reopened.stdout);
+        assert.match(reopened.stderr, /expected a tenant that is open nowhere else, found acme\d+, which a move asked \S+ to open/);
+        await untilStatus(() => fetch(`${groups.source.url}/t/${tenant.slug}/v1/idp/oidc/jwks`), 503);
+        const astray = await groups.source.run('tenant', 'move', tenant.slug, '--to', groups.source.url);
+        assert.match(astray.stderr, /--to: expected \S+, which an earlier move asked to open acme\d+, found/);
+        const again = await moving(tenant.slug).ended;
+        assert.equal(again.code, 0, again.stderr);
+        assert.equal(/since an earlier move/.test(again.stdout), isOpen, again.stdout);
+        await assertMoved(tenant);
+      });
+
+    it('is opened here where a group that was asked to open it is gone for good, and the slug is given again', async () => {
+      const tenant = await newTenant();
+      const command = moving(tenant.slug);
+      groups.watched.watch(({ path, when }) => {
+        if (!path.endsWith('/open') || when !== 'asked') return false;
+        command.signal('SIGKILL');
+        return true;
+      });
+      await command.ended;
+      groups.watched.watch(() => false);
+      assert.equal((await groups.source.run('tenant', 'reopen', tenant.slug, '--confirm', 'another')).code, 1);
+      const opened = await groups.source.run('tenant', 'reopen', tenant.slug, '--confirm', tenant.slug);
+      assert.equal(opened.code, 0, opened.stderr);
+      await untilStatus(() => fetch(`${groups.source.url}/t/${tenant.slug}/v1/idp/oidc/jwks`), 200);
+    });
+
     it('is refused before anything is closed: a slug that another tenant has, another public URL, the root tenant, a wrong address', async () => {
       const tenant = await newTenant();
       const twin = await jsonOf(await callSystem(groups.target, 'POST', '/tenants', { slug: tenant.slug, name: 'Twin' }), 201);

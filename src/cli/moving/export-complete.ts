@@ -29,6 +29,7 @@ export async function exportComplete(options: Options, newFile: (file: string) =
   await administer(options, async (administrator) => {
     const tenant = await loadTenant(administrator, options);
     const wasClosed = await requireMovable(administrator, tenant);
+    await administrator.database.systemRead((queries) => requireNotAskedToOpen(queries, tenant));
     const descriptor = newFile(file);
     const progress = createProgress(options);
     const id = randomId();
@@ -53,6 +54,16 @@ export async function reopen(administrator: Administrator, tenant: Tenant, check
     await check?.(queries);
     await recordAct(queries, administrator, tenant.id, by, { type: 'tenant.reopened', target: `tenant:${tenant.id}` });
   });
+}
+
+/** @throws CommandFailure for a tenant that another group may have open: a move asked it to, and ended before it could say what came of it */
+export async function requireNotAskedToOpen(queries: Queries, { id, slug }: Tenant): Promise<void> {
+  const row = await findTenantById(queries, id);
+  const opener = typeof row?.moving === 'string' ? moveOf(row.moving).opener : undefined;
+  if (opener !== undefined)
+    throw new CommandFailure(
+      `expected a tenant that is open nowhere else, found ${slug}, which a move asked ${opener} to open. Run it again, it finds out: gatehouse tenant move ${slug} --to ${opener}`,
+    );
 }
 
 function recipientOf(given: unknown): Recipient {

@@ -9,7 +9,7 @@ import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { randomId } from '../../platform/random.ts';
 import { StorageUnavailable } from '../../storage/engine/database.ts';
 import { findTenantById } from '../../storage/registry/tenants.ts';
-import { isMovedBy, moveOf } from '../../storage/tenant-moves.ts';
+import { isMovedBy, moveOf, noteOpener } from '../../storage/tenant-moves.ts';
 import { CommandFailure } from '../failure.ts';
 import {
   type Answer,
@@ -72,12 +72,24 @@ async function untilSignalled<T>(work: (signal: AbortSignal) => Promise<T>): Pro
   }
 }
 
-/** A tenant that is closed: an earlier move may have opened it there and ended before it could say so. */
-async function finishEarlier({ administrator, tenant, to, map }: Move): Promise<number | undefined> {
+/**
+ * A tenant that is closed: an earlier move may have opened it there and ended before it could say so. One that asked for it and is not
+ * open there never is from now on: it moves anew.
+ */
+async function finishEarlier(move: Move): Promise<number | undefined> {
+  const { administrator, tenant, to, map } = move;
   const row = await administrator.database.systemRead((queries) => findTenantById(queries, tenant.id));
-  const { id } = moveOf(String(row?.moving)); // requireMovable found it closed
+  const { id, opener } = moveOf(String(row?.moving)); // requireMovable found it closed
   const { state } = loaded(to, 'say how far an import is', await to.call('GET', `/tenant-imports/${id}`));
-  if (state !== 'imported')
+  if (state !== 'imported' && opener !== undefined) {
+    if (state === 'unknown' && opener !== to.group.url)
+      throw new CommandFailure(`--to: expected ${opener}, which an earlier move asked to open ${tenant.slug}, found ${to.group.url}`);
+    const decided = loaded(to, 'give an import up', await to.call('DELETE', `/tenant-imports/${id}`));
+    if (decided['state'] === 'given_up') {
+      await openHere({ ...move, id });
+      return run(move);
+    }
+  } else if (state !== 'imported')
     throw new CommandFailure(
       `expected an open tenant, found ${tenant.slug} closed by an export or by another move. If none is under way: gatehouse tenant reopen ${tenant.slug}`,
     );
@@ -96,7 +108,7 @@ async function run(move: Move): Promise<number> {
     await close(move);
     rows = await copy(move, head, recipient);
     await move.map?.write();
-    await requireStillClosed(move);
+    await noteOpening(move);
     move.signal.throwIfAborted();
     isOpenSent = true;
     loaded(move.to, 'open the tenant', await ask(move, 'POST', `/tenant-imports/${move.id}/open`, jsonBody({ rows })));
@@ -159,8 +171,9 @@ async function ask({ to, signal }: Move, method: string, path: string, body?: Ca
   }
 }
 
-async function requireStillClosed({ administrator, tenant, id }: Move): Promise<void> {
-  if (!(await administrator.database.systemRead((queries) => isMovedBy(queries, tenant.id, id))))
+/** From now on only the other group can tell whether the tenant is open there, and nobody opens it here without asking it. */
+async function noteOpening({ administrator, tenant, id, to }: Move): Promise<void> {
+  if (!(await noteOpener(administrator.database, tenant.id, id, to.group.url)))
     throw new CommandFailure(`expected ${tenant.slug} to stay closed while it moves, found it opened meanwhile. Move it again`);
 }
 

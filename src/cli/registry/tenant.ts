@@ -40,7 +40,8 @@ export function tenantCommand(program: Command): void {
   addCommonOptions(
     tenant
       .command('reopen <slug>')
-      .description('Serve a tenant again that export --complete closed; delete it first where it was imported'),
+      .description('Serve a tenant again that export --complete closed; delete it first where it was imported')
+      .option('--confirm <slug>', 'the slug again: also where a move asked another group to open it, and that group is gone for good'),
   ).action(reopenClosed);
   const move = tenant
     .command('move <slug>')
@@ -62,7 +63,7 @@ async function printImportKey(options: Options): Promise<void> {
 }
 
 async function reopenClosed(slug: string, options: Options): Promise<void> {
-  const { reopen } = await import('../moving/export-complete.ts');
+  const { reopen, requireNotAskedToOpen } = await import('../moving/export-complete.ts');
   await administer(options, async (administrator) => {
     const tenant = await loadTenant(administrator, { tenant: slug });
     const row = await administrator.database.systemRead((queries) => findTenantById(queries, tenant.id));
@@ -70,7 +71,8 @@ async function reopenClosed(slug: string, options: Options): Promise<void> {
       throw new CommandFailure(
         `expected a tenant that export --complete closed, found ${slug} ${row?.moving === null ? 'open' : 'whose import did not get to its end'}. See: gatehouse tenant list`,
       );
-    await reopen(administrator, tenant);
+    const isConfirmed = options['confirm'] === slug;
+    await reopen(administrator, tenant, async (queries) => (isConfirmed ? undefined : requireNotAskedToOpen(queries, tenant)));
     administrator.print({ id: tenant.id, slug, open: true }, `Tenant ${slug} is served again.`);
   });
 }
