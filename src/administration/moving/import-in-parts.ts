@@ -35,7 +35,7 @@ export async function beginImport(administration: Administration, head: BundleHe
   await database.system(turn.stay);
   try {
     await requireWelcome(administration, head);
-    await removeUnfinished(administration, head.tenant_id as TenantId);
+    await removeUnfinished(administration, head.tenant_id as TenantId, turn.stay);
     await database.system(async (queries) => {
       await turn.stay(queries);
       if ((await fateOf(queries, head.id)) !== undefined) throw gone(head.id); // given up while this was on its way
@@ -109,7 +109,7 @@ export async function giveUpImport(administration: Administration, bundle: strin
   });
   if (fate === 'given_up' && state !== undefined) {
     const tenant = (JSON.parse(state.head) as BundleHead).tenant_id as TenantId;
-    await removeUnfinished(administration, tenant);
+    await removeUnfinished(administration, tenant, turn.stay);
     administration.cache.forget(tenant);
   }
   await database.system(turn.end);

@@ -55,7 +55,7 @@ export async function importTenant(
         await database.system(stay);
         head = part.head;
         await requireWelcome(administration, head);
-        await removeUnfinished(administration, head.tenant_id as TenantId);
+        await removeUnfinished(administration, head.tenant_id as TenantId, stay);
       } else {
         await writeRows(administration, head!, part, stay); // the first part is the head
         onRows(part.table, part.rows.length);
@@ -63,7 +63,7 @@ export async function importTenant(
     }
     await open(administration, head!, by, stay);
   } catch (error) {
-    if (head !== undefined && !(error instanceof TurnTaken)) await removeUnfinished(administration, head.tenant_id as TenantId);
+    if (head !== undefined && !(error instanceof TurnTaken)) await removeUnfinished(administration, head.tenant_id as TenantId, stay);
     throw isUniqueViolation(error)
       ? new BundleFault('expected a free tenant id, slug and domain, found one taken meanwhile. See: gatehouse tenant list', {
           cause: error,
@@ -104,6 +104,8 @@ export async function open(administration: Administration, head: BundleHead, by:
   const tenant = head.tenant_id as TenantId;
   await openTenant(administration.database, tenant, async (queries) => {
     await stay(queries);
+    if ((await findTenantById(queries, tenant))?.moving !== movingFrom(head.id))
+      throw new BundleFault(`expected tenant ${head.slug} as it was sent, found it removed by another import. Send it again`);
     if (!(await rememberImport(queries, head.id))) throw importedBefore(head);
     await recordAct(queries, administration, tenant, by, {
       type: 'tenant.imported',
@@ -114,12 +116,15 @@ export async function open(administration: Administration, head: BundleHead, by:
   administration.cache.forget(tenant);
 }
 
-/** What an import that did not get to its end left, this one or another; a tenant that is open is none. */
-export async function removeUnfinished({ database }: Administration, tenant: TenantId): Promise<void> {
+/** What an import that did not get to its end left, this one or another; a tenant that is open is none. Whoever takes the turn meanwhile builds it anew. */
+export async function removeUnfinished({ database }: Administration, tenant: TenantId, stay: Turn['stay']): Promise<void> {
   const found = await database.systemRead((queries) => findTenantById(queries, tenant));
   if (found?.moving?.startsWith(movingFrom('')) !== true) return;
-  await deleteTenantRows(database, tenant);
-  await database.writeClosed(tenant, (queries) => deleteTenant(queries, tenant));
+  await deleteTenantRows(database, tenant, stay);
+  await database.writeClosed(tenant, async (queries) => {
+    await stay(queries);
+    await deleteTenant(queries, tenant);
+  });
 }
 
 async function writeRows(administration: Administration, head: BundleHead, part: Rows, stay: Turn['stay']): Promise<void> {

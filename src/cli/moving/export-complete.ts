@@ -104,7 +104,11 @@ export async function closeFor(
   });
 }
 
-export async function headOf({ database, clock }: Administrator, tenant: Tenant, id: string): Promise<BundleHead> {
+export async function headOf(
+  { database, clock }: Pick<Administrator, 'database' | 'clock'>,
+  tenant: Tenant,
+  id: string,
+): Promise<BundleHead> {
   const ledger = await database.systemRead((queries) => readLedger(queries, database.dialect));
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', '..', 'package.json'), 'utf8')) as { version: string };
   return {

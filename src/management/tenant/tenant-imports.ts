@@ -91,7 +91,7 @@ export const tenantImportEndpoints: readonly Endpoint[] = [
     summary: 'Give an import up, unless the tenant is served already; the answer says which',
     answer: progress,
     status: 200,
-    handle: ({ services, params }) => giveUpImport(services, idOf(params)),
+    handle: ({ services, params }) => refusing(() => giveUpImport(services, idOf(params))),
   }),
 ];
 

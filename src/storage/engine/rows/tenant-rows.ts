@@ -11,20 +11,29 @@ const kept: readonly string[] = ['tenants', 'config_epochs'];
 const batched: readonly string[] = ['users', 'groups', 'audit_events'];
 const batchRows = 2000;
 
+/** Asked at the beginning of each transaction; throws where somebody else is at it. */
+type Permission = (queries: Queries) => Promise<void>;
+type Write = <T>(work: (queries: Queries) => Promise<T>) => Promise<T>;
+
 /** Deletes every row of a tenant but the tenant's own. Safe to repeat after a crash. */
-export async function deleteTenantRows(database: Database, tenant: TenantId): Promise<void> {
+export async function deleteTenantRows(database: Database, tenant: TenantId, permission?: Permission): Promise<void> {
+  const write: Write = (work) =>
+    database.writeClosed(tenant, async (queries) => {
+      await permission?.(queries);
+      return work(queries);
+    });
   const found = await database.system((queries) => listTenantTables(queries, database));
   const tables = [...first, ...found.filter((table) => !first.includes(table) && !kept.includes(table))];
   for (const table of tables) {
-    if (batched.includes(table)) await deleteInBatches(database, tenant, table);
-    else await database.writeClosed(tenant, (queries) => sql`DELETE FROM ${sql.table(table)} WHERE tenant_id = ${tenant}`.execute(queries));
+    if (batched.includes(table)) await deleteInBatches(write, tenant, table);
+    else await write((queries) => sql`DELETE FROM ${sql.table(table)} WHERE tenant_id = ${tenant}`.execute(queries));
   }
 }
 
-async function deleteInBatches(database: Database, tenant: TenantId, table: string): Promise<void> {
+async function deleteInBatches(write: Write, tenant: TenantId, table: string): Promise<void> {
   let deleted = batchRows;
   while (deleted === batchRows) {
-    deleted = await database.writeClosed(tenant, async (queries) => {
+    deleted = await write(async (queries) => {
       const { rows } = await sql`DELETE FROM ${sql.table(table)} WHERE tenant_id = ${tenant} AND id IN
         (SELECT id FROM ${sql.table(table)} WHERE tenant_id = ${tenant} LIMIT ${batchRows}) RETURNING id`.execute(queries);
       return rows.length;
