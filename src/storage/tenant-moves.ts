@@ -160,3 +160,9 @@ export const wasImported = async (queries: Queries, id: string): Promise<boolean
 
 /** A tenant that is being built: closed from its first row on. */
 export const movingFrom = (id: string): string => textOf({ way: 'from', id });
+
+/** Tenants that are being built, or were. */
+export async function listUnfinished(queries: Queries): Promise<readonly TenantId[]> {
+  const rows = await queries.selectFrom('tenants').select('tenant_id').where('moving', 'like', movingFrom('%')).execute();
+  return rows.map(({ tenant_id: tenant }) => tenant);
+}

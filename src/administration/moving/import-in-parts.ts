@@ -28,14 +28,14 @@ export interface PartHead {
   readonly part: number;
 }
 
-/** Takes the turn, if the tenant can come here, and removes what an import that was cut off left of it. @throws BundleFault */
+/** Takes the turn, if the tenant can come here, and removes what imports left that were cut off. @throws BundleFault */
 export async function beginImport(administration: Administration, head: BundleHead): Promise<ImportProgress> {
   const { database } = administration;
   const turn = createTurn(head.id);
   await database.system(turn.stay);
   try {
     await requireWelcome(administration, head);
-    await removeUnfinished(administration, head.tenant_id as TenantId, turn.stay);
+    await removeUnfinished(administration, turn.stay);
     await database.system(async (queries) => {
       await turn.stay(queries);
       if ((await fateOf(queries, head.id)) !== undefined) throw gone(head.id); // given up while this was on its way
@@ -108,9 +108,7 @@ export async function giveUpImport(administration: Administration, bundle: strin
     return { fate: decided, state: isOurs ? found : undefined };
   });
   if (fate === 'given_up' && state !== undefined) {
-    const tenant = (JSON.parse(state.head) as BundleHead).tenant_id as TenantId;
-    await removeUnfinished(administration, tenant, turn.stay);
-    administration.cache.forget(tenant);
+    await removeUnfinished(administration, turn.stay, (JSON.parse(state.head) as BundleHead).tenant_id as TenantId);
   }
   await database.system(turn.end);
   return { state: fate ?? 'given_up', next_part: null };

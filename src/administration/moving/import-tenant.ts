@@ -6,6 +6,7 @@ import type { TenantId } from '../../domain/ids.ts';
 import { baseUrlOf } from '../../domain/tenant/tenant.ts';
 import { randomId } from '../../platform/random.ts';
 import { claimDeviceIdentifiers } from '../../storage/device/devices.ts';
+import { bumpConfigEpoch } from '../../storage/engine/config/config-changes.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { endLease, holdLease } from '../../storage/engine/lease.ts';
 import { readLedger } from '../../storage/engine/migrations/ledger.ts';
@@ -13,7 +14,7 @@ import { deleteTenantRows } from '../../storage/engine/rows/tenant-rows.ts';
 import { isUniqueViolation } from '../../storage/engine/unique-violation.ts';
 import { movedTables } from '../../storage/moved-tables.ts';
 import { deleteTenant, findTenantByDomain, findTenantById, findTenantBySlug } from '../../storage/registry/tenants.ts';
-import { type Cells, insertRows, movingFrom, openTenant, rememberImport, wasImported } from '../../storage/tenant-moves.ts';
+import { type Cells, insertRows, listUnfinished, movingFrom, openTenant, rememberImport, wasImported } from '../../storage/tenant-moves.ts';
 import { sealSettings } from '../../tokens/secret-settings.ts';
 import { type Administration, type By, recordAct } from '../administration.ts';
 import { BundleFault, type BundleHead } from './bundle.ts';
@@ -55,7 +56,7 @@ export async function importTenant(
         await database.system(stay);
         head = part.head;
         await requireWelcome(administration, head);
-        await removeUnfinished(administration, head.tenant_id as TenantId, stay);
+        await removeUnfinished(administration, stay);
       } else {
         await writeRows(administration, head!, part, stay); // the first part is the head
         onRows(part.table, part.rows.length);
@@ -63,7 +64,7 @@ export async function importTenant(
     }
     await open(administration, head!, by, stay);
   } catch (error) {
-    if (head !== undefined && !(error instanceof TurnTaken)) await removeUnfinished(administration, head.tenant_id as TenantId, stay);
+    if (head !== undefined && !(error instanceof TurnTaken)) await removeUnfinished(administration, stay, head.tenant_id as TenantId);
     throw isUniqueViolation(error)
       ? new BundleFault('expected a free tenant id, slug and domain, found one taken meanwhile. See: gatehouse tenant list', {
           cause: error,
@@ -116,15 +117,18 @@ export async function open(administration: Administration, head: BundleHead, by:
   administration.cache.forget(tenant);
 }
 
-/** What an import that did not get to its end left, this one or another; a tenant that is open is none. Whoever takes the turn meanwhile builds it anew. */
-export async function removeUnfinished({ database }: Administration, tenant: TenantId, stay: Turn['stay']): Promise<void> {
-  const found = await database.systemRead((queries) => findTenantById(queries, tenant));
-  if (found?.moving?.startsWith(movingFrom('')) !== true) return;
-  await deleteTenantRows(database, tenant, stay);
-  await database.writeClosed(tenant, async (queries) => {
-    await stay(queries);
-    await deleteTenant(queries, tenant);
-  });
+/** What imports left of all tenants, or of one, that did not get to their end. Whoever takes the turn meanwhile builds anew: it ends then. */
+export async function removeUnfinished({ database, cache }: Administration, stay: Turn['stay'], only?: TenantId): Promise<void> {
+  const unfinished = await database.systemRead(listUnfinished);
+  for (const tenant of unfinished.filter((id) => only === undefined || id === only)) {
+    await deleteTenantRows(database, tenant, stay);
+    await database.writeClosed(tenant, async (queries) => {
+      await stay(queries);
+      await deleteTenant(queries, tenant);
+      await bumpConfigEpoch(queries, tenant);
+    });
+    cache.forget(tenant);
+  }
 }
 
 async function writeRows(administration: Administration, head: BundleHead, part: Rows, stay: Turn['stay']): Promise<void> {
