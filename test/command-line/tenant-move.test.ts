@@ -1,7 +1,7 @@
 // Design 20, section 3: `gatehouse tenant move` takes a tenant to another group in one command. What was acknowledged is there, what was
 // refused said when to come back, and whatever ends the command leaves the tenant served by one group, and never by two.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { after, before, describe, it } from 'node:test';
 import { tenantImportPartBytesMax } from '../../src/contract/limits.ts';
@@ -9,6 +9,7 @@ import { untilStatus } from '../support/command-line.ts';
 import { databases } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { callSystem, createTestTenant, createTestUser, type Json, jsonOf, type Managed } from '../support/management.ts';
+import type { Ended } from '../support/gatehouse-process.ts';
 import { refresh, tokensOf } from '../support/oidc.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { operatorToken } from '../support/server.ts';
@@ -300,14 +301,17 @@ for (const { from, to } of ways) {
       await assertAtOrigin(tenant);
     });
 
-    it('the map is put back where the tenant is', async () => {
-      const tenant = await newTenant();
-      const file = `${tmpdir()}/${groups.source.port}.${tenant.slug}.map`;
+    /** A move that ends at the opening, with a map; `meanwhile` is what others do to the file then. */
+    const endedWithMap = async (tenant: Managed, file: string, meanwhile: () => void = () => undefined): Promise<Ended> => {
       writeFileSync(file, 'before\n');
       let written = '';
       groups.watched.watch(({ path, when }) => {
-        if (path.endsWith('/open') && when === 'asked') written = readFileSync(file, 'utf8');
-        return path.endsWith('/open') && when === 'asked';
+        if (!path.endsWith('/open') || when !== 'asked') return false;
+        if (written === '') {
+          written = readFileSync(file, 'utf8');
+          meanwhile();
+        }
+        return true;
       });
       const command = moving(
         tenant.slug,
@@ -315,12 +319,30 @@ for (const { from, to } of ways) {
       );
       await eventually(() => written !== '');
       command.signal('SIGTERM');
-      const { code } = await command.ended;
+      const ended = await command.ended;
       groups.watched.watch(() => false);
-      assert.equal(code, 1);
+      assert.equal(ended.code, 1);
       assert.match(written, new RegExp(`^/t/${tenant.slug} group-2$`, 'm'));
-      assert.equal(readFileSync(file, 'utf8'), 'before\n');
       await assertAtOrigin(tenant);
+      return ended;
+    };
+    const fileOf = ({ slug }: Managed): string => `${tmpdir()}/${groups.source.port}.${slug}.map`;
+
+    it('the map is put back where the tenant is, unless somebody has written it since', async () => {
+      const [tenant, beside] = [await newTenant(), await newTenant()];
+      await endedWithMap(tenant, fileOf(tenant));
+      assert.equal(readFileSync(fileOf(tenant), 'utf8'), 'before\n');
+      await endedWithMap(beside, fileOf(beside), () => writeFileSync(fileOf(beside), 'of another move\n'));
+      assert.equal(readFileSync(fileOf(beside), 'utf8'), 'of another move\n');
+    });
+
+    it('a map that cannot be put back keeps no tenant closed', async () => {
+      const tenant = await newTenant();
+      const { stderr } = await endedWithMap(tenant, fileOf(tenant), () => {
+        rmSync(fileOf(tenant));
+        mkdirSync(fileOf(tenant));
+      });
+      assert.match(stderr, /The map in \S+ was not put back: EISDIR[\s\S]*Tenant acme\d+ is served here again\./);
     });
 
     it('parts: the operator’s alone, before a byte of one is read; in order, once, of this bundle, with a limit of length', async () => {

@@ -13,7 +13,7 @@ export interface MoveMap {
   readonly file: string;
   /** Writes the map with the tenant at the group that it moves to. @throws CommandFailure */
   readonly write: () => Promise<void>;
-  /** Puts back what was there. */
+  /** Puts back what was there, unless somebody has written it since. */
   readonly putBack: () => void;
 }
 
@@ -30,20 +30,22 @@ export async function prepareMap(options: Options, tenantId: string, to: string)
   const file = String(given);
   const callers = await openGroups(options, groups);
   await loadMap(callers);
+  const read = (): string | undefined => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
   let before: string | undefined;
-  let isWritten = false;
+  let written: string | undefined;
   return {
     file,
     write: async () => {
       const map = await loadMap(callers, (tenant, { group }) =>
         group.url === to && tenant.id === tenantId ? { ...tenant, moving: null } : tenant,
       );
-      before = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-      replaceFile(file, writeMap(format as RouterFormat, map), mapMode); // one of the choices
-      isWritten = true;
+      const text = writeMap(format as RouterFormat, map); // one of the choices
+      before = read();
+      replaceFile(file, text, mapMode);
+      written = text;
     },
     putBack: () => {
-      if (!isWritten) return;
+      if (written === undefined || read() !== written) return; // what somebody wrote since has this tenant where it is
       if (before === undefined) rmSync(file, { force: true });
       else replaceFile(file, before, mapMode);
     },

@@ -194,19 +194,29 @@ async function isMovedAnyway({ to, id, tenant }: Move, isOpenSent: boolean, erro
 
 /** Puts everything back as it was, and gives what to say. */
 async function failureOf(move: Move, error: unknown): Promise<CommandFailure> {
-  const { tenant, map } = move;
-  map?.putBack();
+  const { tenant } = move;
+  const cause = `${messageOf(error)}${putBack(move)}`;
   for (let tries = 1; ; tries += 1)
     try {
       const wasClosed = await openHere(move);
-      return new CommandFailure(`${messageOf(error)}\nTenant ${tenant.slug} ${wasClosed ? 'is served here again' : 'was not closed'}.`);
+      return new CommandFailure(`${cause}\nTenant ${tenant.slug} ${wasClosed ? 'is served here again' : 'was not closed'}.`);
     } catch (again) {
       if (!(again instanceof StorageUnavailable) || tries === triesMax)
         return new CommandFailure(
-          `${messageOf(error)}\nTenant ${tenant.slug} is closed: ${messageOf(again)}. Run: gatehouse tenant reopen ${tenant.slug}`,
+          `${cause}\nTenant ${tenant.slug} is closed: ${messageOf(again)}. Run: gatehouse tenant reopen ${tenant.slug}`,
         );
       await wait(betweenTriesMs);
     }
+}
+
+/** A map that cannot be written keeps no tenant closed: what to say of it. */
+function putBack({ map }: Move): string {
+  try {
+    map?.putBack();
+    return '';
+  } catch (error) {
+    return `\nThe map in ${map?.file} was not put back: ${messageOf(error)}. Run: gatehouse group map`;
+  }
 }
 
 /** Whether it was closed by this move; then it is open. */
