@@ -64,7 +64,8 @@ async function requireHere(services: SurfaceDeps & Parts<'database'>, address: s
   if (tenant?.enabled !== true || tenant.slug === rootTenantSlug) throw reject('management.not_found', 'no_tenant_of_this_group');
   if (!tenant.isMoving) return;
   const row = await services.database.systemRead((queries) => findTenantById(queries, tenant.id));
-  throw row?.moving?.startsWith('to:') === true ? tenantClosed('management') : reject('management.not_found', 'tenant_not_here_yet');
+  if (row?.moving === null) return; // opened a moment ago
+  throw row?.moving.startsWith('to:') === true ? tenantClosed('management') : reject('management.not_found', 'tenant_not_here_yet');
 }
 
 /** Strangers ask by naming any host in a TLS handshake, so look-ups that find nothing are limited as those of tenant names are. */
