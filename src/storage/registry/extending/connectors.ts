@@ -150,8 +150,13 @@ export async function syncEveryConnector(queries: Queries, tenant: TenantId): Pr
   await queries.updateTable('connector_states').set({ sync_after: '' }).where('tenant_id', '=', tenant).execute();
 }
 
-/** The tenants that have, or had, connectors. */
+/** The open tenants that have, or had, connectors. */
 export async function listTenantsWithConnectors(queries: Queries): Promise<readonly TenantId[]> {
-  const rows = await queries.selectFrom('tenants').select('tenant_id').where('has_connectors', '=', 1).execute();
+  const rows = await queries
+    .selectFrom('tenants')
+    .select('tenant_id')
+    .where('has_connectors', '=', 1)
+    .where('moving', 'is', null)
+    .execute();
   return rows.map(({ tenant_id: tenant }) => tenant);
 }

@@ -213,9 +213,9 @@ export async function moveStream(
   return rows.length === 1;
 }
 
-/** The tenants that have, or had, streams. */
+/** The open tenants that have, or had, streams. */
 export async function listTenantsWithStreams(queries: Queries): Promise<readonly TenantId[]> {
-  const rows = await queries.selectFrom('tenants').select('tenant_id').where('has_streams', '=', 1).execute();
+  const rows = await queries.selectFrom('tenants').select('tenant_id').where('has_streams', '=', 1).where('moving', 'is', null).execute();
   return rows.map(({ tenant_id: tenant }) => tenant);
 }
 

@@ -102,8 +102,8 @@ export async function moveWebhook(
   return rows.length === 1;
 }
 
-/** The tenants that have, or had, webhooks. */
+/** The open tenants that have, or had, webhooks. */
 export async function listTenantsWithWebhooks(queries: Queries): Promise<readonly TenantId[]> {
-  const rows = await queries.selectFrom('tenants').select('tenant_id').where('has_webhooks', '=', 1).execute();
+  const rows = await queries.selectFrom('tenants').select('tenant_id').where('has_webhooks', '=', 1).where('moving', 'is', null).execute();
   return rows.map(({ tenant_id: tenant }) => tenant);
 }
