@@ -13,6 +13,8 @@ export interface MoveMap {
   readonly file: string;
   /** Writes the map with the tenant at the group that it moves to. @throws CommandFailure */
   readonly write: () => Promise<void>;
+  /** Writes it again where somebody else has written it meanwhile, who knew nothing of the tenant's new place. @throws CommandFailure */
+  readonly keep: () => Promise<void>;
   /** Puts back what was there, unless somebody has written it since. */
   readonly putBack: () => void;
 }
@@ -33,16 +35,20 @@ export async function prepareMap(options: Options, tenantId: string, to: string)
   const read = (): string | undefined => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
   let before: string | undefined;
   let written: string | undefined;
+  const write = async (): Promise<void> => {
+    const map = await loadMap(callers, (tenant, { group }) =>
+      group.url === to && tenant.id === tenantId ? { ...tenant, moving: null } : tenant,
+    );
+    const text = writeMap(format as RouterFormat, map); // one of the choices
+    before = read();
+    replaceFile(file, text, mapMode);
+    written = text;
+  };
   return {
     file,
-    write: async () => {
-      const map = await loadMap(callers, (tenant, { group }) =>
-        group.url === to && tenant.id === tenantId ? { ...tenant, moving: null } : tenant,
-      );
-      const text = writeMap(format as RouterFormat, map); // one of the choices
-      before = read();
-      replaceFile(file, text, mapMode);
-      written = text;
+    write,
+    keep: async () => {
+      if (read() !== written) await write();
     },
     putBack: () => {
       if (written === undefined || read() !== written) return; // what somebody wrote since has this tenant where it is

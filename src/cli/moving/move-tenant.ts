@@ -55,6 +55,7 @@ export async function moveTenant(slug: string, options: Options): Promise<void> 
       const move = { administrator, tenant, id: randomId(), to, map, signal, progress: createProgress(options) };
       return (await requireMovable(administrator, tenant)) ? finishEarlier(move) : run(move);
     });
+    await map?.keep();
     tell(administrator, tenant, to.group.url, map, moved);
   });
 }
