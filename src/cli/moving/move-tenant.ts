@@ -41,7 +41,10 @@ interface Move {
 
 type Recipient = Parameters<typeof sealBundle>[1];
 
-const triesMax = 30;
+/** How long a group may not answer; the last call may take its time besides. A tenant that is closed meanwhile opens again then. */
+const patienceMs = 30_000;
+/** Before anything is closed: what imports left of a large tenant takes its time to be removed. */
+const patienceAtBeginningMs = 600_000;
 const betweenTriesMs = 1000;
 /** Answers of a group, or of what is in front of it, that another moment may change. */
 const passing: ReadonlySet<number> = new Set([429, 502, 503, 504]);
@@ -105,7 +108,7 @@ async function run(move: Move): Promise<number> {
   try {
     const recipient = await recipientOf(move);
     const head = await headOf(move.administrator, move.tenant, move.id);
-    loaded(move.to, 'take the tenant', await ask(move, 'POST', '/tenant-imports', jsonBody(head)));
+    loaded(move.to, 'take the tenant', await ask(move, 'POST', '/tenant-imports', jsonBody(head), patienceAtBeginningMs));
     await close(move);
     rows = await copy(move, head, recipient);
     await move.map?.write();
@@ -160,14 +163,14 @@ async function* each(lines: readonly string[]): AsyncGenerator<string> {
 }
 
 /** Asks until there is an answer that stays: everything that is asked so may be asked twice. */
-async function ask({ to, signal }: Move, method: string, path: string, body?: CallBody): Promise<Answer> {
-  for (let tries = 1; ; tries += 1) {
+async function ask({ to, signal }: Move, method: string, path: string, body?: CallBody, waitMs = patienceMs): Promise<Answer> {
+  for (const isOver = startPatience(waitMs); ; ) {
     signal.throwIfAborted();
     const answer = await to.call(method, path, body, signal).catch((error: unknown) => {
-      if (!(error instanceof GroupUnanswered) || tries === triesMax) throw signal.aborted ? signal.reason : error;
+      if (!(error instanceof GroupUnanswered) || isOver()) throw signal.aborted ? signal.reason : error;
       return undefined;
     });
-    if (answer !== undefined && (!passing.has(answer.status) || tries === triesMax)) return answer;
+    if (answer !== undefined && (!passing.has(answer.status) || isOver())) return answer;
     await wait(betweenTriesMs, undefined, { signal }).catch(() => undefined);
   }
 }
@@ -180,12 +183,12 @@ async function noteOpening({ administrator, tenant, id, to }: Move): Promise<voi
 
 /** Whether the tenant is open there after all; if not it never is. @throws CommandFailure where nobody can tell */
 async function isMovedAnyway({ to, id, tenant }: Move, isOpenSent: boolean, error: unknown): Promise<boolean> {
-  for (let tries = 1; ; tries += 1) {
+  for (const isOver = startPatience(patienceMs); ; ) {
     const answer = await to.call('DELETE', `/tenant-imports/${id}`).catch(() => undefined);
     const state = answer?.status === 200 ? answer.json?.['state'] : undefined;
     if (state === 'imported' || state === 'given_up') return state === 'imported';
     if (!isOpenSent) return false; // nobody else opens it
-    if (tries === triesMax)
+    if (isOver())
       throw new CommandFailure(
         `${messageOf(error)}\nNobody can tell whether ${tenant.slug} is open at ${to.group.url}: it stays closed here. When that group answers, run this command again`,
       );
@@ -197,12 +200,12 @@ async function isMovedAnyway({ to, id, tenant }: Move, isOpenSent: boolean, erro
 async function failureOf(move: Move, error: unknown): Promise<CommandFailure> {
   const { tenant } = move;
   const cause = `${messageOf(error)}${putBack(move)}`;
-  for (let tries = 1; ; tries += 1)
+  for (const isOver = startPatience(patienceMs); ; )
     try {
       const wasClosed = await openHere(move);
       return new CommandFailure(`${cause}\nTenant ${tenant.slug} ${wasClosed ? 'is served here again' : 'was not closed'}.`);
     } catch (again) {
-      if (!(again instanceof StorageUnavailable) || tries === triesMax)
+      if (!(again instanceof StorageUnavailable) || isOver())
         return new CommandFailure(
           `${cause}\nTenant ${tenant.slug} is closed: ${messageOf(again)}. Run: gatehouse tenant reopen ${tenant.slug}`,
         );
@@ -227,6 +230,12 @@ async function openHere({ administrator, tenant, id }: Move): Promise<boolean> {
     if (!(await isMovedBy(queries, tenant.id, id))) throw new CommandFailure('expected it closed by this move, found otherwise');
   });
   return true;
+}
+
+/** Gives whether it is at its end. */
+function startPatience(ms: number): () => boolean {
+  const endMs = performance.now() + ms;
+  return () => performance.now() >= endMs;
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
