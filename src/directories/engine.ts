@@ -76,7 +76,11 @@ export function createDirectories(
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   const look = async (): Promise<void> => {
     const due = await services().database.systemRead((queries) => listTenantsWithDueDirectories(queries, tenantsAtOnce));
-    for (const tenant of due) if (!abort.signal.aborted) await directories.begin(tenant);
+    for (const tenant of due)
+      if (!abort.signal.aborted)
+        await directories.begin(tenant).catch((error: unknown) => {
+          services().log.error({ err: error, tenant }, 'directories of a tenant that are due could not be begun');
+        });
   };
   const settled = async (): Promise<void> => {
     while (looking !== undefined || running.size > 0) await Promise.all([looking, ...[...running.values()].map(({ work }) => work)]);
