@@ -26,6 +26,7 @@ export const engineLimits = {
   askMs: directoryAskMinutesMax * 60_000,
   waitMs: longWorkWaitMsMax,
 } as const;
+type EngineLimits = { readonly [Limit in keyof typeof engineLimits]: number };
 
 interface Running {
   readonly tenant: TenantId;
@@ -37,11 +38,7 @@ interface Running {
  * @param services read at each run, because this is made before the services are whole
  * @param limits less of them in tests
  */
-export function createDirectories(
-  services: () => DirectoryParts,
-  open: OpenDirectory,
-  limits: { readonly [Limit in keyof typeof engineLimits]: number } = engineLimits,
-): Directories {
+export function createDirectories(services: () => DirectoryParts, open: OpenDirectory, limits: EngineLimits = engineLimits): Directories {
   const abort = new AbortController();
   const running = new Map<LdapDirectoryId, Running>();
   const hasRoom = (tenant: TenantId): boolean =>
@@ -63,15 +60,7 @@ export function createDirectories(
       .finally(() => running.delete(directory.id));
     running.set(directory.id, { tenant: tenant.id, work });
   };
-  const asks = createTurns(directoryAsksPerTenantMax);
-  const within = (ms: number): AbortSignal => AbortSignal.any([abort.signal, AbortSignal.timeout(ms)]);
-  const ask = async <T>({ id }: Tenant, work: (by: Working, signal: AbortSignal) => Promise<T>): Promise<T | undefined> => {
-    const giveBack = await asks.take(id, within(limits.waitMs));
-    if (giveBack === undefined) return undefined;
-    return loadWork()
-      .then((by) => work(by, within(limits.askMs)))
-      .finally(giveBack);
-  };
+  const ask = createAsks(abort.signal, limits);
   let looking: Promise<void> | undefined;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   const look = async (): Promise<void> => {
@@ -114,4 +103,17 @@ export function createDirectories(
     },
   };
   return directories;
+}
+
+/** Plans and tests: few of a tenant at once, each for so long; undefined where none of them ended in time. */
+function createAsks(stopped: AbortSignal, { waitMs, askMs }: EngineLimits) {
+  const turns = createTurns(directoryAsksPerTenantMax);
+  const within = (ms: number): AbortSignal => AbortSignal.any([stopped, AbortSignal.timeout(ms)]);
+  return async <T>({ id }: Tenant, work: (by: Working, signal: AbortSignal) => Promise<T>): Promise<T | undefined> => {
+    const giveBack = await turns.take(id, within(waitMs));
+    if (giveBack === undefined) return undefined;
+    return loadWork()
+      .then((by) => work(by, within(askMs)))
+      .finally(giveBack);
+  };
 }
