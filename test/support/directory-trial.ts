@@ -292,13 +292,14 @@ function tryFailures(kind: DirectoryKind, { ldap, openWorld: open }: Trial): voi
     assertWell(await directory.run());
     const { reader, url, ca } = ldap();
     const stranger = await makeIdentity({ subject: 'CN=Another authority', isAuthority: true });
-    const right = { url, ca, base_dn: base, bind_password: reader.password };
+    const { password } = reader;
+    const right = { url, ca, base_dn: base, bind_password: password };
     const wrong: readonly (readonly [string, Json])[] = [
       ['refused', { bind_password: 'not-the-password' }],
-      ['certificate', { ca: stranger.cert }],
-      ['certificate', { ca: null }],
+      ['certificate', { ca: stranger.cert, bind_password: password }],
+      ['certificate', { ca: null, bind_password: password }],
       ...(url.includes('127.0.0.1')
-        ? [['certificate', { url: url.replace('127.0.0.1', 'localhost'), bind_password: reader.password }] as const]
+        ? [['certificate', { url: url.replace('127.0.0.1', 'localhost'), bind_password: password }] as const]
         : []),
       ['no_entry', { base_dn: `ou=nobody,${ldap().suffix}` }],
     ];
