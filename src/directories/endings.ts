@@ -16,22 +16,19 @@ import { type DirectoryLink, endEntries, listEnding } from '../storage/records/d
 import { type Counted, eventOf, type RunningWork, writeIn } from './parts.ts';
 
 const pageLinks = 50;
+/** Of `leaving`: somebody who may approved this one. */
+const byName = 3;
 const lastOwnerReason = 'Nobody else here may do everything: make another owner first.';
 
-interface Ending {
-  /** Somebody approved it, by which those with power end too. */
-  readonly areApproved: boolean;
-  /** Gives it up between pages. */
-  readonly signal: AbortSignal;
-}
-
-/** Ends whoever may. */
-export async function endReleased(work: RunningWork, counted: Counted, { areApproved, signal }: Ending): Promise<void> {
+/** Ends whoever may; whoever has power since is asked for. @param signal gives it up between pages */
+export async function endReleased(work: RunningWork, counted: Counted, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
     const { hasMore, holders } = await writeIn(work, (queries) => endPage(queries, work, counted));
     for (const link of holders)
-      await (areApproved ? endHolder(work, link, counted) : writeIn(work, (queries) => holdAgain(queries, work.whose, [link.remote_id])));
+      await (link.leaving === byName
+        ? endHolder(work, link, counted)
+        : writeIn(work, (queries) => holdAgain(queries, work.whose, [link.remote_id])));
     if (!hasMore) return;
   }
 }

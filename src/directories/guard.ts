@@ -34,7 +34,7 @@ export async function judgeEndings(work: RunningWork): Promise<void> {
     const areMany =
       areManyEndings(people.held - holders.length + people.ended, people.linked + people.ended) ||
       areManyEndings(groups.held + groups.ended, groups.linked + groups.ended);
-    if (!areMany && people.held + groups.held > holders.length) await releaseEnding(queries, whose, holders);
+    if (!areMany && people.held + groups.held > holders.length) await releaseEnding(queries, whose, { but: holders });
     const waiting = areMany ? people.held : holders.length;
     if (!areMany && waiting === 0) {
       if (state?.held_since != null) await endHold(queries, run);

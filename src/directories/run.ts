@@ -58,9 +58,9 @@ async function readWhole(work: RunningWork, open: OpenDirectory, signal: AbortSi
     const taken = await readPages(work, reader, { since, counted, signal });
     counted.referrals = reader.referrals();
     if (since === undefined && taken.people > 0) await holdAllUnseen(work, taken.groups, signal);
-    await endReleased(work, counted, { areApproved: true, signal });
+    await endReleased(work, counted, signal);
     await judgeEndings(work);
-    await endReleased(work, counted, { areApproved: false, signal });
+    await endReleased(work, counted, signal);
     const figures = {
       ...{ began_at: timeOf(run.run_began_at ?? 0), ended_at: timeOf(parts.clock.nowMs()) },
       ...{ full: since === undefined, ...counted },

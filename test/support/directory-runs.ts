@@ -13,9 +13,10 @@ import {
 } from '../../src/directories/reading.ts';
 import type { Directories, DirectoryFailure } from '../../src/domain/extending/directory-runs.ts';
 import type { TenantId } from '../../src/domain/ids.ts';
+import type { DatabaseName } from './databases.ts';
 import { directoryBody } from './directories.ts';
 import { createTestTenant, type Json, type Managed } from './management.ts';
-import type { TestServer } from './server.ts';
+import { startTestServer, type TestServer } from './server.ts';
 
 export type Directory = Json & { readonly id: string };
 export type Person = Json & {
@@ -164,3 +165,47 @@ export function answeredDirectory(): { readonly answered: Answered; readonly ope
 /** Another node that reads what a test answers for. */
 export const nodeReading = (server: TestServer, open: OpenDirectory): Directories =>
   createDirectories(() => server.gatehouse.services, open);
+
+export const crowd = (from: number, to: number): PersonEntry[] =>
+  Array.from({ length: to - from }, (_, at) => personEntry(`p${from + at}`));
+
+/** A world whose directories a test answers for. */
+export interface AnsweredWorld extends DirectoryWorld {
+  readonly answered: Answered;
+  /** A directory with these people, which were read. */
+  readonly copied: (people: Answered['people'], fields?: Json) => Promise<Directory>;
+  /** Of everybody, by name. */
+  readonly states: () => Promise<readonly string[]>;
+  readonly suspended: () => Promise<number>;
+  /** A tenant that knows nobody, and a directory that says nothing. */
+  readonly begin: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export async function openAnsweredWorld(database: DatabaseName): Promise<AnsweredWorld> {
+  const server = await startTestServer(database);
+  leaveUnread(server);
+  const { answered, open } = answeredDirectory();
+  const node = nodeReading(server, open);
+  const world = await directoryWorld(server, node);
+  const nothing = { people: [], groups: [], skipped: [], size: 500, failure: undefined, mark: undefined, before: undefined };
+  return Object.assign(world, {
+    answered,
+    copied: async (people: Answered['people'], fields: Json = {}) => {
+      answered.people = people;
+      const directory = await world.make(fields);
+      await world.run();
+      return directory;
+    },
+    states: async () => (await world.people()).map(({ user_name: name, state }) => `${name}: ${state}`).toSorted(),
+    suspended: async () => (await world.people()).filter(({ state }) => state === 'suspended').length,
+    begin: async () => {
+      await world.fresh();
+      Object.assign(answered, nothing);
+    },
+    close: async () => {
+      await node.stop();
+      await server.close();
+    },
+  });
+}

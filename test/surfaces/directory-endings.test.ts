@@ -2,65 +2,35 @@
 // an administrator, or hold a role, and what a directory may never change.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { Directories } from '../../src/domain/extending/directory-runs.ts';
 import type { TenantId, UserId } from '../../src/domain/ids.ts';
 import { databases } from '../support/databases.ts';
-import {
-  type Answered,
-  answeredDirectory,
-  type Directory,
-  type DirectoryWorld,
-  directoryWorld,
-  groupEntry,
-  leaveUnread,
-  nodeReading,
-  personEntry,
-} from '../support/directory-runs.ts';
+import { type Answered, type AnsweredWorld, crowd, groupEntry, openAnsweredWorld, personEntry } from '../support/directory-runs.ts';
 import { createClient } from '../support/fixtures.ts';
 import { issueTokens } from '../support/issued-tokens.ts';
 import { mailsTo } from '../support/mailbox.ts';
 import { createTestUser, type Json } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import type { TestServer } from '../support/server.ts';
 
 const hourMs = 3_600_000;
-const crowd = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => personEntry(`p${from + at}`));
 
 for (const database of databases) {
   describe(`ends by directories on ${database}`, () => {
+    let world: AnsweredWorld;
     let server: TestServer;
-    let node: Directories;
-    let world: DirectoryWorld;
     let answered: Answered;
     before(async () => {
-      server = await startTestServer(database);
-      leaveUnread(server);
-      const directory = answeredDirectory();
-      answered = directory.answered;
-      node = nodeReading(server, directory.open);
-      world = await directoryWorld(server, node);
+      world = await openAnsweredWorld(database);
+      ({ server, answered } = world);
     });
-    beforeEach(async () => {
-      await world.fresh();
-      Object.assign(answered, { people: [], groups: [], skipped: [], size: 500, failure: undefined, mark: undefined, before: undefined });
-    });
-    after(async () => {
-      await node?.stop();
-      await server?.close();
-    });
-
-    const copied = async (people: Answered['people'], fields: Json = {}): Promise<Directory> => {
-      answered.people = people;
-      const directory = await world.make(fields);
-      await world.run();
-      return directory;
-    };
-    const states = async (): Promise<readonly string[]> =>
-      (await world.people()).map(({ user_name: name, state }) => `${name}: ${state}`).toSorted();
-    const suspended = async (): Promise<number> => (await world.people()).filter(({ state }) => state === 'suspended').length;
+    beforeEach(() => world.begin());
+    after(() => world?.close());
+    const copied: AnsweredWorld['copied'] = (people, fields) => world.copied(people, fields);
+    const states = (): Promise<readonly string[]> => world.states();
+    const suspended = (): Promise<number> => world.suspended();
 
     it('more than 20 people and 10 % wait for approval, which is of one run; 20 do not', async () => {
-      const owner = await createTestUser(world.tenant, `guard@${database}.example`, { admin_roles: ['owner'] });
+      await createTestUser(world.tenant, `guard@${database}.example`, { admin_roles: ['owner'] });
       const { id } = await copied(crowd(0, 60));
       answered.people = crowd(20, 60);
       assert.equal((await world.sync(id))['ended'], 20);
@@ -85,7 +55,6 @@ for (const database of databases) {
       await world.sync(id);
       assert.equal((await world.statusOf(id))['state'], 'idle', 'who came back makes them 20');
       assert.equal(await suspended(), 40);
-      assert.ok(owner.id);
     });
 
     it('what is approved ends, also where the entries are still there and disabled; then nothing is approved any more', async () => {
@@ -250,62 +219,6 @@ for (const database of databases) {
       answered.people = [personEntry('ann')];
       assert.equal((await world.sync(id))['ended'], 1);
       assert.deepEqual(await states(), ['ann: active', 'bob: active']);
-    });
-
-    it('whoever holds a role ends by approval alone, and the last owner never', async () => {
-      const { id } = await copied(crowd(0, 3));
-      const idOf = async (name: string): Promise<string> => (await world.person(name))!.id;
-      for (const name of ['p0', 'p1']) await world.tenant.make('PUT', `/users/${await idOf(name)}/roles`, { roles: ['owner'] });
-      answered.people = [personEntry('other')];
-      assert.equal((await world.sync(id))['ended'], 1, 'p2');
-      assert.deepEqual(await states(), ['other: active', 'p0: active', 'p1: active', 'p2: suspended']);
-      const status = await world.statusOf(id);
-      assert.deepEqual([status['state'], status['waiting_for_approval']], ['waiting_for_approval', 2]);
-      await world.tenant.make('POST', `/directories/${id}/approve`);
-      await world.run();
-      const found = await states();
-      assert.equal(found.filter((state) => /^p[01]: active$/.test(state)).length, 1, found.join());
-      const [refused] = await world.linksOf(id, '?state=conflict');
-      assert.match(String(refused?.['reason']), /another owner/);
-    });
-
-    it('whoever manages an organisation ends by approval alone', async () => {
-      const { id } = await copied(crowd(0, 3), { deprovision: 'delete' });
-      await world.tenant.make('POST', '/organization-roles', { name: 'manager', manage: true });
-      const organization = await world.tenant.make('POST', '/organizations', { name: 'acme', display_name: 'Acme' });
-      const manager = await world.person('p0');
-      await world.tenant.make('PUT', `/organizations/${organization['id']}/members/${manager?.id}`, { roles: ['manager'] });
-      answered.people = [personEntry('other')];
-      assert.equal((await world.sync(id))['ended'], 2);
-      assert.deepEqual(await states(), ['other: active', 'p0: active']);
-      assert.equal((await world.statusOf(id))['waiting_for_approval'], 1);
-      await world.tenant.make('POST', `/directories/${id}/approve`);
-      await world.run();
-      assert.deepEqual(await states(), ['other: active']);
-    });
-
-    it('whoever came to hold a role is not renamed, and their mail goes where it went; without it they are kept again', async () => {
-      const { id } = await copied([personEntry('ann')]);
-      const ann = (await world.person('ann'))!.id;
-      await world.tenant.make('PUT', `/users/${ann}/roles`, { roles: ['owner'] });
-      answered.people = [personEntry('ann', { attributes: { uid: ['ann'], mail: ['thief@evil.example'] } })];
-      assert.equal((await world.sync(id))['conflicts'], 1);
-      assert.deepEqual((await world.person('ann'))?.emails[0]?.['value'], 'ann@corp.example');
-      assert.match(String((await world.linksOf(id, '?state=conflict'))[0]?.['reason']), /holds a role/);
-      await createTestUser(world.tenant, 'another@owner.example', { admin_roles: ['owner'] });
-      await world.tenant.make('PUT', `/users/${ann}/roles`, { roles: [] });
-      await world.sync(id);
-      assert.deepEqual((await world.person('ann'))?.emails[0]?.['value'], 'thief@evil.example');
-    });
-
-    it('whoever manages an organisation is adopted by nobody', async () => {
-      const ann = await createTestUser(world.tenant, 'ann@corp.example');
-      await world.tenant.make('POST', '/organization-roles', { name: 'manager', manage: true });
-      const organization = await world.tenant.make('POST', '/organizations', { name: 'acme', display_name: 'Acme' });
-      await world.tenant.make('PUT', `/organizations/${organization['id']}/members/${ann.id}`, { roles: ['manager'] });
-      const { id } = await copied([personEntry('ann')], { match: 'email' });
-      assert.match(String((await world.linksOf(id, '?state=conflict'))[0]?.['reason']), /manages an organisation/);
-      assert.equal((await world.person('ann@corp.example'))?.id, ann.id);
     });
 
     it('what cannot be taken is named by its entry, and nothing of it is written; what is told twice is one', async () => {

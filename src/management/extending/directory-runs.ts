@@ -47,6 +47,7 @@ import {
   requireCapabilities,
 } from '../endpoint.ts';
 import { type Besides, loadThing } from '../kind-endpoints.ts';
+import { requireOverThese } from '../over-people.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
 
@@ -158,19 +159,23 @@ const runs: readonly Endpoint[] = [
     summary: 'Let the people end that wait for approval; needs the capabilities for what the directory does too. The next run asks again',
     answer: Type.Object({ approved: count }),
     status: 200,
-    actsOn: (queries, call) => listLinkedHolders(queries, whoseOf(call), { onlyEnding: true }),
     handle: async (call) => {
       const { services, tenant } = call;
       const { id } = await loadDoing(call);
-      const approved = await services.database.write(tenant.id, async (queries) => {
+      // Nobody else who has power ends by this, nor who comes to have it.
+      const approved = await services.database.read(tenant.id, (queries) =>
+        listLinkedHolders(queries, whoseOf(call), { onlyEnding: true }),
+      );
+      await requireOverThese(call, approved);
+      const users = await services.database.write(tenant.id, async (queries) => {
         // First, so that they are no ends since the approval, which would be asked for again.
-        const users = await releaseEnding(queries, whoseOf(call));
+        const count = await releaseEnding(queries, whoseOf(call), { approved });
         if (!(await approveHeld(queries, tenant.id, id))) throw conflict('approval', 'Nothing waits for approval.');
         await askForRun(queries, tenant.id, id, { full: false });
-        await audit(call, queries, { type: 'directory.approved', target: `directory:${id}`, data: { users } });
-        return users;
+        await audit(call, queries, { type: 'directory.approved', target: `directory:${id}`, data: { users: count } });
+        return count;
       });
-      return { approved };
+      return { approved: users };
     },
   }),
   endpoint({

@@ -32,7 +32,7 @@ export interface DirectoryLinkTable {
   run: Generated<number>;
   state: DirectoryLinkState;
   reason: string | null;
-  /** 1: it is to end, and waits for the others of the run; 2: may end. */
+  /** 1: it is to end, and waits for the others of the run; 2: may end, but for whom somebody must ask; 3: may, whoever it is. */
   leaving: Generated<number>;
   /** When it was let end. */
   left_at: number | null;
@@ -257,17 +257,29 @@ export async function countEnding(
   return { held: Number(row?.held ?? 0), ended: Number(row?.ended ?? 0), linked: Number(row?.linked ?? 0) };
 }
 
-/** Lets everybody end who waits, `but` some; gives how many people. */
-export async function releaseEnding(queries: Queries, whose: OfDirectory, but: readonly string[] = []): Promise<number> {
-  const rows = await changeLinks(queries, whose)
-    .set({ leaving: 2, left_at: databaseNowMs, updated_at: databaseNowMs })
-    .where('leaving', '=', 1)
+/** Lets everybody end who waits, `but` some; those who are approved by name whatever they hold. Gives how many people. */
+export async function releaseEnding(
+  queries: Queries,
+  whose: OfDirectory,
+  { but = [], approved = [] }: { readonly but?: readonly string[]; readonly approved?: readonly string[] } = {},
+): Promise<number> {
+  const waiting = (leaving: number) =>
+    changeLinks(queries, whose)
+      .set({ leaving, left_at: databaseNowMs, updated_at: databaseNowMs })
+      .where('leaving', '=', 1)
+      .returning('kind');
+  const named =
+    approved.length === 0
+      ? []
+      : await waiting(3)
+          .where(idAmong(queries, 'local_id', approved))
+          .execute();
+  const others = await waiting(2)
     .$if(but.length > 0, (some) =>
       some.where(({ not, or, eb }) => or([eb('local_id', 'is', null), not(idAmong(queries, 'local_id', but))])),
     )
-    .returning('kind')
     .execute();
-  return rows.filter(({ kind }) => kind === 'user').length;
+  return [...named, ...others].filter(({ kind }) => kind === 'user').length;
 }
 
 /** Nobody ends any more, until a run says so again: what is read of the directory is something else. */
@@ -277,7 +289,7 @@ export async function keepEverybody(queries: Queries, whose: OfDirectory): Promi
 
 /** The next that may end, those that wait for approval aside. */
 export async function listEnding(queries: Queries, whose: OfDirectory, limit: number): Promise<readonly DirectoryLink[]> {
-  return linksOf(queries, whose).where('leaving', '=', 2).orderBy('remote_id').limit(limit).execute();
+  return linksOf(queries, whose).where('leaving', '>=', 2).orderBy('remote_id').limit(limit).execute();
 }
 
 /** The hash of an entry that ended by whose end the person was suspended: where they come back, so do they. */
