@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { expectTests } from './test-process.mjs';
+import { expectTests, forgetTests } from './test-process.mjs';
 import { noteProcessorTime, processorSeconds } from './test-results.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -20,6 +20,7 @@ export async function takeFiles(name, files) {
     const before = processorSeconds();
     await import(pathToFileURL(join(root, file)).href);
     await test(file, () => undefined); // Node runs tests in the order in which they were defined: those of the file are done
+    forgetTests();
     const after = processorSeconds();
     noteProcessorTime(results, { file, own: after.own - before.own, programs: after.programs - before.programs });
   }

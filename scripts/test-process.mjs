@@ -79,10 +79,27 @@ function followSuitesAlone() {
   syncBuiltinESMExports();
 }
 
+/** Tests, suites and hooks of files that are not done. */
+const made = [];
+
+/**
+ * What is done keeps nothing alive. Node's runner holds every test with its function until the process ends, and by that the servers of each
+ * suite: a process grew by 7 MB with each file, and V8 went through all of it whenever it looked for garbage.
+ */
+export function forgetTests() {
+  for (const test of made.splice(0)) {
+    const isOfProcess = (test.parentTest ?? test).parent === null; // hooks of no suite run when the process ends
+    if (isOfProcess) continue;
+    test.fn = () => undefined;
+    for (const hooks of Object.values(test.hooks)) if (Array.isArray(hooks)) hooks.length = 0;
+  }
+}
+
 function initOf(init) {
   const defining = new Set();
   return (id, type, triggerId, resource) => {
     if (type === 'Test') {
+      made.push(resource);
       if (resource.constructor.name === 'Suite') defining.add(resource);
       init(id, type, triggerId, resource);
       return;

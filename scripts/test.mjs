@@ -74,6 +74,8 @@ function run(name, sources, concurrency) {
     process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
+      // A server for each file leaves much behind that is young: fewer collections take a twentieth of the processor time.
+      '--max-semi-space-size=32',
       '--import=./scripts/test-process.mjs',
       '--test',
       `--test-concurrency=${concurrency}`,
