@@ -37,6 +37,8 @@ describe('a grant', () => {
     const { stdout } = copy.run(
       process.execPath,
       join(root, 'node_modules', '.bin', 'tsc'),
+      '--checkers',
+      '1',
       '-p',
       'tsconfig.grants.json',
       '--pretty',
