@@ -1,4 +1,4 @@
-// The signing keys of one tenant, decrypted once and held as KeyObjects: which key signs, which verify, what JWKS shows.
+// The signing keys of one tenant, decrypted once and held as KeyObjects once used: which key signs, which verify, what JWKS shows.
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import type { SigningAlg } from '../domain/client/client.ts';
 import type { KeyEncryption } from './key-encryption.ts';
@@ -24,35 +24,51 @@ export interface KeyRing {
   readonly jwks: { readonly keys: readonly JsonWebKey[] };
 }
 
-/** Opens the `oidc` keys of a tenant. Throws, naming the kid, when one cannot be decrypted or is not the key it claims to be. */
+/**
+ * Decrypts the `oidc` keys of a tenant, which shows that each is as it was stored. What OpenSSL makes of one, which takes it a millisecond,
+ * comes with its first use: most keys that are next or retired have none. Throws, naming the kid, when one cannot be decrypted; a key that
+ * is not what its kid says throws when it is used.
+ */
 export function openKeyRing(tenant: string, stored: readonly StoredKey[], encryption: KeyEncryption): KeyRing {
   const keys = stored.filter((key) => key.use === 'oidc');
-  const signing = new Map<SigningAlg, SigningKey>();
-  const verification = new Map<string, VerificationKey>();
+  const signing = new Map<SigningAlg, () => SigningKey>();
+  const verification = new Map<string, () => VerificationKey>();
   for (const key of keys) {
     const alg = key.alg as SigningAlg; // only this module and its migration write the column
-    const privateKey = openPrivateKey(tenant, key, encryption);
-    if (key.state === 'current') signing.set(alg, { kid: key.kid, alg, privateKey });
-    verification.set(key.kid, { kid: key.kid, alg, publicKey: createPublicKey(privateKey) });
+    const der = opening(tenant, key, () => encryption.decrypt(key.private_key_encrypted, signingKeyPurpose(tenant, key.kid)));
+    const privateKey = once(() => opening(tenant, key, () => privateKeyOf(key.kid, der)));
+    const signingKey = once(() => ({ kid: key.kid, alg, privateKey: privateKey() }));
+    const verificationKey = once(() => ({ kid: key.kid, alg, publicKey: createPublicKey(privateKey()) }));
+    if (key.state === 'current') signing.set(alg, signingKey);
+    verification.set(key.kid, verificationKey);
   }
   return {
-    signing: (alg) => signing.get(alg),
-    verification: (kid) => verification.get(kid),
+    signing: (alg) => signing.get(alg)?.(),
+    verification: (kid) => verification.get(kid)?.(),
     jwks: { keys: keys.map((key) => ({ ...JSON.parse(key.public_jwk), kid: key.kid, alg: key.alg, use: 'sig' })) },
   };
 }
 
-function openPrivateKey(tenant: string, key: StoredKey, encryption: KeyEncryption): KeyObject {
+function privateKeyOf(kid: string, der: Buffer): KeyObject {
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  if (thumbprint(privateKey) !== kid) throw new Error('the key is not the one its kid names');
+  return privateKey;
+}
+
+/** Works something out at its first use; again when that failed. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function opening<T>(tenant: string, { kid }: StoredKey, open: () => T): T {
   try {
-    const privateKey = createPrivateKey({
-      key: encryption.decrypt(key.private_key_encrypted, signingKeyPurpose(tenant, key.kid)),
-      format: 'der',
-      type: 'pkcs8',
-    });
-    if (thumbprint(privateKey) !== key.kid) throw new Error('the key is not the one its kid names');
-    return privateKey;
+    return open();
   } catch (error) {
-    throw new Error(`signing key ${key.kid} of tenant ${tenant} cannot be opened; restore it, or remove it with: gatehouse key rotate`, {
+    throw new Error(`signing key ${kid} of tenant ${tenant} cannot be opened; restore it, or remove it with: gatehouse key rotate`, {
       cause: error,
     });
   }

@@ -81,7 +81,8 @@ async function checkKeys({ database, encryption }: Administrator): Promise<reado
   for (const tenant of tenants) {
     const keys = await database.read(tenant.tenant_id, (queries) => listSigningKeys(queries, tenant.tenant_id));
     try {
-      openKeyRing(tenant.tenant_id, keys, encryption);
+      const ring = openKeyRing(tenant.tenant_id, keys, encryption);
+      for (const { kid } of keys) ring.verification(kid);
     } catch (error) {
       faults.push(error instanceof Error ? error.message : String(error));
     }
