@@ -57,19 +57,25 @@ export async function createTestDatabase(name: DatabaseName, restore?: (place: T
   const database = `gatehouse_test_${randomUUID().replaceAll('-', '')}`;
   const template = restore === undefined ? await migratedTemplate(url.href) : 'template0';
   // Copying files is quicker here than by the log, as the cluster of with-services waits for no disk.
-  await onServer(url.href, (client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${template} STRATEGY file_copy`));
+  administration ??= staying(url.href);
+  await administration.query(`CREATE DATABASE ${database} TEMPLATE ${template} STRATEGY file_copy`);
   url.pathname = `/${database}`;
   if (restore !== undefined) {
     await restore({ dataFolder, databaseUrl: url.href });
     await prepare(url.href);
   }
+  let clock: pg.Pool | undefined;
   return {
     dataFolder,
     databaseUrl: url.href,
-    setOffsetMs: (offsetMs) => onServer(url.href, (client) => client.query('UPDATE test_clock SET offset_ms = $1', [offsetMs])),
+    setOffsetMs: async (offsetMs) => {
+      clock ??= staying(url.href);
+      await clock.query('UPDATE test_clock SET offset_ms = $1', [offsetMs]);
+    },
     drop: async () => {
       removeFolder();
-      await onServer(postgresUrl!, (client) => client.query(`DROP DATABASE ${database} WITH (FORCE)`));
+      await clock?.end();
+      await administration?.query(`DROP DATABASE ${database} WITH (FORCE)`);
     },
   };
 }
@@ -112,8 +118,12 @@ async function migratedFile(): Promise<Buffer> {
 /** The advisory lock of whoever makes a template: 'gate' in ASCII. */
 const templateLock = 0x67617465;
 
+/** This process has seen it, and nobody drops it. */
+let knownTemplate: string | undefined;
+
 /** The name of a migrated database on this server, for CREATE DATABASE .. TEMPLATE. Nobody connects to it. */
 async function migratedTemplate(serverUrl: string): Promise<string> {
+  if (knownTemplate !== undefined) return knownTemplate;
   const template = `gatehouse_template_${schemaName()}`;
   await onServer(serverUrl, async (client) => {
     if (await isThere(client, template)) return;
@@ -128,6 +138,7 @@ async function migratedTemplate(serverUrl: string): Promise<string> {
     await client.query(`ALTER DATABASE ${making} ALLOW_CONNECTIONS false`);
     await client.query(`ALTER DATABASE ${making} RENAME TO ${template}`);
   });
+  knownTemplate = template;
   return template;
 }
 
@@ -159,6 +170,16 @@ function waitForNoDisk(): void {
   DatabaseSync.prototype.exec = function (this: DatabaseSync, sql) {
     exec.call(this, sql.replace('PRAGMA synchronous=FULL', 'PRAGMA synchronous=OFF'));
   };
+}
+
+/** The connection of this process that makes and drops databases. */
+let administration: pg.Pool | undefined;
+
+/** One connection that stays, as a server needs milliseconds to begin one; it holds up no process that is done. */
+function staying(url: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
+  pool.on('error', () => undefined); // ended by a test, or with its server: the next query begins another
+  return pool;
 }
 
 /** One query or a few on a connection of the database's superuser. */
