@@ -60,25 +60,39 @@ const whatIsThere = `[
   [...document.styleSheets].map((sheet) => [...sheet.cssRules].map((rule) => rule.cssText).join()).join(),
   [...document.querySelectorAll('*')].map((element) => Number(element.checkVisibility({ visibilityProperty: true }))).join(''),
 ].join('\\n')`;
-const look = "[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]";
+/** What style sheets can tell elements by, wherever they are: their way from the root, by tags, classes and names of attributes. */
+const waysThere = `(() => {
+  const ways = new Map([[null, '']]);
+  for (const element of document.querySelectorAll('*')) {
+    const told = [...element.attributes].map(({ name, value }) => (name === 'class' ? '.' + value : name)).join(' ');
+    ways.set(element, ways.get(element.parentElement) + '>' + element.localName + '[' + told + ']');
+  }
+  return [...new Set(ways.values())];
+})()`;
+const look = `[
+  innerWidth,
+  matchMedia('(prefers-color-scheme: dark)').matches,
+  [...document.styleSheets].map((sheet) => [...sheet.cssRules].map((rule) => rule.cssText).join()).join(),
+]`;
 
-/** In this process: digests of what all rules found nothing in, alone and with a width. */
+/** In this process: digests of what all rules found nothing in, alone and with a width; and of the ways to elements whose colours were judged. */
 const judged = new Set<string>();
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64');
 
 /**
  * The rules that are left to show. The same elements, shown in a page of the same markup and styles, were judged by all rules before: the
- * layout can differ by the width alone, and once that is the same too, colours can, which is all that a scheme may change.
+ * layout can differ by the width alone, and once that is the same too, colours can, which is all that a scheme may change; a page shows
+ * them as one of its template did, in which the same styles found the same ways to elements.
  */
 async function rulesLeft(page: Page): Promise<{ readonly rules: readonly string[]; readonly passed: () => void }> {
-  const there = createHash('sha256')
-    .update(String(await page.evaluate(whatIsThere)))
-    .digest('base64');
-  const [width, isDark] = (await page.evaluate(look)) as readonly [number, boolean];
-  const [laidOut, seen] = [`${there} ${width}`, `${there} ${width} ${isDark}`];
+  const there = digest(String(await page.evaluate(whatIsThere)));
+  const [width, isDark, styles] = (await page.evaluate(look)) as readonly [number, boolean, string];
+  const [laidOut, seen, painted] = [`${there} ${width}`, `${there} ${width} ${isDark}`, digest(`${styles} ${width} ${isDark}`)];
+  const ways = ((await page.evaluate(waysThere)) as readonly string[]).map((way) => `${painted} ${way}`);
   const passed = (): void => {
-    for (const key of [there, laidOut, seen]) judged.add(key);
+    for (const key of [there, laidOut, seen, ...ways]) judged.add(key);
   };
-  if (judged.has(seen)) return { rules: [], passed };
+  if (judged.has(seen) || (judged.has(laidOut) && ways.every((way) => judged.has(way)))) return { rules: [], passed };
   return { rules: judged.has(laidOut) ? colourRules : judged.has(there) ? layoutRules : allRules, passed };
 }
 
