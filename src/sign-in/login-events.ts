@@ -1,12 +1,16 @@
 // GET /login/{tx}/events: the state of a sign-in as server-sent events, for pages that wait. Says a state and nothing else.
-// One query a second while somebody waits; the stream ends with the wait, with the server, or with the browser.
+// One query a second while somebody waits; the stream ends with the wait, with the server, or with the browser. A page that gets no
+// stream asks every two seconds instead (login-script.ts).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
-import { loginEventStreamsMax } from '../contract/limits.ts';
+import { loginEventStreamsMax, loginEventStreamsPerLoginMax } from '../contract/limits.ts';
+import type { TransactionId } from '../domain/ids.ts';
 import { type LoginDeps, type LoginNow, loadLogin, stateOf } from './login-view.ts';
 
 const pollEveryMs = 1000;
 const retrySeconds = 5;
+
+type CloseStream = () => void;
 
 interface LoginEvents {
   /** Answers with the stream; the login has been opened for this browser. */
@@ -14,13 +18,16 @@ interface LoginEvents {
 }
 
 export function createLoginEvents(app: FastifyInstance, services: LoginDeps): LoginEvents {
-  const closers = new Set<() => void>();
+  const open = new Map<CloseStream, TransactionId>();
   app.addHook('preClose', async () => {
-    for (const close of closers) close();
+    for (const close of open.keys()) close();
   });
+  /** Whoever begins one sign-in takes few of the places, and few of the queries a second. */
+  const isFull = (id: TransactionId): boolean =>
+    open.size >= loginEventStreamsMax || [...open.values()].filter((other) => other === id).length >= loginEventStreamsPerLoginMax;
   return {
     stream: async (request, reply, login) => {
-      if (closers.size >= loginEventStreamsMax)
+      if (isFull(login.row.id))
         throw reject('management.rate_limited', 'too_many_streams', {
           retryAfterSeconds: retrySeconds,
           fields: { retry_after_seconds: retrySeconds },
@@ -30,19 +37,19 @@ export function createLoginEvents(app: FastifyInstance, services: LoginDeps): Lo
       reply.hijack();
       const headers = Object.entries(reply.getHeaders()).map(([name, value]): [string, string] => [name, String(value)]);
       reply.raw.writeHead(200, Object.fromEntries(headers));
-      follow(services, reply, login, closers);
+      follow(services, reply, login, open);
       return reply;
     },
   };
 }
 
-function follow(services: LoginDeps, reply: FastifyReply, login: LoginNow, closers: Set<() => void>): void {
+function follow(services: LoginDeps, reply: FastifyReply, login: LoginNow, open: Map<CloseStream, TransactionId>): void {
   const { raw } = reply;
   let timer: NodeJS.Timeout | undefined;
   let last: string | undefined;
   const close = (): void => {
     clearTimeout(timer);
-    closers.delete(close);
+    open.delete(close);
     raw.end();
   };
   const tell = (state: string): void => {
@@ -52,13 +59,13 @@ function follow(services: LoginDeps, reply: FastifyReply, login: LoginNow, close
   };
   const turn = async (): Promise<void> => {
     const now = await loadLogin(services, login.tenant, login.row.id, undefined).catch(() => undefined);
-    if (!closers.has(close)) return;
+    if (!open.has(close)) return;
     const state = now === undefined ? 'expired' : stateOf(now.row);
     tell(state);
     if (isWaiting(state)) timer = setTimeout(() => void turn(), pollEveryMs);
     else close();
   };
-  closers.add(close);
+  open.set(close, login.row.id);
   raw.on('close', close);
   tell(login.state);
   if (isWaiting(login.state)) timer = setTimeout(() => void turn(), pollEveryMs);

@@ -8,6 +8,7 @@ import {
   identifierCharsMax,
   loginBodyBytesMax,
   loginEventStreamsMax,
+  loginEventStreamsPerLoginMax,
   pinCharsMax,
   requestTimeoutMs,
   signInLinesPerTryMax,
@@ -184,46 +185,78 @@ for (const database of databases) {
 
 describe('limits of waiting pages', () => {
   let server: TestServer;
+  let begin: () => Promise<TestLogin>;
   before(async () => {
     server = await startTestServer('sqlite');
-    await changeSettings(server, { login_methods: ['phone', 'email_pin'] });
+    await changeSettings(server, {
+      rate_limits: { ...unlimited.rate_limits, login_starts_per_ip: roomyRate },
+      login_methods: ['phone', 'email_pin'],
+    });
+    const tenant = await rootTenant(server.gatehouse.services);
+    const client = await createClient(server.gatehouse.services, tenant);
+    begin = () => beginLogin(server, tenant, client);
   });
   after(() => server.close());
 
-  it('loginEventStreamsMax: so many pages may wait, one more is told to come back, and a place that is left is free', async () => {
-    const tenant = await rootTenant(server.gatehouse.services);
-    const login = await beginLogin(server, tenant, await createClient(server.gatehouse.services, tenant));
-    const address = new URL(`${login.location}/events`);
-    /** The status, and how to leave; a stream stays open until then. */
-    const open = (): Promise<{ readonly status: number | undefined; readonly leave: () => Promise<void> }> =>
-      new Promise((resolve, reject) => {
-        const request = httpRequest(address, { agent: false, headers: { cookie: login.cookie } });
-        request.on('error', reject);
-        request.on('response', (response) => {
-          response.resume();
-          const left = new Promise<void>((done) => response.on('close', () => done()));
-          const leave = (): Promise<void> => {
-            request.removeAllListeners('error').on('error', () => undefined);
-            request.destroy();
-            return left;
-          };
-          response.on('error', () => undefined);
-          resolve({ status: response.statusCode, leave });
-        });
-        request.end();
+  interface Stream {
+    readonly status: number | undefined;
+    readonly leave: () => Promise<void>;
+  }
+
+  /** The status, and how to leave; a stream stays open until then. */
+  const open = (login: TestLogin): Promise<Stream> =>
+    new Promise((resolve, reject) => {
+      const request = httpRequest(new URL(`${login.location}/events`), { agent: false, headers: { cookie: login.cookie } });
+      request.on('error', reject);
+      request.on('response', (response) => {
+        response.resume();
+        const left = new Promise<void>((done) => response.on('close', () => done()));
+        const leave = (): Promise<void> => {
+          request.removeAllListeners('error').on('error', () => undefined);
+          request.destroy();
+          return left;
+        };
+        response.on('error', () => undefined);
+        resolve({ status: response.statusCode, leave });
       });
-    const streams: Awaited<ReturnType<typeof open>>[] = [];
-    while (streams.length < loginEventStreamsMax) streams.push(...(await Promise.all(Array.from({ length: 100 }, open))));
+      request.end();
+    });
+  const openAll = async (login: TestLogin): Promise<readonly Stream[]> => {
+    const streams = await Promise.all(Array.from({ length: loginEventStreamsPerLoginMax }, () => open(login)));
     assert.deepEqual([...new Set(streams.map(({ status }) => status))], [200]);
-    const refused = await login.get('/events');
-    await assertRefusal(refused, 'management.rate_limited', { fields: { retry_after_seconds: 5 } });
-    await streams.pop()!.leave();
+    return streams;
+  };
+  const assertFull = async (login: TestLogin): Promise<string> =>
+    assertRefusal(await login.get('/events'), 'management.rate_limited', { fields: { retry_after_seconds: 5 } });
+  /** The server hears of the closed connection in its own time. */
+  const assertFree = async (login: TestLogin): Promise<void> => {
     for (;;) {
-      // The server hears of the closed connection in its own time.
-      const again = await open();
+      const again = await open(login);
       await again.leave();
-      if (again.status === 200) break;
+      if (again.status === 200) return;
     }
+  };
+
+  it('loginEventStreamsPerLoginMax: one more of a sign-in is told to come back, others wait beside it, and a place that is left is free', async () => {
+    const [login, other] = [await begin(), await begin()];
+    const streams = await openAll(login);
+    await assertFull(login);
+    const beside = await open(other);
+    assert.equal(beside.status, 200);
+    await beside.leave();
+    await streams[0]!.leave();
+    await assertFree(login);
+    await Promise.all(streams.slice(1).map(({ leave }) => leave()));
+  });
+
+  it('loginEventStreamsMax: so many pages may wait, one more is told to come back, and a place that is left is free', async () => {
+    const streams: Stream[] = [];
+    while (streams.length < loginEventStreamsMax) streams.push(...(await openAll(await begin())));
+    assert.equal(streams.length, loginEventStreamsMax);
+    const late = await begin();
+    await assertFull(late);
+    await streams.pop()!.leave();
+    await assertFree(late);
     await Promise.all(streams.map(({ leave }) => leave()));
   });
 });
