@@ -53,27 +53,36 @@ const besideColours = `[...document.styleSheets].flatMap((sheet) => [...sheet.cs
   .filter((rule) => rule.selectorText !== ':root' || [...rule.style].some((name) => !name.startsWith('--')))
   .map((rule) => rule.cssText)`;
 
-/** The markup with its style sheets, and which of its elements are shown; never the same where a frame shows something of its own. */
-const whatIsThere = `[
-  document.querySelector('iframe') === null ? '' : Math.random(),
-  document.documentElement.outerHTML,
-  [...document.styleSheets].map((sheet) => [...sheet.cssRules].map((rule) => rule.cssText).join()).join(),
-  [...document.querySelectorAll('*')].map((element) => Number(element.checkVisibility({ visibilityProperty: true }))).join(''),
-].join('\\n')`;
-/** What style sheets can tell elements by, wherever they are: their way from the root, by tags, classes and names of attributes. */
-const waysThere = `(() => {
+/** What decides how axe judges a page, as it is now. */
+interface Looks {
+  /** The markup, and which of its elements are shown; never the same where a frame shows something of its own. */
+  readonly elements: string;
+  readonly styles: string;
+  readonly width: number;
+  readonly isDark: boolean;
+  /** What style sheets can tell elements by, wherever they are: their way from the root, by tags, classes, types, roles, states and names of attributes. */
+  readonly ways: readonly string[];
+}
+
+const looks = `(() => {
+  const all = [...document.querySelectorAll('*')];
   const ways = new Map([[null, '']]);
-  for (const element of document.querySelectorAll('*')) {
-    const told = [...element.attributes].map(({ name, value }) => (name === 'class' ? '.' + value : name)).join(' ');
+  for (const element of all) {
+    const told = [...element.attributes].map(({ name, value }) => (/^(?:class|type|role|aria-(?:invalid|sort))$/.test(name) ? name + '=' + value : name)).join(' ');
     ways.set(element, ways.get(element.parentElement) + '>' + element.localName + '[' + told + ']');
   }
-  return [...new Set(ways.values())];
+  return {
+    elements: [
+      document.querySelector('iframe') === null ? '' : Math.random(),
+      document.documentElement.outerHTML,
+      all.map((element) => Number(element.checkVisibility({ visibilityProperty: true }))).join(''),
+    ].join('\\n'),
+    styles: [...document.styleSheets].map((sheet) => [...sheet.cssRules].map((rule) => rule.cssText).join()).join(),
+    width: innerWidth,
+    isDark: matchMedia('(prefers-color-scheme: dark)').matches,
+    ways: [...new Set(ways.values())],
+  };
 })()`;
-const look = `[
-  innerWidth,
-  matchMedia('(prefers-color-scheme: dark)').matches,
-  [...document.styleSheets].map((sheet) => [...sheet.cssRules].map((rule) => rule.cssText).join()).join(),
-]`;
 
 /** In this process: digests of what all rules found nothing in, alone and with a width; and of the ways to elements whose colours were judged. */
 const judged = new Set<string>();
@@ -85,14 +94,14 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
  * them as one of its template did, in which the same styles found the same ways to elements.
  */
 async function rulesLeft(page: Page): Promise<{ readonly rules: readonly string[]; readonly passed: () => void }> {
-  const there = digest(String(await page.evaluate(whatIsThere)));
-  const [width, isDark, styles] = (await page.evaluate(look)) as readonly [number, boolean, string];
-  const [laidOut, seen, painted] = [`${there} ${width}`, `${there} ${width} ${isDark}`, digest(`${styles} ${width} ${isDark}`)];
-  const ways = ((await page.evaluate(waysThere)) as readonly string[]).map((way) => `${painted} ${way}`);
+  const { elements, styles, width, isDark, ways } = (await page.evaluate(looks)) as Looks;
+  const there = digest(`${elements}\n${styles}`);
+  const [laidOut, seen, painted] = [`${there} ${width}`, `${there} ${width} ${isDark}`, digest(`${width} ${isDark} ${styles}`)];
+  const painting = ways.map((way) => `${painted} ${way}`);
   const passed = (): void => {
-    for (const key of [there, laidOut, seen, ...ways]) judged.add(key);
+    for (const key of [there, laidOut, seen, ...painting]) judged.add(key);
   };
-  if (judged.has(seen) || (judged.has(laidOut) && ways.every((way) => judged.has(way)))) return { rules: [], passed };
+  if (judged.has(seen) || (judged.has(laidOut) && painting.every((way) => judged.has(way)))) return { rules: [], passed };
   return { rules: judged.has(laidOut) ? colourRules : judged.has(there) ? layoutRules : allRules, passed };
 }
 
