@@ -9,15 +9,15 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 
 /** Several checkers of types each work out what they share. */
-const alone = ['--checkers', '1'];
+const oneChecker = ['--checkers', '1'];
 
 const declared = /^dist\/src\/(?:config|embedding\/(?:test-)?gatehouse)\.d\.ts$/;
 
 if (!process.argv.includes('--sbom')) {
   rmSync(dist, { recursive: true, force: true });
-  run(join(root, 'node_modules', '.bin', 'tsc'), [...alone, '-p', 'tsconfig.build.json']);
+  run(join(root, 'node_modules', '.bin', 'tsc'), [...oneChecker, '-p', 'tsconfig.build.json']);
   run(join(root, 'node_modules', '.bin', 'tsc'), [
-    ...alone,
+    ...oneChecker,
     '-p',
     'tsconfig.browser.json',
     '--noEmit',

@@ -25,8 +25,8 @@ export interface KeyRing {
 }
 
 /**
- * Decrypts the `oidc` keys of a tenant, which shows that each is as it was stored. What OpenSSL makes of one, which takes it a millisecond,
- * comes with its first use: most keys that are next or retired have none. Throws, naming the kid, when one cannot be decrypted; a key that
+ * Opens the `oidc` keys of a tenant. Each is decrypted, which shows that it is as it was stored, and kept as a key once it is used: OpenSSL
+ * takes a while to make one, and the next and retired ones are hardly used. Throws, naming the kid, when one cannot be decrypted; a key that
  * is not what its kid says throws when it is used.
  */
 export function openKeyRing(tenant: string, stored: readonly StoredKey[], encryption: KeyEncryption): KeyRing {
@@ -35,8 +35,9 @@ export function openKeyRing(tenant: string, stored: readonly StoredKey[], encryp
   const verification = new Map<string, () => VerificationKey>();
   for (const key of keys) {
     const alg = key.alg as SigningAlg; // only this module and its migration write the column
-    const der = opening(tenant, key, () => encryption.decrypt(key.private_key_encrypted, signingKeyPurpose(tenant, key.kid)));
-    const privateKey = once(() => opening(tenant, key, () => privateKeyOf(key.kid, der)));
+    const decrypt = (): Buffer => encryption.decrypt(key.private_key_encrypted, signingKeyPurpose(tenant, key.kid));
+    opening(tenant, key, decrypt);
+    const privateKey = once(() => opening(tenant, key, () => privateKeyOf(key.kid, decrypt())));
     const signingKey = once(() => ({ kid: key.kid, alg, privateKey: privateKey() }));
     const verificationKey = once(() => ({ kid: key.kid, alg, publicKey: createPublicKey(privateKey()) }));
     if (key.state === 'current') signing.set(alg, signingKey);
