@@ -24,6 +24,7 @@ import { gunzipSync } from 'node:zlib';
 import type pg from 'pg';
 import { schemaLevel } from '../../src/storage/engine/migrations/schema-level.ts';
 import { type Running, startBesideCommands } from '../support/command-line.ts';
+import { runCommand } from '../support/commands.ts';
 import { databases, isRequired, onServer } from '../support/databases.ts';
 import { type GatehouseProcess, runGatehouse } from '../support/gatehouse-process.ts';
 import { callJson, clientCredentialsToken, jsonOf } from '../support/management.ts';
@@ -143,7 +144,7 @@ for (const name of databases) {
         ...(url === undefined ? {} : { GATEHOUSE_DATABASE_URL: url }),
       };
       const args = ['restore', place('one.tar'), '--revoke-all'];
-      const ended = await runGatehouse(folder, { args, environment: { ...environment(data), ...other } }).ended;
+      const ended = await runCommand(folder, args, { ...environment(data), ...other });
       assert.equal(ended.code, 1);
       assert.match(ended.stderr, /master_key: expected the key this database was written with/);
       if (url === undefined) assert.deepEqual(readdirSync(data), []);
@@ -157,10 +158,10 @@ for (const name of databases) {
       it('a database that cannot take it all keeps nothing of it', async () => {
         const url = await emptyDatabase();
         await onServer(url, (client) => client.query("CREATE TYPE users AS ENUM ('in the way')"));
-        const ended = await runGatehouse(folder, {
-          args: ['restore', place('one.tar')],
-          environment: { ...environment(place('halved')), GATEHOUSE_DATABASE_URL: url },
-        }).ended;
+        const ended = await runCommand(folder, ['restore', place('one.tar')], {
+          ...environment(place('halved')),
+          GATEHOUSE_DATABASE_URL: url,
+        });
         assert.equal(ended.code, 1);
         assert.match(ended.stderr, /pg_restore: expected success, found exit code 1: .*type "users" already exists/s);
         await onServer(url, async (client) => {
@@ -172,10 +173,11 @@ for (const name of databases) {
 
     it('refuses a folder or database that is not empty, a damaged file, a newer schema, a backup of the other kind', async () => {
       const refused = async (message: RegExp, data: string, file: string, url = restoredUrl): Promise<void> => {
-        const ended = await runGatehouse(folder, {
-          args: ['restore', file],
-          environment: { GATEHOUSE_DEV: '1', GATEHOUSE_DATA: data, ...(url === undefined ? {} : { GATEHOUSE_DATABASE_URL: url }) },
-        }).ended;
+        const ended = await runCommand(folder, ['restore', file], {
+          GATEHOUSE_DEV: '1',
+          GATEHOUSE_DATA: data,
+          ...(url === undefined ? {} : { GATEHOUSE_DATABASE_URL: url }),
+        });
         assert.deepEqual([ended.code, ended.stdout], [1, ''], ended.stderr);
         assert.match(ended.stderr, message);
       };

@@ -12,8 +12,9 @@ import { openPostgres } from '../../src/storage/engine/dialects/postgres.ts';
 import { foreignEngineOf } from '../../src/storage/engine/foreign-engines.ts';
 import { findRowSecurityFault } from '../../src/storage/engine/row-security.ts';
 import { containsPattern, lookupFunction, lookupQuery } from '../../src/storage/engine/trigram-search.ts';
+import { runCommand } from '../support/commands.ts';
 import { databases, onServer } from '../support/databases.ts';
-import { type Ended, runGatehouse } from '../support/gatehouse-process.ts';
+import type { Ended } from '../support/gatehouse-process.ts';
 import { hasPrivatePostgres, type PrivatePostgres, startPrivatePostgres } from '../support/private-postgres.ts';
 
 const [a, b] = [randomUUID() as TenantId, randomUUID() as TenantId];
@@ -55,15 +56,12 @@ if (databases.includes('postgres') && hasPrivatePostgres)
         for (const statement of statements) await client.query(statement);
       });
     const run = (url: string, ...args: readonly string[]): Promise<Ended> =>
-      runGatehouse(folder, {
-        args,
-        environment: {
-          GATEHOUSE_DEV: '1',
-          GATEHOUSE_LOG_LEVEL: 'silent',
-          GATEHOUSE_DATA: join(folder, 'data'),
-          GATEHOUSE_DATABASE_URL: url,
-        },
-      }).ended;
+      runCommand(folder, args, {
+        GATEHOUSE_DEV: '1',
+        GATEHOUSE_LOG_LEVEL: 'silent',
+        GATEHOUSE_DATA: join(folder, 'data'),
+        GATEHOUSE_DATABASE_URL: url,
+      });
     const migrated = async (url: string): Promise<{ readonly applied: readonly number[]; readonly stderr: string }> => {
       const { code, stdout, stderr } = await run(url, 'migrate', '--json');
       assert.equal(code, 0, stderr);

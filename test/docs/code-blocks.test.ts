@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse as parseYaml } from 'yaml';
+import { runCommand } from '../support/commands.ts';
 import { type Block, blocksOf, documents, fileBlockOf, readDocument, root } from '../support/documents.ts';
 import { findJudge } from '../support/judge-binaries.ts';
 
@@ -174,10 +175,10 @@ describe('documents', () => {
       for (const [path] of text.matchAll(/\bdeploy\/[\w./-]+/g)) assert.ok(existsSync(join(root, path)), `${document}: ${path}`);
       for (const [, words] of text.replace(/\\\n\s*/g, ' ').matchAll(/(?:^|\s|\/)gatehouse ((?:[a-z]+ ){1,2})(?=--|<|$)/gm)) {
         const line = text.split('\n').find((one) => one.includes(`gatehouse ${words}`)) ?? '';
-        const { code, output } = await run([join(root, 'bin', 'gatehouse'), ...words!.trim().split(' '), '--help'], folder, {});
+        const { code, stdout } = await runCommand(folder, [...words!.trim().split(' '), '--help'], {});
         assert.equal(code, 0, `${document}: gatehouse ${words}`);
         for (const [option] of line.replace(/#.*/, '').matchAll(/(?<=\s)--[a-z-]+/g))
-          assert.ok(output.includes(option), `${document}: ${words}${option}`);
+          assert.ok(stdout.includes(option), `${document}: ${words}${option}`);
       }
     }
   });
