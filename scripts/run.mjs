@@ -50,8 +50,7 @@ if (!Object.hasOwn(steps, name ?? '')) {
   console.error(`expected one of ${Object.keys(steps).join(', ')}, found ${name}`);
   process.exit(2);
 }
-process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'gatehouse'); // as bin/gatehouse has it
-process.env['NODE_COMPILE_CACHE_PORTABLE'] = '1';
+process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'gatehouse');
 if (name === 'check') await runBeside(steps.check());
 else
   for (const [command, ...args] of steps[name]()) {

@@ -9,7 +9,7 @@ export interface Order {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-const own = new Set(['PATH', 'NODE_COMPILE_CACHE', 'NODE_COMPILE_CACHE_PORTABLE']);
+const own = new Set(['PATH', 'NODE_COMPILE_CACHE']);
 for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0); // each command listens for the end of its reader
 
 process.on('message', (order: Order) => void carryOut(order).then((ended) => process.send!(ended)));

@@ -6,11 +6,7 @@ import type { Order } from './command-host.ts';
 import type { Ended } from './gatehouse-process.ts';
 
 const program = join(import.meta.dirname, 'command-host.ts');
-/** As bin/gatehouse has it. */
-const compileCache = {
-  NODE_COMPILE_CACHE: join(import.meta.dirname, '..', '..', 'node_modules/.cache/gatehouse'),
-  NODE_COMPILE_CACHE_PORTABLE: '1',
-};
+const cacheFolder = join(import.meta.dirname, '..', '..', 'node_modules/.cache/gatehouse'); // as bin/gatehouse has it
 const idle: ChildProcess[] = [];
 
 /** Runs a command in a clean environment; the folder is its working folder. Commands that come together run beside each other. */
@@ -32,7 +28,7 @@ export async function runCommand(folder: string, args: readonly string[], enviro
 function startHost(): ChildProcess {
   const host = fork(program, {
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    env: { PATH: process.env['PATH'], ...compileCache },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: cacheFolder },
     stdio: ['pipe', 'inherit', 'inherit', 'ipc'],
   });
   host.unref();
