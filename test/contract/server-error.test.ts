@@ -1,9 +1,12 @@
 // A fault of ours while requests are served: the keys of a tenant cannot be opened any more. Every envelope says so without
 // a word of what happened; the log has the whole story, and other tenants do not notice.
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { signingKeyPurpose } from '../../src/crypto/sealed-columns.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
 import type { Services } from '../../src/http/services.ts';
+import { listSigningKeys } from '../../src/storage/registry/signing-keys.ts';
 import { databases } from '../support/databases.ts';
 import { createClient, createOtherTenant, createUser, rootTenant, type TestClient } from '../support/fixtures.ts';
 import { exchange, issueCode, postAs, tokensOf } from '../support/oidc.ts';
@@ -63,6 +66,27 @@ for (const database of databases) {
       assert.equal((await userInfo()).status, 200);
       await tokensOf(await machineToken());
       await tokensOf(await exchange(tenant, client, unused)); // a signer's failure came before the redeem
+    });
+
+    it('oauth.server_error: a key that is sealed well and is not what its kid names signs nothing, and is named', async () => {
+      const other = await createOtherTenant(services, 'astray');
+      const machine = await createClient(services, other, { grantTypes: ['client_credentials'], scopes: ['users:read'] });
+      const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'der', type: 'pkcs8' });
+      const rows = await services.database.read(other.id, (queries) => listSigningKeys(queries, other.id));
+      const { kid } = rows.find(({ use, alg, state }) => use === 'oidc' && alg === 'ES256' && state === 'current')!;
+      const sealed = services.encryption.encrypt(stranger, signingKeyPurpose(other.id, kid));
+      await services.cache.write(other.id, async (queries) => {
+        const { numUpdatedRows } = await queries
+          .updateTable('signing_keys')
+          .set({ private_key_encrypted: sealed })
+          .where('tenant_id', '=', other.id)
+          .where('kid', '=', kid)
+          .executeTakeFirst();
+        assert.equal(Number(numUpdatedRows), 1);
+      });
+      for (let turn = 0; turn < 2; turn += 1)
+        await assertRefusal(await postAs(other, machine, 'token', { grant_type: 'client_credentials' }), 'oauth.server_error');
+      assert.ok(server.logLines.some((line) => line.includes(`signing key ${kid} of tenant ${other.id} cannot be opened`)));
     });
   });
 }
