@@ -1,8 +1,7 @@
 // `gatehouse phone conformance --driver`: our SDK's Node and browser adapters hold every rule; drivers that lie or forget do not, so that
 // the rules cannot be passed by saying so.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Verdict } from '../../src/cli/conformance/report.ts';
 import { startBrowserHost } from '../support/browser-host.ts';
 import { hasChromium } from '../support/chromium.ts';
@@ -17,14 +16,7 @@ const run = async (driver: string, { only, ...environment }: Readonly<Record<str
 };
 const rules = 56;
 
-/** Rules end a driver by killing it, which then keeps nothing that Node compiled of it; one that ends by itself does, for all after it. */
-const compile = (driver: string): unknown => spawnSync(`${node} ${driver}`, { shell: true, input: '' });
-
 describe('phone conformance of an SDK', () => {
-  before(() => {
-    for (const driver of ['sdk/driver/node.ts', 'test/support/browser-driver.ts', 'test/support/broken-drivers.ts']) compile(driver);
-  });
-
   it('the Node adapter holds every rule', async () => {
     const { code, error, verdicts, failed } = await run('sdk/driver/node.ts');
     assert.deepEqual([code, failed, verdicts.length], [0, [], rules], error);
