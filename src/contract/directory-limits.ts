@@ -33,6 +33,8 @@ export const directoryConnectSecondsMax = 20;
 export const directoryPageSecondsMax = 60;
 /** A run, whatever the server gives meanwhile; and a plan or a test, of which a tenant has so many at once in a process. */
 export const directoryRunHoursMax = 6;
+/** A run, where every turn of the process is taken and a tenant that has none waits for one. */
+export const directoryRunMinutesCrowdedMax = 30;
 export const directoryAskMinutesMax = 10;
 export const directoryAsksPerTenantMax = 2;
 /** Of why it cannot be read. */

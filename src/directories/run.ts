@@ -20,15 +20,18 @@ interface Ends {
   readonly stopped: AbortSignal;
   /** It took longer than one may. */
   readonly late: AbortSignal;
+  /** It took longer than one may while others wait. What it wrote stays, so that the next run comes further. */
+  readonly crowded: AbortSignal;
 }
 
 const isLate = { reason: 'timeout', detail: 'the whole took longer than a run may' } as const;
+const isCrowded = { reason: 'timeout', detail: 'the whole took longer than a run may while others wait' } as const;
 
 /** Does a run that was taken up, and ends it whatever becomes of it. */
-export async function takeRun(work: RunningWork, open: OpenDirectory, { stopped, late }: Ends): Promise<void> {
+export async function takeRun(work: RunningWork, open: OpenDirectory, { stopped, late, crowded }: Ends): Promise<void> {
   const { parts, tenant, run } = work;
   const lost = new AbortController();
-  const signal = AbortSignal.any([stopped, late, lost.signal]);
+  const signal = AbortSignal.any([stopped, late, crowded, lost.signal]);
   // A page may take its time to come; the run is kept meanwhile, and given up as soon as it is somebody else's.
   const keeping = setInterval(() => {
     writeIn(work, async () => undefined).catch((error: unknown) => {
@@ -39,7 +42,8 @@ export async function takeRun(work: RunningWork, open: OpenDirectory, { stopped,
     await readWhole(work, open, signal);
   } catch (error) {
     if (error instanceof RunLost || lost.signal.aborted) return;
-    const failure = late.aborted ? isLate : error instanceof DirectoryFault ? error.failure : undefined;
+    const failed = error instanceof DirectoryFault ? error.failure : undefined;
+    const failure = late.aborted ? isLate : crowded.aborted ? isCrowded : failed;
     if (failure !== undefined && !stopped.aborted) return await endFailed(work, failure);
     await parts.database.write(tenant.id, (queries) => giveUpRun(queries, run, stopped.aborted ? 0 : againInMs));
     if (!stopped.aborted) throw error;

@@ -1,5 +1,5 @@
 // Directories read by several at once, and runs that end before their end: one run at a time whoever asks, nobody twice, nothing written by a
-// run that is another's, and no slow directory before others.
+// run that is another's.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { createDirectories, engineLimits } from '../../src/directories/engine.ts
 import { DirectoryFault, type OpenDirectory } from '../../src/directories/reading.ts';
 import type { Directories } from '../../src/domain/extending/directory-runs.ts';
 import { databases } from '../support/databases.ts';
-import { directoryBody, takeRun, whoseOf } from '../support/directories.ts';
+import { takeRun, whoseOf } from '../support/directories.ts';
 import {
   type Answered,
   answeredDirectory,
@@ -19,7 +19,7 @@ import {
   personEntry,
 } from '../support/directory-runs.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestTenant, createTestUser } from '../support/management.ts';
+import { createTestUser } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -240,33 +240,6 @@ for (const database of databases) {
       assert.equal(conflicts, given.filter(({ status }) => status === 201).length);
     });
 
-    it('a tenant whose directories are slow keeps no other waiting', async () => {
-      const slow = gate();
-      const others = answeredDirectory();
-      others.answered.people = crowd(1);
-      const node = nodeReading(server, async (tenant, directory, password, signal) => {
-        if (tenant === slowTenant) await slow.pass();
-        return others.open(tenant, directory, password, signal);
-      });
-      const slowTenant = whoseOf(world.tenant, '').tenant;
-      for (let at = 0; at < 6; at += 1) await world.make({ name: `Slow ${at}` });
-      await node.begin(slowTenant);
-      await slow.reached;
-      const other = await createTestTenant(server);
-      const { id } = await other.make('POST', '/directories', directoryBody());
-      await node.begin(whoseOf(other, id).tenant);
-      await eventually(async () => ((await other.make('GET', `/directories/${id}/status`))['last_run'] as object | null) !== null);
-      const running = async (): Promise<number> => {
-        const { items } = await world.tenant.make<{ readonly items: readonly { readonly id: string }[] }>('GET', '/directories');
-        const states = await Promise.all(items.map((one) => world.statusOf(one.id)));
-        return states.filter(({ state }) => state === 'running').length;
-      };
-      assert.equal(await running(), 2);
-      slow.open();
-      await node.settled();
-      await node.stop();
-    });
-
     it('a server that gives a page now and then has a run, a plan or a test no longer than may be, and its tenant two of these at once', async () => {
       const { id } = await world.make();
       const directory = answeredDirectory();
@@ -286,7 +259,7 @@ for (const database of databases) {
           },
         };
       };
-      const node = createDirectories(() => server.gatehouse.services, open, { runMs: 1000, askMs: 1000, waitMs: 200 });
+      const node = createDirectories(() => server.gatehouse.services, open, { ...engineLimits, runMs: 1000, askMs: 1000, waitMs: 200 });
       await node.begin(whoseOf(world.tenant, id).tenant);
       await node.settled();
       const { failure } = await world.statusOf(id);
