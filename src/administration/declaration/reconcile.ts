@@ -113,12 +113,12 @@ export async function checkDocument(
   items: AsyncIterable<Declared> | Iterable<Declared>,
   onItem?: (section: Section) => void,
 ): Promise<ReadonlySet<string>> {
-  const checks = await createChecks();
   const customers = new Set<string>();
   const pace = paceOfLongWork();
   for await (const item of items) {
     await pace();
-    checks.get(item.section)!(item);
+    const check = await checkOf(item.section);
+    check(item);
     onItem?.(item.section);
     if (item.section !== 'organizations') continue;
     const { identity_providers: aliases = [] } = item.value as { readonly identity_providers?: readonly string[] }; // checked above
@@ -127,12 +127,18 @@ export async function checkDocument(
   return customers;
 }
 
-async function createChecks(): Promise<ReadonlyMap<Section, ShapeCheck>> {
-  return new Map(
-    await Promise.all(
-      kinds.map(async (kind) => [kind.section, await createShapeCheck(kind.schema, kind.secretPaths ?? kind.secrets)] as const),
-    ),
-  );
+const kindOf = (section: Section): Kind => kinds.find((candidate) => candidate.section === section)!;
+
+const checks = new Map<Section, ShapeCheck>();
+
+/** Compiled for the first item that any document has of the section: all of them hold a process up for tens of milliseconds. */
+async function checkOf(section: Section): Promise<ShapeCheck> {
+  const known = checks.get(section);
+  if (known !== undefined) return known;
+  const { schema, secretPaths, secrets } = kindOf(section);
+  const check = await createShapeCheck(schema, secretPaths ?? secrets);
+  checks.set(section, check);
+  return check;
 }
 
 /** Walks the items; gives what changed, or would. @throws DeclarationFault for an item that is wrong in itself */
@@ -141,7 +147,6 @@ export async function reconcile(
   items: AsyncIterable<Declared> | Iterable<Declared>,
   options: ReconcileOptions,
 ): Promise<Reconciled> {
-  const checks = await createChecks();
   const run = createRun(session, options);
   const pace = paceOfLongWork();
   let kind: Kind | undefined;
@@ -154,10 +159,11 @@ export async function reconcile(
     await pace();
     if (kind?.section !== declared.section) {
       await flush();
-      kind = kinds.find((candidate) => candidate.section === declared.section)!;
+      kind = kindOf(declared.section);
       run.enter(kind);
     }
-    checks.get(declared.section)!(declared);
+    const check = await checkOf(declared.section);
+    check(declared);
     const desired = kind.examine(session, declared);
     run.requireNewId(kind, desired);
     batch.push(desired);
