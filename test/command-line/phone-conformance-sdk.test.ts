@@ -1,8 +1,6 @@
 // `gatehouse phone conformance --driver`: our SDK's Node and browser adapters hold every rule; drivers that lie or forget do not, so that
 // the rules cannot be passed by saying so.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { tmpdir } from 'node:os';
 import { describe, it } from 'node:test';
 import type { Verdict } from '../../src/cli/conformance/report.ts';
 import { startBrowserHost } from '../support/browser-host.ts';
@@ -10,18 +8,7 @@ import { hasChromium } from '../support/chromium.ts';
 import { runGatehouse } from '../support/conformance.ts';
 
 const node = `exec "${process.execPath}" --disable-warning=ExperimentalWarning`;
-
-/** A driver that nobody asks anything ends by itself, and Node keeps what it compiled of it; those of the rules are killed, and keep nothing. */
-const compiled = new Set<string>();
-function compile(driver: string): void {
-  if (compiled.has(driver)) return;
-  compiled.add(driver);
-  const env = { ...process.env, GATEHOUSE_BASE_URL: '', GATEHOUSE_STATE: tmpdir() };
-  spawnSync(`${node} ${driver}`, { shell: true, env, stdio: 'ignore' });
-}
-
 const run = async (driver: string, { only, ...environment }: Readonly<Record<string, string>> = {}) => {
-  compile(driver);
   const args = ['phone', 'conformance', '--json', '--driver', `${node} ${driver}`, ...(only === undefined ? [] : ['--only', only])];
   const { code, out, error } = await runGatehouse(args, environment);
   const verdicts = (JSON.parse(out === '' ? '{"verdicts":[]}' : out) as { readonly verdicts: readonly Verdict[] }).verdicts;
