@@ -4,9 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
 import { resolveApproval } from '../../src/approvals/resolve-approval.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
-import { databases, onServer } from '../support/databases.ts';
+import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
 import { changeSettings, unlimited } from '../support/enrolled-phone.ts';
-import { eventually } from '../support/eventually.ts';
 import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { approveByPin, beginLogin } from '../support/login.ts';
 import { mailsTo, otherPin, pinOf } from '../support/mailbox.ts';
@@ -160,10 +159,7 @@ if (databases.includes('postgres'))
             await session.query('BEGIN');
             await session.query('SELECT FROM users WHERE id = $1 FOR UPDATE', [id]);
             const answer = login.post('method', { method: 'email_pin' });
-            await eventually(async () => {
-              const { rows } = await session.query('SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))');
-              return rows.length > 0;
-            });
+            await someoneWaitsFor(session);
             return {
               goOn: async (): Promise<number> => {
                 await session.query('COMMIT');

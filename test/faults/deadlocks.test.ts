@@ -6,8 +6,7 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import type { TenantId } from '../../src/domain/ids.ts';
 import { StorageUnavailable } from '../../src/storage/engine/database.ts';
-import { createTestDatabase, databases, onServer, type TestDatabase } from '../support/databases.ts';
-import { eventually } from '../support/eventually.ts';
+import { createTestDatabase, databases, onServer, someoneWaitsFor, type TestDatabase } from '../support/databases.ts';
 import { clientCredentialsToken, createTestTenant, createTestUser, type Json } from '../support/management.ts';
 import { startTestServer } from '../support/server.ts';
 import { loopbackAllowed } from '../support/webhooks.ts';
@@ -121,9 +120,3 @@ async function begin(client: pg.Client): Promise<void> {
   await client.query("SET deadlock_timeout = '1min'");
   await client.query('BEGIN');
 }
-
-const someoneWaitsFor = (client: pg.Client): Promise<unknown> =>
-  eventually(async () => {
-    const { rows } = await client.query('SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))');
-    return rows.length > 0;
-  });

@@ -11,6 +11,7 @@ import pg from 'pg';
 import { openPostgres } from '../../src/storage/engine/dialects/postgres.ts';
 import { openSqlite } from '../../src/storage/engine/dialects/sqlite.ts';
 import { migrate } from '../../src/storage/engine/migrations/migrator.ts';
+import { eventually } from './eventually.ts';
 import { watchQueryPlans } from './query-plans.ts';
 
 watchQueryPlans();
@@ -191,4 +192,15 @@ export async function onServer(url: string, work: (client: pg.Client) => Promise
   } finally {
     await client.end();
   }
+}
+
+/**
+ * Waits until another connection waits for a lock that this one's transaction has. Not by pg_stat_activity, which stays in a
+ * transaction as it was when first asked: who connects later is never seen there.
+ */
+export async function someoneWaitsFor(client: pg.Client): Promise<void> {
+  await eventually(async () => {
+    const { rows } = await client.query('SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))');
+    return rows.length > 0;
+  }, 'another connection that waits for this one');
 }
