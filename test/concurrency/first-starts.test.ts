@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openPostgres } from '../../src/storage/engine/dialects/postgres.ts';
 import { migrate } from '../../src/storage/engine/migrations/migrator.ts';
-import { createTestDatabase, databases, onServer } from '../support/databases.ts';
+import { createTestDatabase, databases, onServer, someoneWaitsFor } from '../support/databases.ts';
 import { createDataFolder, runGatehouse } from '../support/gatehouse-process.ts';
 import { hasPrivatePostgres, startPrivatePostgres } from '../support/private-postgres.ts';
 
@@ -60,8 +60,7 @@ if (hasPrivatePostgres)
             await other.query(`CREATE ROLE ${role} NOLOGIN ${role === 'gatehouse_search' ? 'BYPASSRLS' : ''}`);
             const owner = openPostgres({ url: fresh.href, poolMax: 1, timeoutMs: 20_000, asService: false });
             const migrating = migrate(owner);
-            const isWaiting = 'SELECT FROM pg_locks WHERE NOT granted';
-            while ((await other.query(isWaiting)).rowCount === 0);
+            await someoneWaitsFor(other);
             await other.query('COMMIT');
             assert.ok((await migrating).length > 20);
             await owner.close();

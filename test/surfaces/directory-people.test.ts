@@ -153,10 +153,11 @@ for (const database of databases) {
       assert.equal((await shown(id))['directory'], undefined);
     });
 
-    /** Whether a statement waits for a row that another transaction holds. */
+    /** Whether a statement of this database waits for a row that another transaction holds; others are on the same server. */
     const isSomebodyWaiting = async (): Promise<boolean> => {
       const { rows } = await server.gatehouse.services.database.systemRead((queries) =>
-        sql<{ n: number }>`SELECT count(*) AS n FROM pg_locks WHERE NOT granted`.execute(queries),
+        sql<{ n: number }>`
+          SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND pg_blocking_pids(pid) <> '{}'`.execute(queries),
       );
       return Number(rows[0]?.n) > 0;
     };
