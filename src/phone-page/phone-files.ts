@@ -12,8 +12,14 @@ export interface PhoneFiles {
   readonly hash: string;
   /** `app/main.js`, `sdk/device.js`, …: those the page loads, the workers and what only they load not among them. */
   readonly modules: readonly string[];
-  readonly read: (name: string) => { readonly text: string; readonly brotli: () => Promise<Buffer> } | undefined;
-  readonly worker: string;
+  readonly read: (name: string) => PhoneFile | undefined;
+  readonly worker: PhoneFile;
+}
+
+export interface PhoneFile {
+  readonly text: string;
+  /** Compressed once. */
+  readonly brotli: () => Promise<Buffer>;
 }
 
 const appFolder = join(import.meta.dirname, 'app');
@@ -53,22 +59,17 @@ function readFiles(): PhoneFiles {
     .update(JSON.stringify([...texts, worker]))
     .digest('base64url')
     .slice(0, 16);
-  const compressed = new Map<string, Promise<Buffer>>();
-  return {
-    hash,
-    worker,
-    modules,
-    read: (name) => {
-      const text = texts.get(name);
-      if (text === undefined) return undefined;
-      const brotli = (): Promise<Buffer> => {
-        const known = compressed.get(name) ?? promisify(brotliCompress)(text);
-        compressed.set(name, known);
-        return known;
-      };
-      return { text, brotli };
-    },
+  const files = new Map([...texts].map(([name, text]) => [name, fileOf(text)]));
+  return { hash, modules, read: (name) => files.get(name), worker: fileOf(worker) };
+}
+
+function fileOf(text: string): PhoneFile {
+  let compressed: Promise<Buffer> | undefined;
+  const brotli = (): Promise<Buffer> => {
+    compressed ??= promisify(brotliCompress)(text);
+    return compressed;
   };
+  return { text, brotli };
 }
 
 const nameOf = (file: string): string => file.replace(/\.ts$/, '.js');

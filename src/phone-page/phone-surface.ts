@@ -1,5 +1,7 @@
 // {base_url}/phone: the web phone, an installable page on the device SDK. Served here are a page without secrets, its modules, its
 // manifest and its worker; everything else the app does is a signed call to the device plane.
+import { promisify } from 'node:util';
+import { brotliCompress, constants } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
 import { bodyBytesMax } from '../contract/limits.ts';
@@ -15,10 +17,13 @@ import { randomId } from '../platform/random.ts';
 import { readStyleFile } from '../platform/style-file.ts';
 import { pageTextsOf, scopeText } from '../texts/pages/page-texts.ts';
 import { phonePageTexts } from '../texts/phone-page-texts.ts';
-import { loadPhoneFiles, type PhoneFiles, scannerFile } from './phone-files.ts';
+import { loadPhoneFiles, type PhoneFile, type PhoneFiles, scannerFile } from './phone-files.ts';
 import { iconSizes, phoneIcon } from './phone-icon.ts';
 
 const yearSeconds = 31_536_000;
+const compress = promisify(brotliCompress);
+/** The page is made for each request: a quarter of its bytes, in a quarter of a millisecond. */
+const pageCompression = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 const phoneStyle = readStyleFile(new URL('./phone.css', import.meta.url));
 
 export function registerPhone(app: FastifyInstance, services: Services): void {
@@ -71,7 +76,8 @@ ${files.modules.map((name) => html`<link rel="modulepreload" href="${address(nam
 <script type="module" src="${address('app/main.js')}"></script>
 </body>
 </html>`;
-  return reply.headers(headersOf(home, files, nonce)).send(`<!doctype html>\n${page.markup}\n`);
+  const text = `<!doctype html>\n${page.markup}\n`;
+  return sendText(request, reply.headers(headersOf(home, files, nonce)), { text, brotli: () => compress(text, pageCompression) });
 }
 
 /** As the page that asks for consent says them. */
@@ -138,7 +144,7 @@ async function sendWorker(request: FastifyRequest, reply: FastifyReply): Promise
     'service-worker-allowed': scope,
     'content-security-policy': "default-src 'none'; connect-src 'self'; img-src 'self'",
   });
-  return reply.type('text/javascript; charset=utf-8').send(loadPhoneFiles().worker);
+  return sendText(request, reply.type('text/javascript; charset=utf-8'), loadPhoneFiles().worker);
 }
 
 async function sendIcon(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -156,16 +162,24 @@ async function sendModule(request: FastifyRequest, reply: FastifyReply): Promise
   const files = loadPhoneFiles();
   const found = hash === files.hash ? files.read(`${folder}/${file}`) : undefined;
   if (found === undefined) throw reject('management.not_found', 'no_such_file');
-  const takesBrotli = /\bbr\b/.test(String(request.headers['accept-encoding'] ?? ''));
   reply.headers({
     'x-content-type-options': 'nosniff',
     'cache-control': `public, max-age=${yearSeconds}, immutable`,
-    vary: 'accept-encoding',
     // What the reader of codes may do, which is a worker.
     'content-security-policy': `default-src 'none'; script-src ${request.tenant.baseUrl}/phone/app/${files.hash}/`,
   });
-  reply.type('text/javascript; charset=utf-8');
-  return takesBrotli ? reply.header('content-encoding', 'br').send(await found.brotli()) : reply.send(found.text);
+  return sendText(request, reply.type('text/javascript; charset=utf-8'), found);
 }
+
+/** Compressed for browsers that take it (RFC 9110 12.5.3): nothing here is secret, so no length tells anything. */
+async function sendText(request: FastifyRequest, reply: FastifyReply, { text, brotli }: PhoneFile): Promise<FastifyReply> {
+  reply.header('vary', 'accept-encoding');
+  const codings = String(request.headers['accept-encoding'] ?? '').split(',');
+  if (!codings.some((coding) => takenBrotli.test(coding))) return reply.send(text);
+  return reply.header('content-encoding', 'br').send(await brotli());
+}
+
+/** With any weight but none. */
+const takenBrotli = /^\s*br\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i;
 
 const plainHeaders = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache' } as const;

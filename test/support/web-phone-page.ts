@@ -119,6 +119,8 @@ export interface PhoneBench {
   readonly tenant: Managed;
   readonly browser: Browser;
   readonly camera: FakeCamera;
+  /** Bytes of the phone's page and files that the server has sent so far, to pages and to workers. */
+  readonly sentBytes: () => number;
   readonly open: (options?: BrowserContextOptions) => Promise<OpenedPhone>;
   readonly enrolled: (person: TestUser) => Promise<OpenedPhone>;
   /** The link of an invitation to enrol. */
@@ -132,7 +134,14 @@ export interface PhoneBench {
 
 /** A server with a tenant whose people sign in by phone, and a browser with a camera that shows a file. */
 export async function openPhoneBench(database: DatabaseName): Promise<PhoneBench> {
-  const server = await startTestServer(database, { flags: { listen: 'localhost:0' } }); // browsers take no IP address for a credential
+  let sentBytes = 0;
+  const server = await startTestServer(database, {
+    flags: { listen: 'localhost:0', access_log: '1' }, // browsers take no IP address for a credential
+    accessLog: (line) => {
+      const { route, bytes } = JSON.parse(line) as { readonly route: string; readonly bytes: number };
+      if (route.startsWith('/phone')) sentBytes += bytes;
+    },
+  });
   const tenant = await createAccountTenant(server);
   await changeSettings(server, { ...unlimited, login_methods: ['phone', 'email_pin'] }, tenant.id);
   const camera = createFakeCamera();
@@ -144,6 +153,7 @@ export async function openPhoneBench(database: DatabaseName): Promise<PhoneBench
     tenant,
     browser,
     camera,
+    sentBytes: () => sentBytes,
     open,
     enrolled: async (person) => {
       const phone = await open();

@@ -121,9 +121,29 @@ describe('the files of the web phone', () => {
     }
   });
 
+  it('the page, a module and the worker are compressed for whoever takes Brotli, and for nobody else', async () => {
+    const { modules } = await page();
+    for (const address of [`${tenant.baseUrl}/phone`, modules[0]!, `${tenant.baseUrl}/phone/worker.js`]) {
+      const asked = async (codings: string): Promise<readonly [coding: string | null, bytes: number, text: string]> => {
+        const response = await fetch(address, { headers: { 'accept-encoding': codings } });
+        assert.equal(response.headers.get('vary'), 'accept-encoding');
+        const text = (await response.text()).replaceAll(/nonce="[^"]+"/g, '');
+        return [response.headers.get('content-encoding'), Number(response.headers.get('content-length')), text];
+      };
+      const [, bytes, text] = await asked('identity');
+      for (const codings of ['br', 'gzip, deflate, br', 'BR;q=0.5, *;q=0', 'gzip , br ; q=0.001']) {
+        const [coding, fewer, same] = await asked(codings);
+        assert.deepEqual([coding, fewer < bytes * 0.6, same], ['br', true, text], codings);
+      }
+      for (const codings of ['br;q=0', 'gzip, br;q=0.000', 'brotli', 'gzip', ''])
+        assert.deepEqual(await asked(codings), [null, bytes, text], codings);
+    }
+  });
+
   it('all of it takes less than 60 kB, even with a plainer compression', async () => {
     const { modules } = await page();
-    const sizes = await Promise.all(modules.map(async (address) => gzipSync(await (await fetch(address)).text()).byteLength));
+    const all = [`${tenant.baseUrl}/phone`, ...modules, `${tenant.baseUrl}/phone/worker.js`];
+    const sizes = await Promise.all(all.map(async (address) => gzipSync(await (await fetch(address)).text()).byteLength));
     assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 60_000);
   });
 });
