@@ -11,6 +11,7 @@ for (const name of databases) {
     let client: pg.Client | undefined;
     before(async () => {
       scim = await startScim(name);
+      await scim.server.gatehouse.services.jobs.stop(); // they look each second, and would in the middle of what a test writes
       if (name === 'sqlite') return;
       client = new pg.Client({ connectionString: scim.server.database.databaseUrl });
       await client.connect();
