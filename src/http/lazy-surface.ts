@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createLateRoutes, type LateRoutes } from './late-routes.ts';
 import type { Services } from './services.ts';
 import { everyMethod, type Handler, type Handlers, type Route, registerSurface, type SurfaceDefinition } from './surface.ts';
-import { methodNotAllowed, sharedError } from './surface-errors.ts';
+import { methodNotAllowed, unknownPath } from './surface-errors.ts';
 
 /** What a loaded surface does with its routes. */
 export type DefineRoutes = (route: Route) => void;
@@ -43,7 +43,7 @@ function routesOf(prefix: string, define: DefineRoutes): LateRoutes<Handlers> {
 /** @throws the envelope's not_found and method_not_allowed */
 function findHandler({ envelope }: SurfaceDefinition, routes: LateRoutes<Handlers>, request: FastifyRequest): Handler {
   const found = routes.find('GET', request.url.split('?', 1)[0]!);
-  if (found === undefined) throw sharedError(envelope, 'not_found', 'no_such_path');
+  if (found === undefined) throw unknownPath(envelope);
   const handler = found.target[request.method === 'HEAD' ? 'GET' : (request.method as keyof Handlers)]; // absent for other methods
   if (handler === undefined) throw methodNotAllowed(envelope, Object.keys(found.target));
   request.params = found.params;

@@ -13,7 +13,7 @@ import { installDraining } from './connections/draining.ts';
 import { readRefusedBodies } from './connections/refused-bodies.ts';
 import { watchLoopLag } from './load-shedding.ts';
 import { findRequestFault } from './request-sanity.ts';
-import { type ErrorAnswers, malformedError, sharedError } from './surface-errors.ts';
+import { type ErrorAnswers, malformedError, sharedError, unknownPath } from './surface-errors.ts';
 import { takeTenantPrefix } from './tenant-name.ts';
 
 export const requestIdHeader = 'x-request-id';
@@ -87,7 +87,7 @@ export function createServer(addressOf: AddressOf, clock: Clock, timeouts: Serve
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers({ [requestIdHeader]: request.id, 'x-content-type-options': 'nosniff' });
     const fault = findRequestFault(request.raw);
-    if (fault === undefined) done();
+    if (fault === undefined) done(strangeMethodAt(envelopes, request));
     else if (fault === 'repeated_content_type') done(malformedAt(envelopes, request, fault));
     else done(reject('http.bad_request_line', fault));
   });
@@ -95,7 +95,7 @@ export function createServer(addressOf: AddressOf, clock: Clock, timeouts: Serve
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null));
   app.setErrorHandler((error: FastifyError, request, reply) => answerOutsideSurfaces(outsideError(error), request, reply));
-  app.setNotFoundHandler((request, reply) => answerOutsideSurfaces(reject('management.not_found', 'no_such_path'), request, reply));
+  app.setNotFoundHandler((request, reply) => answerOutsideSurfaces(unknownPath('management'), request, reply));
   readRefusedBodies(app, (url) => surfaceAt(envelopes, url)?.bodyBytesMax ?? bodyBytesMax, timeouts.refusedBodyMs ?? 10_000);
   app.decorate('surfacePrefixes', envelopes);
   // Any Expect but 100-continue: Node would answer with an empty 417; RFC 9110 10.1.1 lets us go on instead.
@@ -123,6 +123,15 @@ function answerBadPath(
 function malformedAt(prefixes: readonly SurfacePrefix[], { url }: FastifyRequest, reason: string): ContractError {
   const surface = surfaceAt(prefixes, url);
   return surface === undefined ? reject('http.bad_request_line', reason) : malformedError(surface, reason);
+}
+
+/**
+ * Surfaces have routes for whatever has none of theirs (surface.ts), with each method that any route has. What comes below one without a
+ * route has another method: TRACE, PROPFIND, QUERY.
+ */
+function strangeMethodAt(prefixes: readonly SurfacePrefix[], { is404, url }: FastifyRequest): ContractError | undefined {
+  const surface = is404 ? surfaceAt(prefixes, url) : undefined;
+  return surface === undefined ? undefined : unknownPath(surface.envelope);
 }
 
 function surfaceAt(prefixes: readonly SurfacePrefix[], url: string): SurfacePrefix | undefined {

@@ -37,6 +37,9 @@ export function malformedError({ envelope, malformed }: Pick<ErrorAnswers, 'enve
   return malformed?.(reason) ?? sharedError(envelope, 'malformed', reason);
 }
 
+/** 404 for a path that no route has. */
+export const unknownPath = (envelope: Envelope): ContractError => sharedError(envelope, 'not_found', 'no_such_path');
+
 /** 503 for a tenant that moves to another deployment. */
 export const tenantClosed = (envelope: Envelope): ContractError =>
   reject(`${envelope}.unavailable`, 'tenant_moving', { retryAfterSeconds: closedRetrySeconds });

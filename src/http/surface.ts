@@ -10,6 +10,7 @@ import { findOverload, type Shedding } from './load-shedding.ts';
 import { pageOnLocalhost } from './loopback.ts';
 import { isEncoded } from './request-sanity.ts';
 import { findTenant, peekTenant } from './request-tenant.ts';
+import { routeOf } from './route-of.ts';
 import type { Parts } from './services.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { strictTransport } from './strict-transport.ts';
@@ -21,6 +22,7 @@ import {
   methodNotAllowed,
   sharedError,
   tenantClosed,
+  unknownPath,
 } from './surface-errors.ts';
 import { tenantNameOf } from './tenant-name.ts';
 
@@ -89,7 +91,7 @@ export function registerSurface(
         scope.addHook('onResponse', async (request, reply) =>
           metrics.countRequest({
             surface: definition.name,
-            route: request.routeOptions.url,
+            route: routeOf(request),
             method: request.method,
             status: reply.statusCode,
             seconds: reply.elapsedTime / 1000,
@@ -99,10 +101,8 @@ export function registerSurface(
       if (definition.ofTenant) scope.addHook('onRequest', tenantHook(services, definition));
       if (definition.beforeRoute) scope.addHook('onRequest', async (request) => definition.beforeRoute?.(request));
       scope.setErrorHandler((error: FastifyError, request, reply) => answerError(services, definition, error, request, reply));
-      scope.setNotFoundHandler((request, reply) =>
-        answerError(services, definition, sharedError(definition.envelope, 'not_found', 'no_such_path'), request, reply),
-      );
       define((path, handlers) => addRoute(scope, definition, path, handlers));
+      refuseUnknownPaths(scope, definition);
     },
     { prefix: definition.prefix },
   );
@@ -119,6 +119,22 @@ function addRoute(scope: FastifyInstance, definition: SurfaceDefinition, path: s
     throw methodNotAllowed(definition.envelope, own);
   };
   scope.route({ method: refused, url: path, onRequest: refuse, handler: refuse });
+}
+
+/**
+ * Refuses at and below the prefix what has no route there, after the surface's hooks and before a body is read. These are routes: a
+ * not-found handler of Fastify's has a router of its own with every method HTTP ever had, a quarter of what a server needs to start.
+ */
+function refuseUnknownPaths(scope: FastifyInstance, { prefix, envelope }: SurfaceDefinition): void {
+  const refuse = async (): Promise<never> => {
+    throw unknownPath(envelope);
+  };
+  // The prefix itself is a path of the surface around it, where there is one.
+  const isWithin = scope.surfacePrefixes.some((other) => prefix.startsWith(`${other.prefix}/`));
+  for (const url of isWithin ? ['/*'] : ['', '/*']) {
+    const method = everyMethod.filter((free) => !scope.hasRoute({ method: free, url: `${prefix}${url}` }));
+    if (method.length > 0) scope.route({ method, url, config: { isUnknownPath: true }, onRequest: refuse, handler: refuse });
+  }
 }
 
 function readBodies(scope: FastifyInstance, definition: SurfaceDefinition): void {
@@ -173,7 +189,7 @@ function sheddingHook(scope: FastifyInstance, services: SurfaceDeps, definition:
   const { cache, database, metrics } = services;
   const { shedding = 'last', envelope } = definition;
   return (request, _reply, done) => {
-    const { url: route } = request.routeOptions;
+    const route = routeOf(request);
     // A database that does not answer at all is no overload: what memory may answer then is answered (config-pulse.ts). Asking keeps the
     // pulse going while everything is refused.
     const waitedMs = database.waitingMs();
@@ -218,7 +234,7 @@ function tenantHook(services: SurfaceDeps, definition: SurfaceDefinition): Hook 
     const known = peekTenant(services, name);
     if (known !== undefined) return settle(request, reply, known.tenant, done);
     const admit = (): (() => void) => services.admitLookUp(request.clientAddress, envelope);
-    findTenant(services, name, { ageMsMax: ageMsMaxOf(definition, request.routeOptions.url), admit }).then(
+    findTenant(services, name, { ageMsMax: ageMsMaxOf(definition, routeOf(request)), admit }).then(
       (tenant) => settle(request, reply, tenant, done),
       done,
     );

@@ -2,14 +2,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { databases } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { sendRaw } from '../support/raw-http.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 for (const database of databases) {
   describe(`HTTP on ${database}`, () => {
     let server: TestServer;
+    const accessed: string[] = [];
     before(async () => {
-      server = await startTestServer(database);
+      server = await startTestServer(database, { flags: { access_log: '1' }, accessLog: (line) => void accessed.push(line) });
     });
     after(() => server.close());
 
@@ -23,6 +26,34 @@ for (const database of databases) {
       const response = await fetch(`${server.url}/v1/idp/oidc/jwks`, { method: 'DELETE' });
       assert.equal(response.headers.get('allow'), 'GET, OPTIONS, HEAD');
       await assertRefusal(response, 'oauth.method_not_allowed');
+    });
+    it('not_found of each surface, whatever the method and the body: no body is read for a path that is not there', async () => {
+      // Those with operations ask for a token first; documents have every path below theirs.
+      const surfaces = server.gatehouse.app.surfacePrefixes.filter(
+        ({ prefix }) => !/^\/(?:docs|v1\/(?:management|system|ssf))/.test(prefix),
+      );
+      assert.ok(surfaces.length > 20);
+      const unread = { 'content-type': 'application/json', 'content-length': '99999999' };
+      for (const { prefix, envelope } of surfaces)
+        for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])
+          for (const headers of [{}, { 'content-type': 'text/nothing' }, method === 'GET' || method === 'HEAD' ? {} : unread]) {
+            const path = `${prefix}/no/such/path`;
+            const lines = Object.entries({ host: 'localhost', connection: 'close', ...headers }).map((line) => line.join(': '));
+            const response = await sendRaw(server.url, `${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+            assert.equal(response.headers.get('x-content-type-options'), 'nosniff', `${method} ${path}`);
+            if (method !== 'HEAD') await assertRefusal(response, `${envelope}.not_found`);
+            else assert.equal(response.status, 404);
+          }
+    });
+    it('a path that is not there has no route for operators, and an id that is longer than any is not there', async () => {
+      accessed.length = 0;
+      for (const path of ['/v1/idp/oidc/nowhere', `/assets/${'a'.repeat(200)}`, '/nowhere']) {
+        const response = await fetch(`${server.url}${path}`, { method: 'POST' });
+        assert.deepEqual([response.status, response.headers.get('x-content-type-options')], [404, 'nosniff']);
+        await response.body?.cancel();
+      }
+      await eventually(() => accessed.length >= 3);
+      for (const line of accessed) assert.equal((JSON.parse(line) as { readonly route: string }).route, 'none');
     });
     it('management.not_found: a path of no surface', async () => {
       await assertRefusal(await fetch(`${server.url}/nowhere`), 'management.not_found');

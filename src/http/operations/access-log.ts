@@ -2,6 +2,7 @@
 // which route and what became of it. Never a path or a query, which may carry what is secret.
 import type { FastifyInstance } from 'fastify';
 import { accessLineBytesMax } from '../../contract/limits.ts';
+import { routeOf } from '../route-of.ts';
 
 export interface Access {
   readonly id: string;
@@ -23,7 +24,7 @@ export function logAccess(app: FastifyInstance, write: (line: string) => void, n
         id: request.id,
         trace: request.span?.traceId,
         tenant: request.tenant?.slug, // null until it is known
-        route: request.routeOptions.url ?? 'none',
+        route: routeOf(request) ?? 'none',
         method: request.method,
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,

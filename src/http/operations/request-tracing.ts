@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { runInside, type Span } from '../../platform/tracing/span.ts';
 import type { Tracing } from '../../platform/tracing/tracing.ts';
 import type { IsTrustedPeer } from '../client-address.ts';
+import { routeOf } from '../route-of.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,7 +20,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing, isTrustedP
   app.addHook('onRequest', (request, _reply, done) => {
     const { traceparent } = request.headers;
     const isTheirs = typeof traceparent === 'string' && isTrustedPeer(request.raw);
-    const route = request.routeOptions.url ?? 'none';
+    const route = routeOf(request) ?? 'none';
     const span = tracing.begin(
       `${request.method} ${route}`,
       { 'http.request.method': request.method, 'http.route': route, 'gatehouse.request_id': request.id },
