@@ -11,7 +11,8 @@ export interface Router {
 
 export async function startRouter(): Promise<Router> {
   let port = 0;
-  const server = createServer((incoming, outgoing) => {
+  // The answers say how long the deployment keeps a connection; one that ended before, as Node's do by themselves, would end as it is used again.
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     const { method, url, headers } = incoming;
     // A connection for each: one that is kept may end as it is used again.
     const forward = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false }, (answer) => {

@@ -21,7 +21,8 @@ export interface WatchedGroup {
 
 export async function startWatchedGroup(groupUrl: string): Promise<WatchedGroup> {
   let watch: Watch = () => false;
-  const server = createServer((incoming, outgoing) => {
+  // As the router's (router.ts): answers say how long the group keeps a connection.
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming;
     const path = url.replace('/v1/system', '').split('?', 1)[0]!;
     const forward = async (): Promise<void> => {
