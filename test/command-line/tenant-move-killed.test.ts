@@ -1,8 +1,9 @@
 // Design 20, section 3: a `gatehouse tenant move` that is killed, and the map that it writes for the router. Whoever opens the tenant, by
 // whatever command, one group serves it, and the map names that one.
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { untilStatus } from '../support/command-line.ts';
 import { databases } from '../support/databases.ts';
@@ -17,11 +18,16 @@ for (const [index, from] of databases.entries()) {
   describe(`tenant move that is killed, and its map, from ${from} to ${to}`, () => {
     let world: MovingWorld;
     let groups: TwoGroups;
+    let maps: string;
     before(async () => {
+      maps = mkdtempSync(join(tmpdir(), 'gatehouse-maps-'));
       world = await openMovingWorld(from, to);
       groups = world.groups;
     });
-    after(() => groups.close());
+    after(async () => {
+      rmSync(maps, { recursive: true, force: true });
+      await groups.close();
+    });
     const newTenant: MovingWorld['newTenant'] = (people) => world.newTenant(people);
     const moving: MovingWorld['moving'] = (...args) => world.moving(...args);
     const assertAtOrigin: MovingWorld['assertAtOrigin'] = (tenant) => world.assertAtOrigin(tenant);
@@ -76,7 +82,7 @@ for (const [index, from] of databases.entries()) {
       await assertAtOrigin(tenant);
       return ended;
     };
-    const fileOf = ({ slug }: Managed): string => `${tmpdir()}/${groups.source.port}.${slug}.map`;
+    const fileOf = ({ slug }: Managed): string => join(maps, slug);
 
     it('the map is put back where the tenant is, unless somebody has written it since', async () => {
       const [tenant, beside] = [await newTenant(), await newTenant()];
