@@ -18,7 +18,7 @@ export interface PhoneFiles {
 
 export interface PhoneFile {
   readonly text: string;
-  /** Compressed once. */
+  /** The same, compressed. */
   readonly brotli: () => Promise<Buffer>;
 }
 
@@ -63,6 +63,7 @@ function readFiles(): PhoneFiles {
   return { hash, modules, read: (name) => files.get(name), worker: fileOf(worker) };
 }
 
+/** Compressed at the first wish, once. */
 function fileOf(text: string): PhoneFile {
   let compressed: Promise<Buffer> | undefined;
   const brotli = (): Promise<Buffer> => {

@@ -12,6 +12,7 @@ import type { Services } from '../http/services.ts';
 import { registerSurface } from '../http/surface.ts';
 import { accentOf, brandMark, brandVariables } from '../pages/brand.ts';
 import { styleSheet } from '../pages/style-sheet.ts';
+import { takesBrotli } from '../platform/accept.ts';
 import { html, trusted } from '../platform/html.ts';
 import { randomId } from '../platform/random.ts';
 import { readStyleFile } from '../platform/style-file.ts';
@@ -171,15 +172,11 @@ async function sendModule(request: FastifyRequest, reply: FastifyReply): Promise
   return sendText(request, reply.type('text/javascript; charset=utf-8'), found);
 }
 
-/** Compressed for browsers that take it (RFC 9110 12.5.3): nothing here is secret, so no length tells anything. */
+/** Compressed for browsers that take it: nothing here is secret, so no length tells anything. */
 async function sendText(request: FastifyRequest, reply: FastifyReply, { text, brotli }: PhoneFile): Promise<FastifyReply> {
   reply.header('vary', 'accept-encoding');
-  const codings = String(request.headers['accept-encoding'] ?? '').split(',');
-  if (!codings.some((coding) => takenBrotli.test(coding))) return reply.send(text);
+  if (!takesBrotli(request.headers['accept-encoding'])) return reply.send(text);
   return reply.header('content-encoding', 'br').send(await brotli());
 }
-
-/** With any weight but none. */
-const takenBrotli = /^\s*br\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i;
 
 const plainHeaders = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache' } as const;

@@ -1,4 +1,4 @@
-// What an Accept header prefers, where an endpoint answers people with pages and programs with JSON (RFC 9110 12.5.1).
+// What Accept headers prefer: whether an endpoint answers with a page or JSON (RFC 9110 12.5.1), and compressed (12.5.3).
 
 /** True when text/html is named and ranks above application/json; a bare wildcard or no header never asks for a page. */
 export function prefersHtml(accept: string | undefined): boolean {
@@ -19,6 +19,11 @@ export function prefersLines(accept: string | undefined): boolean {
   if (accept === undefined) return false;
   const lines = qualityOf(accept, 'application', 'x-ndjson');
   return namesType(accept, 'application/x-ndjson') && lines > 0 && lines >= qualityOf(accept, 'application', 'json');
+}
+
+/** True when an Accept-Encoding header names Brotli, with any weight but none. */
+export function takesBrotli(acceptEncoding: string | undefined): boolean {
+  return acceptEncoding !== undefined && rangesOf(acceptEncoding).some(({ type, quality }) => type === 'br' && quality > 0);
 }
 
 function namesType(accept: string, type: string): boolean {
