@@ -61,7 +61,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'storage/registry': room(organizationLimits),
   'storage/people': room(organizationLimits, ...storageRooms),
   'storage/organizations': room(organizationLimits),
-  'storage/oidc': room('storage/sign-in'),
+  'storage/oidc': room('storage/saml', 'storage/sign-in'),
   'storage/saml': room(),
   'storage/device': room('storage/sign-in'),
   'storage/sign-in': room(),

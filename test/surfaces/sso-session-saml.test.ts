@@ -13,7 +13,7 @@ const issuer = 'https://sp.example';
 
 for (const database of databases) {
   describe(`Single sign-on sessions and SAML on ${database}`, async () => {
-    const { server, signInAt, signedIn, authorize, locationOf, asksToSignIn } = await openSsoWorld(database);
+    const { server, signInAt, signedIn, authorize, locationOf, asksToSignIn, manager } = await openSsoWorld(database);
     const idp = await openSamlIdp(server, 'sso');
     await idp.register({ entity_id: issuer, name: 'Payroll', idp_initiated_allowed: true, attribute_map: { emails: 'mail' } });
     let ada: TestUser;
@@ -92,6 +92,53 @@ for (const database of databases) {
       assert.deepEqual([state, accounts.map(({ email }) => email)], ['account', [ada.email]]);
       await browser.send(`${login}/account`, { method: 'POST', body: new URLSearchParams({ account: accounts[0]!.id }) });
       await delivers(browser, await finish(browser, login));
+    });
+
+    /** Up to the address of the answer, which is not fetched yet. */
+    const waiting = async (browser: TestBrowser): Promise<string> => {
+      const login = asksToSignIn(await ask(browser, request()));
+      assert.equal(await stateAt(browser, login), 'approved');
+      return finish(browser, login);
+    };
+    const manage = async (method: string, path: string): Promise<unknown> => {
+      const response = await (await manager()).call(method, `/users/${ada.id}${path}`);
+      assert.ok(response.ok);
+      return response.status === 204 ? undefined : response.json();
+    };
+    const ends: Readonly<Record<string, (browser: TestBrowser) => Promise<unknown>>> = {
+      'an administrator ends this session': async () => {
+        const { items } = (await manage('GET', '/browser-sessions')) as { items: { id: string }[] };
+        assert.equal(items.length, 1);
+        await manage('DELETE', `/browser-sessions/${items[0]!.id}`);
+      },
+      'an administrator ends the sessions in every browser': () => manage('DELETE', '/browser-sessions'),
+      'an administrator ends everything': () => manage('DELETE', '/sessions'),
+      'the person signs out in this browser': async (browser) => {
+        const page = await browser.send(`${idp.base}/v1/idp/oidc/logout`, { headers: { accept: 'text/html' } });
+        const action = /<form method="post" action="([^"]+)"><button id="sign-out">/.exec(await page.text())?.[1] ?? '';
+        const headers = { origin: new URL(idp.base).origin };
+        const out = await browser.send(new URL(action, idp.base).href, { method: 'POST', body: new URLSearchParams(), headers });
+        assert.equal(out.status, 200);
+      },
+    };
+    for (const [name, end] of Object.entries(ends))
+      it(`an answer that waits goes with its session, and nobody else's: ${name}`, async () => {
+        const browser = await signedIn(ada);
+        const postback = await waiting(browser);
+        const bob = await createUser(server.gatehouse.services, idp.tenant);
+        const another = await signedIn(bob);
+        const ofAnother = await waiting(another);
+        await end(browser);
+        await assertRefusal(await browser.send(postback), 'saml.session_not_found');
+        const { xml } = await assertDelivered(await another.send(ofAnother));
+        assert.ok(xml.includes(`>${bob.email}<`));
+      });
+    it('an answer of a sign-in that opened no session is gone when everything of the person is ended', async () => {
+      const browser = openBrowser();
+      const login = asksToSignIn(await ask(browser, request()));
+      const postback = await signInAt(browser, login, ada, { not_my_computer: '1' });
+      await manage('DELETE', '/sessions');
+      await assertRefusal(await browser.send(postback.href), 'saml.session_not_found');
     });
   });
 }

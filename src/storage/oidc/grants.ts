@@ -9,6 +9,7 @@ import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
 import { idIn } from '../engine/rows/id-list.ts';
 import { type Row, statement } from '../engine/statement.ts';
+import { dropReadySamlSessions } from '../saml/saml-sessions.ts';
 import { endApproved } from '../sign-in/approvals.ts';
 import { markSsoSessionsEnded } from '../sign-in/sso-sessions.ts';
 import { dropApprovedDevices } from './device-authorizations.ts';
@@ -174,7 +175,10 @@ export async function revokeGrant(queries: Queries, tenant: TenantId, id: GrantI
   return rows.length === 1;
 }
 
-/** Ends a user's sessions in every browser and every grant, and what could still become one: codes and approvals not yet redeemed. Gives how many grants ended. */
+/**
+ * Ends a user's sessions in every browser and every grant, and what could still become one: codes, SAML answers and approvals
+ * not yet redeemed. Gives how many grants ended.
+ */
 export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, userId: UserId, reason: GrantRevocation): Promise<number> {
   await markSsoSessionsEnded(queries, tenant, { userId });
   if (toldToClients.has(reason)) await queueLogoutNotices(queries, tenant, { userId });
@@ -184,6 +188,7 @@ export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, use
     .where('user_id', '=', userId)
     .where('used_at', 'is', null)
     .execute();
+  await dropReadySamlSessions(queries, tenant, { userId });
   await endApproved(queries, tenant, userId);
   await dropApprovedDevices(queries, tenant, userId);
   const rows = await queries
@@ -198,8 +203,8 @@ export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, use
 }
 
 /**
- * Ends sessions of browsers with what was made from them: codes not yet redeemed, and grants without offline_access, whose
- * clients are told. A request being answered from one commits before or gets nothing. Gives the ids of the sessions ended.
+ * Ends sessions of browsers with what was made from them: codes and SAML answers not yet redeemed, and grants without
+ * offline_access, whose clients are told. A request being answered from one commits before or gets nothing. Gives the ids of the sessions ended.
  */
 export async function endSsoSessions(
   queries: Queries,
@@ -215,6 +220,7 @@ export async function endSsoSessions(
     .where('sso_session_id', 'in', ended)
     .where('used_at', 'is', null)
     .execute();
+  await dropReadySamlSessions(queries, tenant, { ssoSessionIds: ended });
   await queueLogoutNotices(queries, tenant, { ssoSessionIds: ended });
   await queries
     .updateTable('grants')

@@ -181,6 +181,17 @@ export async function deliverSamlSession(queries: Queries, tenant: TenantId, ses
   return rows.length === 1;
 }
 
+/** Drops the answers that wait to be fetched, of a person or of what was made from sessions of browsers. */
+export async function dropReadySamlSessions(
+  queries: Queries,
+  tenant: TenantId,
+  whose: { readonly userId: UserId } | { readonly ssoSessionIds: readonly SsoSessionId[] },
+): Promise<void> {
+  const ready = queries.deleteFrom('saml_sessions').where('tenant_id', '=', tenant).where('state', '=', 'ready');
+  const theirs = 'userId' in whose ? ready.where('user_id', '=', whose.userId) : ready.where('sso_session_id', 'in', whose.ssoSessionIds);
+  await theirs.execute();
+}
+
 function hashSessionId(sessionId: string): string {
   return hash('sha256', sessionId, 'base64url');
 }

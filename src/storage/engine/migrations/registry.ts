@@ -375,4 +375,11 @@ export const migrations: readonly Migration[] = [
   },
   ...organizationMigrations,
   { number: 612, name: 'first-steps', apply: firstSteps },
+  { number: 613, name: 'saml-sessions-by-session', table: 'saml_sessions', index: ofSession },
+  {
+    number: 614,
+    name: 'saml-sessions-by-user',
+    table: 'saml_sessions',
+    index: { columns: ['tenant_id', 'user_id'], where: 'user_id IS NOT NULL' },
+  },
 ];

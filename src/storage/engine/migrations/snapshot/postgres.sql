@@ -2272,6 +2272,10 @@ CREATE INDEX service_providers_by_organization ON public.service_providers USING
 
 CREATE INDEX first_steps_by_expires_at ON public.first_steps USING btree (tenant_id, expires_at);
 
+CREATE INDEX saml_sessions_by_sso_session_id ON public.saml_sessions USING btree (tenant_id, sso_session_id) WHERE (sso_session_id IS NOT NULL);
+
+CREATE INDEX saml_sessions_by_user_id ON public.saml_sessions USING btree (tenant_id, user_id) WHERE (user_id IS NOT NULL);
+
 CREATE OR REPLACE FUNCTION public.users_counted_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2562,4 +2566,6 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (600, 'organizations-of-service-providers', gatehouse_now_ms()),
   (601, 'service-providers-by-organization', gatehouse_now_ms()),
   (607, 'memberships-counted', gatehouse_now_ms()),
-  (612, 'first-steps', gatehouse_now_ms());
+  (612, 'first-steps', gatehouse_now_ms()),
+  (613, 'saml-sessions-by-session', gatehouse_now_ms()),
+  (614, 'saml-sessions-by-user', gatehouse_now_ms());

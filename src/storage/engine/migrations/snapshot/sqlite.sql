@@ -692,6 +692,10 @@ CREATE TABLE "first_steps" ("tenant_id" TEXT NOT NULL, "id" TEXT NOT NULL, "code
 
 CREATE INDEX "first_steps_by_expires_at" ON "first_steps" ("tenant_id", "expires_at");
 
+CREATE INDEX "saml_sessions_by_sso_session_id" ON "saml_sessions" ("tenant_id", "sso_session_id") WHERE sso_session_id IS NOT NULL;
+
+CREATE INDEX "saml_sessions_by_user_id" ON "saml_sessions" ("tenant_id", "user_id") WHERE user_id IS NOT NULL;
+
 ANALYZE sqlite_schema;
 
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
@@ -933,6 +937,8 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('saml_request_ids', 'saml_request_ids_by_expires_at', '1000000 500000 10'),
   ('saml_sessions', 'saml_sessions', '1000000 500000 1'),
   ('saml_sessions', 'saml_sessions_by_expires_at', '1000000 500000 10'),
+  ('saml_sessions', 'saml_sessions_by_sso_session_id', '10000 5000 10'),
+  ('saml_sessions', 'saml_sessions_by_user_id', '10000 5000 10'),
   ('scim_tokens', 'scim_tokens', '1000000 500000 1'),
   ('scim_tokens', 'scim_tokens_by_created_by_id', '1000000 500000 10 5'),
   ('scim_tokens', 'scim_tokens_by_expires_at', '1000000 500000 10'),
@@ -1188,4 +1194,6 @@ INSERT INTO schema_steps (number, name, applied_at) VALUES
   (600, 'organizations-of-service-providers', gatehouse_now_ms()),
   (601, 'service-providers-by-organization', gatehouse_now_ms()),
   (607, 'memberships-counted', gatehouse_now_ms()),
-  (612, 'first-steps', gatehouse_now_ms());
+  (612, 'first-steps', gatehouse_now_ms()),
+  (613, 'saml-sessions-by-session', gatehouse_now_ms()),
+  (614, 'saml-sessions-by-user', gatehouse_now_ms());
