@@ -101,6 +101,7 @@ export const recoveryReasonCharsMax = 200;
 export const approvalCodeCharsMax = 128;
 export const loginBodyBytesMax = 16 * 1024;
 export const loginEventStreamsMax = 2000; // pages that wait at one process
+export const loginEventStreamsPerAddressMax = 200; // of one address (IPv6: of one /64), whatever it signs in to
 export const loginEventStreamsPerLoginMax = 8; // of one sign-in: tabs of one browser, and connections it has lost
 /** Tries to sign in that are kept: of one person, of names that nobody has, of one address among either; and what is kept of one. */
 export const signInTriesPerPersonMax = 100;

@@ -3,8 +3,9 @@
 // stream asks every two seconds instead (login-script.ts).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reject } from '../contract/contract-error.ts';
-import { loginEventStreamsMax, loginEventStreamsPerLoginMax } from '../contract/limits.ts';
+import { loginEventStreamsMax, loginEventStreamsPerAddressMax, loginEventStreamsPerLoginMax } from '../contract/limits.ts';
 import type { TransactionId } from '../domain/ids.ts';
+import { addressBlock } from '../http/client-address.ts';
 import { type LoginDeps, type LoginNow, loadLogin, stateOf } from './login-view.ts';
 
 const pollEveryMs = 1000;
@@ -12,22 +13,37 @@ const retrySeconds = 5;
 
 type CloseStream = () => void;
 
+/** Who has a place. */
+interface Waiting {
+  readonly login: TransactionId;
+  readonly address: string;
+}
+
+type OpenStreams = Map<CloseStream, Waiting>;
+
 interface LoginEvents {
   /** Answers with the stream; the login has been opened for this browser. */
   readonly stream: (request: FastifyRequest, reply: FastifyReply, login: LoginNow) => Promise<FastifyReply>;
 }
 
 export function createLoginEvents(app: FastifyInstance, services: LoginDeps): LoginEvents {
-  const open = new Map<CloseStream, TransactionId>();
+  const open: OpenStreams = new Map();
   app.addHook('preClose', async () => {
     for (const close of open.keys()) close();
   });
-  /** Whoever begins one sign-in takes few of the places, and few of the queries a second. */
-  const isFull = (id: TransactionId): boolean =>
-    open.size >= loginEventStreamsMax || [...open.values()].filter((other) => other === id).length >= loginEventStreamsPerLoginMax;
+  /** Whoever begins one sign-in, or many from one address, takes few of the places, and few of the queries a second. */
+  const isFull = ({ login, address }: Waiting): boolean => {
+    const others = [...open.values()];
+    return (
+      others.length >= loginEventStreamsMax ||
+      others.filter((other) => other.address === address).length >= loginEventStreamsPerAddressMax ||
+      others.filter((other) => other.login === login).length >= loginEventStreamsPerLoginMax
+    );
+  };
   return {
     stream: async (request, reply, login) => {
-      if (isFull(login.row.id))
+      const waiting = { login: login.row.id, address: addressBlock(request.clientAddress) };
+      if (isFull(waiting))
         throw reject('management.rate_limited', 'too_many_streams', {
           retryAfterSeconds: retrySeconds,
           fields: { retry_after_seconds: retrySeconds },
@@ -37,13 +53,19 @@ export function createLoginEvents(app: FastifyInstance, services: LoginDeps): Lo
       reply.hijack();
       const headers = Object.entries(reply.getHeaders()).map(([name, value]): [string, string] => [name, String(value)]);
       reply.raw.writeHead(200, Object.fromEntries(headers));
-      follow(services, reply, login, open);
+      follow({ services, open, waiting }, reply, login);
       return reply;
     },
   };
 }
 
-function follow(services: LoginDeps, reply: FastifyReply, login: LoginNow, open: Map<CloseStream, TransactionId>): void {
+interface Place {
+  readonly services: LoginDeps;
+  readonly open: OpenStreams;
+  readonly waiting: Waiting;
+}
+
+function follow({ services, open, waiting }: Place, reply: FastifyReply, login: LoginNow): void {
   const { raw } = reply;
   let timer: NodeJS.Timeout | undefined;
   let last: string | undefined;
@@ -65,7 +87,7 @@ function follow(services: LoginDeps, reply: FastifyReply, login: LoginNow, open:
     if (isWaiting(state)) timer = setTimeout(() => void turn(), pollEveryMs);
     else close();
   };
-  open.set(close, login.row.id);
+  open.set(close, waiting);
   raw.on('close', close);
   tell(login.state);
   if (isWaiting(login.state)) timer = setTimeout(() => void turn(), pollEveryMs);

@@ -8,6 +8,7 @@ import {
   identifierCharsMax,
   loginBodyBytesMax,
   loginEventStreamsMax,
+  loginEventStreamsPerAddressMax,
   loginEventStreamsPerLoginMax,
   pinCharsMax,
   requestTimeoutMs,
@@ -187,7 +188,7 @@ describe('limits of waiting pages', () => {
   let server: TestServer;
   let begin: () => Promise<TestLogin>;
   before(async () => {
-    server = await startTestServer('sqlite');
+    server = await startTestServer('sqlite', { flags: { trusted_proxies: '127.0.0.1/32' } });
     await changeSettings(server, {
       rate_limits: { ...unlimited.rate_limits, login_starts_per_ip: roomyRate },
       login_methods: ['phone', 'email_pin'],
@@ -204,9 +205,10 @@ describe('limits of waiting pages', () => {
   }
 
   /** The status, and how to leave; a stream stays open until then. */
-  const open = (login: TestLogin): Promise<Stream> =>
+  const open = (login: TestLogin, address: string): Promise<Stream> =>
     new Promise((resolve, reject) => {
-      const request = httpRequest(new URL(`${login.location}/events`), { agent: false, headers: { cookie: login.cookie } });
+      const headers = { cookie: login.cookie, 'x-forwarded-for': address };
+      const request = httpRequest(new URL(`${login.location}/events`), { agent: false, headers });
       request.on('error', reject);
       request.on('response', (response) => {
         response.resume();
@@ -221,42 +223,68 @@ describe('limits of waiting pages', () => {
       });
       request.end();
     });
-  const openAll = async (login: TestLogin): Promise<readonly Stream[]> => {
-    const streams = await Promise.all(Array.from({ length: loginEventStreamsPerLoginMax }, () => open(login)));
+  const openAll = async (login: TestLogin, address: string): Promise<readonly Stream[]> => {
+    const streams = await Promise.all(Array.from({ length: loginEventStreamsPerLoginMax }, () => open(login, address)));
     assert.deepEqual([...new Set(streams.map(({ status }) => status))], [200]);
     return streams;
   };
-  const assertFull = async (login: TestLogin): Promise<string> =>
-    assertRefusal(await login.get('/events'), 'management.rate_limited', { fields: { retry_after_seconds: 5 } });
+  const assertFull = async (login: TestLogin, address: string): Promise<string> =>
+    assertRefusal(await login.get('/events', { 'x-forwarded-for': address }), 'management.rate_limited', {
+      fields: { retry_after_seconds: 5 },
+    });
   /** The server hears of the closed connection in its own time. */
-  const assertFree = async (login: TestLogin): Promise<void> => {
+  const assertFree = async (login: TestLogin, address: string): Promise<void> => {
     for (;;) {
-      const again = await open(login);
+      const again = await open(login, address);
       await again.leave();
       if (again.status === 200) return;
     }
   };
 
+  const [here, elsewhere] = ['2001:db8:0:1::1', '203.0.113.9'];
+
   it('loginEventStreamsPerLoginMax: one more of a sign-in is told to come back, others wait beside it, and a place that is left is free', async () => {
     const [login, other] = [await begin(), await begin()];
-    const streams = await openAll(login);
-    await assertFull(login);
-    const beside = await open(other);
+    const streams = await openAll(login, here);
+    await assertFull(login, here);
+    await assertFull(login, elsewhere);
+    const beside = await open(other, here);
     assert.equal(beside.status, 200);
     await beside.leave();
     await streams[0]!.leave();
-    await assertFree(login);
+    await assertFree(login, here);
+    await Promise.all(streams.slice(1).map(({ leave }) => leave()));
+  });
+
+  /** Fills an address's places, with sign-ins of their own. */
+  const fill = async (address: string): Promise<readonly Stream[]> => {
+    const streams: Stream[] = [];
+    while (streams.length < loginEventStreamsPerAddressMax) streams.push(...(await openAll(await begin(), address)));
+    assert.equal(streams.length, loginEventStreamsPerAddressMax);
+    return streams;
+  };
+
+  it('loginEventStreamsPerAddressMax: one more of a /64 is told to come back, others wait beside it, and a place that is left is free', async () => {
+    const streams = await fill(here);
+    const late = await begin();
+    await assertFull(late, here);
+    await assertFull(late, '2001:db8:0:1:ffff::2');
+    const beside = await open(late, elsewhere);
+    assert.equal(beside.status, 200);
+    await beside.leave();
+    await streams[0]!.leave();
+    await assertFree(late, here);
     await Promise.all(streams.slice(1).map(({ leave }) => leave()));
   });
 
   it('loginEventStreamsMax: so many pages may wait, one more is told to come back, and a place that is left is free', async () => {
     const streams: Stream[] = [];
-    while (streams.length < loginEventStreamsMax) streams.push(...(await openAll(await begin())));
+    for (let address = 1; streams.length < loginEventStreamsMax; address += 1) streams.push(...(await fill(`203.0.113.${address}`)));
     assert.equal(streams.length, loginEventStreamsMax);
     const late = await begin();
-    await assertFull(late);
+    await assertFull(late, here);
     await streams.pop()!.leave();
-    await assertFree(late);
+    await assertFree(late, here);
     await Promise.all(streams.map(({ leave }) => leave()));
   });
 });
