@@ -8,6 +8,7 @@ import type { Queries } from '../storage/engine/database.ts';
 import { deleteTenantRows } from '../storage/engine/rows/tenant-rows.ts';
 import { isUniqueViolation } from '../storage/engine/unique-violation.ts';
 import { deleteTenant, findTenantById, findTenantBySlug, type StoredTenant, updateTenant } from '../storage/registry/tenants.ts';
+import { endReading } from '../storage/tenant-moves.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 
 /** Changes name, domain or whether it is enabled. What is given was found right by the table of fields. */
@@ -50,7 +51,10 @@ export async function removeTenant(administration: Administration, id: TenantId,
   const tenant = await database.systemRead((queries) => findTenantById(queries, id));
   if (tenant === undefined) return fail('unknown');
   if (tenant.slug === rootTenantSlug) return fail('root');
-  await writeSurely(administration, id, (queries) => updateTenant(queries, id, { enabled: false }));
+  await writeSurely(administration, id, async (queries) => {
+    await endReading(queries, id);
+    await updateTenant(queries, id, { enabled: false });
+  });
   await deleteTenantRows(database, id);
   const deleted = await writeSurely(administration, id, (queries) => deleteTenant(queries, id));
   if (!deleted) return fail('unknown');

@@ -2,6 +2,7 @@
 // While it is closed its deliveries are held: the queues are read across tenants, and none of its may be sent from two places.
 import { sql } from 'kysely';
 import type { TenantId } from '../domain/ids.ts';
+import { randomId } from '../platform/random.ts';
 import { deliveryQueues } from './deliveries.ts';
 import { bumpConfigEpoch } from './engine/config/config-changes.ts';
 import type { Database, Queries } from './engine/database.ts';
@@ -57,6 +58,13 @@ export async function isMovedBy(queries: Queries, tenant: TenantId, id: string):
   const row = await queries.selectFrom('tenants').select('moving').where('tenant_id', '=', tenant).executeTakeFirst();
   const move = typeof row?.moving === 'string' ? moveOf(row.moving) : undefined;
   return move?.way === 'to' && move.id === id;
+}
+
+/** Takes a closed tenant from whoever reads it: no bundle of what is left of it is ever whole. One that a group was asked to open was read. */
+export async function endReading(queries: Queries, tenant: TenantId): Promise<void> {
+  const row = await queries.selectFrom('tenants').select('moving').where('tenant_id', '=', tenant).executeTakeFirst();
+  const move = typeof row?.moving === 'string' ? moveOf(row.moving) : undefined;
+  if (move?.way === 'to' && move.opener === undefined) await setMoving(queries, tenant, { way: 'to', id: randomId() });
 }
 
 /** Notes which group is asked to open a tenant; false when it is not closed by this move any more. From the commit on it may be open there. */

@@ -241,8 +241,26 @@ for (const { from, to } of ways) {
       groups.watched.watch(() => false);
       await seen;
       assert.equal(code, 1);
-      assert.match(stderr, /expected acme\d+ to stay closed while it moves, found it opened meanwhile/);
+      assert.match(stderr, /expected acme\d+ to stay closed while it moves, found it opened or deleted meanwhile/);
       await assertAtOrigin(tenant);
+    });
+
+    it('deleted at its origin meanwhile, it is nowhere', async () => {
+      const tenant = await newTenant(peopleOfParts);
+      let deleted: Promise<Response> | undefined;
+      groups.watched.watch(async ({ path, when }) => {
+        if (path.endsWith('/parts/1') && when === 'asked') {
+          deleted ??= callSystem(groups.source, 'DELETE', `/tenants/${tenant.id}`);
+          await deleted;
+        }
+        return false;
+      });
+      const { code, stderr } = await moving(tenant.slug).ended;
+      groups.watched.watch(() => false);
+      assert.equal((await deleted)?.status, 204);
+      assert.equal(code, 1);
+      assert.match(stderr, /expected acme\d+ to stay closed while it moves, found it opened or deleted meanwhile/);
+      for (const { url } of [groups.source, groups.target]) await untilStatus(() => fetch(`${url}/t/${tenant.slug}/v1/idp/oidc/jwks`), 404);
     });
 
     it('parts: the operator’s alone, before a byte of one is read; in order, once, of this bundle, with a limit of length', async () => {

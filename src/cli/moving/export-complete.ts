@@ -12,7 +12,7 @@ import { randomId } from '../../platform/random.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { readLedger } from '../../storage/engine/migrations/ledger.ts';
 import { findTenantById } from '../../storage/registry/tenants.ts';
-import { closeTenant, moveOf, openTenant } from '../../storage/tenant-moves.ts';
+import { closeTenant, isMovedBy, moveOf, openTenant } from '../../storage/tenant-moves.ts';
 import { CommandFailure, usage } from '../failure.ts';
 import { createProgress } from '../progress.ts';
 import { type Administrator, administer, by, loadTenant, type Options } from '../registry/administrator.ts';
@@ -29,18 +29,18 @@ export async function exportComplete(options: Options, newFile: (file: string) =
   await administer(options, async (administrator) => {
     const tenant = await loadTenant(administrator, options);
     const wasClosed = await requireMovable(administrator, tenant);
-    await administrator.database.systemRead((queries) => requireNotAskedToOpen(queries, tenant));
     const descriptor = newFile(file);
     const progress = createProgress(options);
     const id = randomId();
     try {
-      await closeFor(administrator, tenant, id);
+      await closeFor(administrator, tenant, id, (queries) => requireNotAskedToOpen(queries, tenant));
       const written = await writeBundle(administrator, await headOf(administrator, tenant, id), recipient, descriptor, progress.step);
       progress.end();
+      await requireClosedBy(administrator, tenant, id);
       tell(administrator, tenant, file, written);
     } catch (error) {
       rmSync(file, { force: true });
-      if (!wasClosed) await reopen(administrator, tenant);
+      if (!wasClosed) await reopenAfter(administrator, tenant, id);
       throw error;
     } finally {
       closeSync(descriptor);
@@ -54,6 +54,23 @@ export async function reopen(administrator: Administrator, tenant: Tenant, check
     await check?.(queries);
     await recordAct(queries, administrator, tenant.id, by, { type: 'tenant.reopened', target: `tenant:${tenant.id}` });
   });
+}
+
+/** Opens a tenant again that is closed by this move; gives whether it was, and not opened, moved anew or deleted meanwhile. */
+export async function reopenAfter(administrator: Administrator, tenant: Tenant, id: string): Promise<boolean> {
+  if (!(await administrator.database.systemRead((queries) => isMovedBy(queries, tenant.id, id)))) return false;
+  await reopen(administrator, tenant, async (queries) => {
+    if (!(await isMovedBy(queries, tenant.id, id))) throw new CommandFailure('expected it closed by this move, found otherwise');
+  });
+  return true;
+}
+
+/** What was read of a tenant is one state where nobody opened it, moved it anew or deleted it meanwhile. */
+async function requireClosedBy({ database }: Administrator, { id: tenant, slug }: Tenant, id: string): Promise<void> {
+  if (!(await database.systemRead((queries) => isMovedBy(queries, tenant, id))))
+    throw new CommandFailure(
+      `expected ${slug} to stay closed by this export, found it opened, moved or deleted meanwhile. There is no bundle`,
+    );
 }
 
 /** @throws CommandFailure for a tenant that another group may have open: a move asked it to, and ended before it could say what came of it */

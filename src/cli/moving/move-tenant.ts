@@ -9,7 +9,7 @@ import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { randomId } from '../../platform/random.ts';
 import { StorageUnavailable } from '../../storage/engine/database.ts';
 import { findTenantById } from '../../storage/registry/tenants.ts';
-import { isMovedBy, moveOf, noteOpener } from '../../storage/tenant-moves.ts';
+import { moveOf, noteOpener } from '../../storage/tenant-moves.ts';
 import { CommandFailure } from '../failure.ts';
 import {
   type Answer,
@@ -23,7 +23,7 @@ import {
 } from '../groups/group-calls.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { type Administrator, administer, loadTenant, type Options } from '../registry/administrator.ts';
-import { closeFor, headOf, reopen, requireMovable } from './export-complete.ts';
+import { closeFor, headOf, reopenAfter, requireMovable } from './export-complete.ts';
 import { type MoveMap, prepareMap } from './move-map.ts';
 import { cutIntoParts, type TenantPart } from './tenant-parts.ts';
 
@@ -90,7 +90,7 @@ async function finishEarlier(move: Move): Promise<number | undefined> {
       throw new CommandFailure(`--to: expected ${opener}, which an earlier move asked to open ${tenant.slug}, found ${to.group.url}`);
     const decided = loaded(to, 'give an import up', await to.call('DELETE', `/tenant-imports/${id}`));
     if (decided['state'] === 'given_up') {
-      await openHere({ ...move, id });
+      await reopenAfter(administrator, tenant, id);
       return run(move);
     }
   } else if (state !== 'imported')
@@ -178,7 +178,7 @@ async function ask({ to, signal }: Move, method: string, path: string, body?: Ca
 /** From now on only the other group can tell whether the tenant is open there, and nobody opens it here without asking it. */
 async function noteOpening({ administrator, tenant, id, to }: Move): Promise<void> {
   if (!(await noteOpener(administrator.database, tenant.id, id, to.group.url)))
-    throw new CommandFailure(`expected ${tenant.slug} to stay closed while it moves, found it opened meanwhile. Move it again`);
+    throw new CommandFailure(`expected ${tenant.slug} to stay closed while it moves, found it opened or deleted meanwhile. Move it again`);
 }
 
 /** Whether the tenant is open there after all; if not it never is. @throws CommandFailure where nobody can tell */
@@ -202,7 +202,7 @@ async function failureOf(move: Move, error: unknown): Promise<CommandFailure> {
   const cause = `${messageOf(error)}${putBack(move)}`;
   for (const isOver = startPatience(patienceMs); ; )
     try {
-      const wasClosed = await openHere(move);
+      const wasClosed = await reopenAfter(move.administrator, tenant, move.id);
       return new CommandFailure(`${cause}\nTenant ${tenant.slug} ${wasClosed ? 'is served here again' : 'was not closed'}.`);
     } catch (again) {
       if (!(again instanceof StorageUnavailable) || isOver())
@@ -221,15 +221,6 @@ function putBack({ map }: Move): string {
   } catch (error) {
     return `\nThe map in ${map?.file} was not put back: ${messageOf(error)}. Run: gatehouse group map`;
   }
-}
-
-/** Whether it was closed by this move; then it is open. */
-async function openHere({ administrator, tenant, id }: Move): Promise<boolean> {
-  if (!(await administrator.database.systemRead((queries) => isMovedBy(queries, tenant.id, id)))) return false;
-  await reopen(administrator, tenant, async (queries) => {
-    if (!(await isMovedBy(queries, tenant.id, id))) throw new CommandFailure('expected it closed by this move, found otherwise');
-  });
-  return true;
 }
 
 /** Gives whether it is at its end. */
