@@ -62,9 +62,13 @@ export async function isMovedBy(queries: Queries, tenant: TenantId, id: string):
 
 /** Takes a closed tenant from whoever reads it: no bundle of what is left of it is ever whole. One that a group was asked to open was read. */
 export async function endReading(queries: Queries, tenant: TenantId): Promise<void> {
-  const row = await queries.selectFrom('tenants').select('moving').where('tenant_id', '=', tenant).executeTakeFirst();
-  const move = typeof row?.moving === 'string' ? moveOf(row.moving) : undefined;
-  if (move?.way === 'to' && move.opener === undefined) await setMoving(queries, tenant, { way: 'to', id: randomId() });
+  await queries
+    .updateTable('tenants')
+    .set({ moving: textOf({ way: 'to', id: randomId() }) })
+    .where('tenant_id', '=', tenant)
+    .where('moving', 'like', 'to:%')
+    .where('moving', 'not like', 'to:%:%') // without an opener
+    .execute();
 }
 
 /** Notes which group is asked to open a tenant; false when it is not closed by this move any more. From the commit on it may be open there. */
