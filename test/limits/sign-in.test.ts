@@ -199,6 +199,8 @@ describe('limits of waiting pages', () => {
   });
   after(() => server.close());
 
+  const [here, elsewhere] = ['2001:db8:0:1::1', '203.0.113.9'];
+
   interface Stream {
     readonly status: number | undefined;
     readonly leave: () => Promise<void>;
@@ -233,27 +235,33 @@ describe('limits of waiting pages', () => {
       fields: { retry_after_seconds: 5 },
     });
   /** The server hears of the closed connection in its own time. */
-  const assertFree = async (login: TestLogin, address: string): Promise<void> => {
+  const assertFree = async (login: TestLogin): Promise<void> => {
     for (;;) {
-      const again = await open(login, address);
+      const again = await open(login, here);
       await again.leave();
       if (again.status === 200) return;
     }
   };
 
-  const [here, elsewhere] = ['2001:db8:0:1::1', '203.0.113.9'];
+  /** One that leaves is followed by one of this sign-in; then all leave. */
+  const assertFollowed = async ([first, ...rest]: readonly Stream[], login: TestLogin): Promise<void> => {
+    await first!.leave();
+    await assertFree(login);
+    await Promise.all(rest.map(({ leave }) => leave()));
+  };
+  const assertWaits = async (login: TestLogin, address: string): Promise<void> => {
+    const beside = await open(login, address);
+    assert.equal(beside.status, 200);
+    await beside.leave();
+  };
 
   it('loginEventStreamsPerLoginMax: one more of a sign-in is told to come back, others wait beside it, and a place that is left is free', async () => {
     const [login, other] = [await begin(), await begin()];
     const streams = await openAll(login, here);
     await assertFull(login, here);
     await assertFull(login, elsewhere);
-    const beside = await open(other, here);
-    assert.equal(beside.status, 200);
-    await beside.leave();
-    await streams[0]!.leave();
-    await assertFree(login, here);
-    await Promise.all(streams.slice(1).map(({ leave }) => leave()));
+    await assertWaits(other, here);
+    await assertFollowed(streams, login);
   });
 
   /** Fills an address's places, with sign-ins of their own. */
@@ -269,12 +277,8 @@ describe('limits of waiting pages', () => {
     const late = await begin();
     await assertFull(late, here);
     await assertFull(late, '2001:db8:0:1:ffff::2');
-    const beside = await open(late, elsewhere);
-    assert.equal(beside.status, 200);
-    await beside.leave();
-    await streams[0]!.leave();
-    await assertFree(late, here);
-    await Promise.all(streams.slice(1).map(({ leave }) => leave()));
+    await assertWaits(late, elsewhere);
+    await assertFollowed(streams, late);
   });
 
   it('loginEventStreamsMax: so many pages may wait, one more is told to come back, and a place that is left is free', async () => {
@@ -283,8 +287,6 @@ describe('limits of waiting pages', () => {
     assert.equal(streams.length, loginEventStreamsMax);
     const late = await begin();
     await assertFull(late, here);
-    await streams.pop()!.leave();
-    await assertFree(late, here);
-    await Promise.all(streams.map(({ leave }) => leave()));
+    await assertFollowed(streams, late);
   });
 });

@@ -97,6 +97,15 @@ export async function openSsoWorld(database: (typeof databases)[number], flags: 
     return location.href;
   };
 
+  /** The button of the page that a logout without a hint gives, to press from a page of this origin. */
+  const signOutButton = async (browser: TestBrowser): Promise<(origin: string) => Promise<Response>> => {
+    const page = await browser.send(`${tenant.baseUrl}/v1/idp/oidc/logout`, { headers: { accept: 'text/html' } });
+    assert.equal(page.status, 400);
+    const action = /<form method="post" action="([^"]+)"><button id="sign-out">/.exec(await page.text())?.[1] ?? '';
+    const address = new URL(action, tenant.baseUrl).href;
+    return (origin) => browser.send(address, { method: 'POST', body: new URLSearchParams(), headers: { origin } });
+  };
+
   await settings({});
   const client: TestClient = await createClient(server.gatehouse.services, tenant!);
   return {
@@ -118,5 +127,6 @@ export async function openSsoWorld(database: (typeof databases)[number], flags: 
     manager,
     refusedSilently,
     asksToSignIn,
+    signOutButton,
   };
 }

@@ -11,7 +11,7 @@ import { openSsoWorld } from '../support/sso.ts';
 for (const database of databases) {
   describe(`The ends of single sign-on sessions on ${database}`, async () => {
     const world = await openSsoWorld(database);
-    const { settings, authorize, locationOf, signIn, signedIn, manager, asksToSignIn, server, tenant, client } = world;
+    const { settings, authorize, locationOf, signIn, signedIn, manager, asksToSignIn, signOutButton, server, tenant, client } = world;
     let ada: TestUser;
     after(() => server.close());
     beforeEach(async () => {
@@ -70,12 +70,7 @@ for (const database of databases) {
 
     it('a logout without hint offers a button that ends the sessions of this browser, and only from our own page', async () => {
       const browser = await signedIn(ada);
-      const html = { headers: { accept: 'text/html' } };
-      const page = await browser.send(`${tenant.baseUrl}/v1/idp/oidc/logout`, html);
-      assert.equal(page.status, 400);
-      const action = /<form method="post" action="([^"]+)"><button id="sign-out">/.exec(await page.text())?.[1] ?? '';
-      const press = (origin: string): Promise<Response> =>
-        browser.send(new URL(action, tenant.baseUrl).href, { method: 'POST', body: new URLSearchParams(), headers: { origin } });
+      const press = await signOutButton(browser);
       await assertRefusal(await press('https://evil.example'), 'logout.invalid_request');
       assert.ok(locationOf(await authorize(browser)).searchParams.has('code'));
       const cookie = browser.cookies.get('gh-sso-sso') ?? '';
