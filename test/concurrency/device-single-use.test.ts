@@ -1,7 +1,7 @@
 // Single use under parallel requests: signed requests, enrolment tokens, challenges, rotations (E3 of the quality bars).
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { databases } from '../support/databases.ts';
+import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
 import {
   changeSettings,
   createEnrollmentToken,
@@ -91,5 +91,35 @@ for (const database of databases) {
       const numbers = await Promise.all(responses.map(async (response) => ((await response.json()) as { number: string }).number));
       assert.equal(new Set(numbers).size, 1);
     });
+
+    if (database === 'postgres')
+      it('an enrolment that another overtakes, between its registration and its challenge, waits for the same approval', async () => {
+        await changeSettings(server, unlimited);
+        const { phone, redeemed } = await redeemedPhone(server, user);
+        const { challenge } = redeemed.attestation;
+        const body = { registration_token: redeemed.registration_token, proofs: phone.proofs(challenge) };
+        const first = await phone.post('/enroll', body);
+        assert.equal(first.status, 202);
+        await onServer(server.database.databaseUrl!, async (session) => {
+          // As it was before the first one: verified, and nothing parked with it.
+          const { rows } = await session.query(
+            `UPDATE device_registrations r SET state = 'verified', challenge = NULL, approval_id = NULL
+             FROM device_registrations was WHERE was.tenant_id = r.tenant_id AND was.id = r.id AND r.challenge = $1
+             RETURNING r.tenant_id, r.id, was.approval_id`,
+            [challenge],
+          );
+          await session.query('BEGIN');
+          await session.query('LOCK TABLE attestation_challenges');
+          const overtaken = phone.post('/enroll', body);
+          await someoneWaitsFor(session);
+          await session.query(
+            `UPDATE device_registrations SET state = 'pending_approval', challenge = $1, approval_id = $2 WHERE tenant_id = $3 AND id = $4`,
+            [challenge, rows[0].approval_id, rows[0].tenant_id, rows[0].id],
+          );
+          await session.query('COMMIT');
+          assert.equal((await overtaken).status, 202);
+          assert.deepEqual(await (await overtaken).json(), await first.json());
+        });
+      });
   });
 }

@@ -48,9 +48,10 @@ export async function findProvenChallenge(
   );
   const challenge = live.find(proves);
   if (challenge !== undefined) return challenge;
-  // A parallel enrolment consumes its challenge together with the registration.
+  // A parallel enrolment consumed the challenge together with the registration, or left the registration waiting with it.
   const now = await services.database.read(tenant.id, (queries) => findRegistration(queries, tenant.id, registration.id));
-  if (now?.state !== registration.state) throw tokenInvalid('consumed_meanwhile');
+  if (now === undefined || now.state === 'consumed') throw tokenInvalid('consumed_meanwhile');
+  if (now.challenge !== null && proves(now.challenge)) return now.challenge;
   throw reject('device.bad_proof', { reason: 'proof', received: registration.id });
 }
 
