@@ -1,5 +1,6 @@
-// `npm run test:stress -- FILE…`: twenty runs of each file beside two busy loops; without files, of all that ever failed at random. Some
-// files run beside one another, each once at a time; what measures runs alone at the end. A file that failed has no more turns.
+// `npm run test:stress -- FILE…`: twenty runs of each file beside two busy loops, with accesses to the database that wait at random; without
+// files, of all that ever failed at random. Some files run beside one another, each once at a time; what measures runs alone at the end. A
+// file that failed has no more turns.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,6 +10,8 @@ import { measuringTests } from './measuring-tests.mjs';
 const turns = 20;
 const loops = 2;
 const filesAtOnce = 5;
+/** What each access to the database waits at most, before and after it (test/support/shaken-database.ts). */
+const shakeMs = 20;
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const given = process.argv.slice(2);
 const listed = readFileSync(join(root, 'scripts/failed-at-random.txt'), 'utf8')
@@ -39,7 +42,8 @@ async function stress(file) {
 
 function runOnce(file) {
   const args = ['--disable-warning=ExperimentalWarning', '--import=./scripts/test-process.mjs', '--test', '--test-reporter=dot', file];
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { ...process.env, GATEHOUSE_TEST_SHAKE_MS: String(shakeMs) };
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const parts = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part));
   return new Promise((resolve, reject) => {

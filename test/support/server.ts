@@ -7,6 +7,7 @@ import type { PushOrigins } from '../../src/platform/push/senders.ts';
 import { type Gatehouse, startGatehouse } from '../../src/server/compose.ts';
 import { createTestDatabase, type DatabaseName, type TestDatabase } from './databases.ts';
 import { freshRsaKeys } from './rsa-keys.ts';
+import { shakeWhereAsked } from './shaken-database.ts';
 
 // Half of a test server's processor time were the primes of its tenants' keys. Programs that tests start make their own as ever.
 Object.assign(signingAlgorithms.RS256, { generate: async () => freshRsaKeys() });
@@ -68,6 +69,7 @@ export async function startTestServer(name: DatabaseName, options: TestServerOpt
       ...(options.accessLog === undefined ? {} : { accessLog: options.accessLog }),
       log: createLog(config.logLevel, { write: (line) => void logLines.push(line) }),
     });
+    shakeWhereAsked(gatehouse.services.database);
     if (options.shedsLoad !== true) {
       Object.assign(gatehouse.app, { loopLagMs: () => 0 });
       Object.assign(gatehouse.services.database, { waitingMs: () => 0 });
