@@ -21,8 +21,9 @@ import { appPath, appPathOf } from '../first-party/first-party-app.ts';
 import type { Parts } from '../http/services.ts';
 import type { Html } from '../platform/html.ts';
 import type { Queries } from '../storage/engine/database.ts';
-import { findGrant } from '../storage/oidc/grants.ts';
+import { findGrant, holdGrant } from '../storage/oidc/grants.ts';
 import type { UserRow } from '../storage/people/user-rows.ts';
+import { holdActiveUser } from '../storage/people/user-writer.ts';
 import { findUser } from '../storage/people/users.ts';
 import { type AccountTexts, accountTextsOf } from '../texts/account/account-texts.ts';
 import { rememberLanguage } from './known-language.ts';
@@ -87,6 +88,13 @@ async function findHolder(
     ? { user, amr: JSON.parse(grant.amr), acr: grant.acr ?? undefined, authTimeSeconds: grant.auth_time }
     : undefined;
 }
+
+/**
+ * Whether the session of a visit is still one, asked in the transaction that adds a way in: whoever ends it meanwhile waits until that is
+ * written, and ends it, too.
+ */
+export const holdSession = async (queries: Queries, { request, session, user }: AccountVisit): Promise<boolean> =>
+  (await holdActiveUser(queries, request.tenant.id, user.id)) && (await holdGrant(queries, request.tenant.id, session.grantId));
 
 /** The language of the person, else of the request, else English. */
 export const languageOf = (request: FastifyRequest, user?: UserRow): Language => languageFor(user, request.headers['accept-language']);

@@ -13,7 +13,7 @@ import { type Html, html } from '../platform/html.ts';
 import type { Device } from '../storage/device/devices.ts';
 import { findOwnDevice, listOwnDevices } from '../storage/people/own-account.ts';
 import { timeOf } from './account-time.ts';
-import { type AccountVisit, goTo, isFresh, pathTo, selfOf, showPage, signInFirst } from './account-visit.ts';
+import { type AccountVisit, goTo, holdSession, isFresh, pathTo, selfOf, showPage, signInFirst } from './account-visit.ts';
 import { isTooWeak, proveMorePage } from './recovery-pages.ts';
 
 /** A name that was refused, to be shown again where it was typed. */
@@ -76,7 +76,9 @@ export async function addDevice(visit: AccountVisit): Promise<FastifyReply> {
   if (!mayAddDevice(request.tenant)) throw reject('login.forbidden', { reason: 'additional_device', expected: 'admin' });
   if (await isTooWeak(visit)) return proveMorePage(visit, '/devices/sign-in');
   if (!isFresh(visit)) return signInFirst(services, request, visit.reply, '/devices');
-  const { qrUri, expiresAtMs } = await enrollOwnDevice(services, selfOf(visit));
+  const made = await enrollOwnDevice(services, selfOf(visit), (queries) => holdSession(queries, visit));
+  if (made === undefined) return signInFirst(services, request, visit.reply, '/devices');
+  const { qrUri, expiresAtMs } = made;
   const sealed = services.encryption.seal(JSON.stringify({ qrUri, expiresAtMs }), sealPurpose(visit));
   return redirect(visit.reply, `${pathTo(visit, '/devices/add')}?enrollment=${encodeURIComponent(sealed)}`);
 }

@@ -14,7 +14,7 @@ import { type Html, html } from '../platform/html.ts';
 import { deviceSignInTexts } from '../texts/device-sign-in-texts.ts';
 import { pageTextsOf, scopeText } from '../texts/pages/page-texts.ts';
 import { timeOf } from './account-time.ts';
-import { type AccountVisit, pathTo, showPage } from './account-visit.ts';
+import { type AccountVisit, holdSession, pathTo, showPage, signInFirst } from './account-visit.ts';
 
 export function deviceCodePage(visit: AccountVisit): FastifyReply {
   requireDeviceGrant(visit);
@@ -66,8 +66,11 @@ export async function takeDecision(visit: AccountVisit, typed: Typed): Promise<F
           allow: typed.get('decision') === 'allow',
           user: visit.user,
           signedIn: visit.session,
+          holdSession: (queries) => holdSession(queries, visit),
           requestId: visit.request.id,
         });
+  if (decided?.ok === false && decided.reason === 'session_ended')
+    return signInFirst(visit.services, visit.request, visit.reply, '/device');
   if (decided === undefined || (!decided.ok && decided.reason === 'not_waiting')) return askForCode(visit, '', true);
   if (!decided.ok) return showPage(visit, words.title, html``, { notice: { kind: 'bad', text: words.refused } });
   const isAllowed = typed.get('decision') === 'allow';

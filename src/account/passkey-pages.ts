@@ -27,7 +27,7 @@ import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { listPasskeysOfUser, type Passkey, renamePasskey } from '../storage/sign-in/passkeys.ts';
 import { type PasskeyTexts, passkeyCatalogs } from '../texts/passkey-texts.ts';
 import { timeOf } from './account-time.ts';
-import { type AccountVisit, byOf, goTo, isByKey, isByRecoveryCode, isFresh, pathTo, showPage } from './account-visit.ts';
+import { type AccountVisit, byOf, goTo, holdSession, isByKey, isByRecoveryCode, isFresh, pathTo, showPage } from './account-visit.ts';
 import { isTooWeak, proveMorePage } from './recovery-pages.ts';
 
 type Params = Readonly<Record<string, string>>;
@@ -143,7 +143,8 @@ export async function takeNewPasskey(visit: AccountVisit, typed: Typed): Promise
   const parsed = parseStrictJson(Buffer.from(typed.get('response') ?? ''));
   const attestation = parsed.ok ? parseAttestation(parsed.value) : undefined;
   if (attestation === undefined) return newPasskeyPage(visit, words.refused, name);
-  const mayAdd = async (queries: Queries): Promise<boolean> => (await findBarrier(queries, visit)) === undefined;
+  const mayAdd = async (queries: Queries): Promise<boolean> =>
+    (await holdSession(queries, visit)) && (await findBarrier(queries, visit)) === undefined;
   const added = await addPasskey(services, request.tenant, { ...registrantOf(visit), mayAdd }, { attestation, name }, actorOf(visit));
   if (added.ok) return goTo(visit, '/passkeys', 'donePasskeyAdded');
   await services.database.write(request.tenant.id, (queries) =>

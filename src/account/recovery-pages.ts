@@ -1,5 +1,6 @@
 // Recovery codes on the account page (design 14, 3): how many are left and since when; new ones after a sign-in of the last minutes
 // by phone or passkey, shown in the answer to the post and never again. And the page for whoever must prove more first.
+
 import type { FastifyReply } from 'fastify';
 import { strongMethodsOf } from '../approvals/link-identity.ts';
 import { makeRecoveryCodes } from '../approvals/recovery/recovery-codes.ts';
@@ -9,9 +10,20 @@ import { accountApp } from '../first-party/account-client.ts';
 import { csrfField } from '../first-party/app-page.ts';
 import { startSignIn } from '../first-party/app-sign-in.ts';
 import { html } from '../platform/html.ts';
+import type { Queries } from '../storage/engine/database.ts';
 import { countRecoveryCodes } from '../storage/sign-in/recovery-codes.ts';
 import { timeOf } from './account-time.ts';
-import { type AccountVisit, byOf, hasRecoveryCodes, isByKey, isByRecoveryCode, isFresh, pathTo, showPage } from './account-visit.ts';
+import {
+  type AccountVisit,
+  byOf,
+  hasRecoveryCodes,
+  holdSession,
+  isByKey,
+  isByRecoveryCode,
+  isFresh,
+  pathTo,
+  showPage,
+} from './account-visit.ts';
 
 const codesPath = '/recovery-codes';
 
@@ -37,7 +49,7 @@ export async function makeCodes(visit: AccountVisit): Promise<FastifyReply> {
   const { services, request, user, words } = visit;
   requireOffer(visit);
   const by = { ...byOf(visit), requestId: request.id, asked: request.headers['accept-language'] };
-  const mayMake = async (): Promise<boolean> => isByKey(visit) && isFresh(visit);
+  const mayMake = async (queries: Queries): Promise<boolean> => isByKey(visit) && isFresh(visit) && (await holdSession(queries, visit));
   const made = await makeRecoveryCodes(services, request.tenant, { userId: user.id, mayMake }, by);
   if (!made.ok) return proofPage(visit, words.proveByKey, `${codesPath}/sign-in`);
   return showPage(

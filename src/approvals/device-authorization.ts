@@ -32,19 +32,22 @@ interface DeviceVerdict {
   readonly user: UserRow;
   /** How and when (seconds since the epoch) that person signed in. */
   readonly signedIn: { readonly authTimeSeconds: number; readonly acr: string | undefined; readonly amr: readonly string[] };
+  /** Whether that sign-in still counts; who ends it meanwhile waits. */
+  readonly holdSession: (queries: Queries) => Promise<boolean>;
   readonly requestId: string;
 }
 
 /**
  * Decides in one transaction with its audit record; one conditional UPDATE says who was first (`not_waiting` for the others).
- * `refused`: the person allowed it but may not use the application; the device hears access_denied as if they had not.
+ * `session_ended`: the person's own sign-in did, meanwhile. `refused`: the person allowed it but may not use the application; the device hears access_denied as if they had not.
  */
 export async function decideDevice(
   { clock, database }: { readonly clock: Clock; readonly database: Database },
   tenant: Tenant,
-  { userCode, allow, user, signedIn, requestId }: DeviceVerdict,
-): Promise<Outcome<{ readonly client: Client }, 'not_waiting' | 'refused'>> {
+  { userCode, allow, user, signedIn, holdSession, requestId }: DeviceVerdict,
+): Promise<Outcome<{ readonly client: Client }, 'not_waiting' | 'session_ended' | 'refused'>> {
   return database.write(tenant.id, async (queries) => {
+    if (!(await holdSession(queries))) return fail('session_ended');
     const device = await findDevice(queries, tenant, userCode);
     if (device === undefined) return fail('not_waiting');
     const { authorization, client } = device;

@@ -8,6 +8,7 @@ import { changeCustom, fromCustomCell, toCustomCells } from '../../domain/people
 import { emailPinMethod } from '../../domain/sign-in/login-methods.ts';
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import { revokeDevice } from '../../storage/device/devices.ts';
+import type { Queries } from '../../storage/engine/database.ts';
 import { ManagedByDirectory } from '../../storage/people/directories/ldap-people.ts';
 import { renameOwnDevice } from '../../storage/people/own-account.ts';
 import { changeUser } from '../../storage/people/user-writer.ts';
@@ -48,12 +49,18 @@ export const mayAddDevice = ({ settings }: Tenant): boolean => settings.device.a
 
 /**
  * Makes an enrolment token for the person. What else a further device needs is asked when it enrols: the word of an
- * existing device, or the PIN of the mail, which the token demands under that policy.
+ * existing device, or the PIN of the mail, which the token demands under that policy. Undefined where `mayAdd`, asked in the
+ * transaction, says no.
  */
-export function enrollOwnDevice(store: Store, { tenant, userId, by }: Self): Promise<Enrollment> {
+export function enrollOwnDevice(
+  store: Store,
+  { tenant, userId, by }: Self,
+  mayAdd: (queries: Queries) => Promise<boolean>,
+): Promise<Enrollment | undefined> {
   if (!mayAddDevice(tenant)) throw new Error('the tenant leaves devices to administrators');
   const requirePin = tenant.settings.device.additional_device === emailPinMethod;
   return store.database.write(tenant.id, async (queries) => {
+    if (!(await mayAdd(queries))) return undefined;
     const enrollment = await createEnrollment(queries, store, tenant, userId, requirePin);
     await recordEnrollment(queries, store, tenant, by, { userId, requirePin });
     return enrollment;

@@ -11,7 +11,7 @@ import { randomSecret, uuidV7 } from '../../platform/random.ts';
 import { revokeDevicesOfUser } from '../../storage/device/devices.ts';
 import { endEnrollments } from '../../storage/device/enrollment-tokens.ts';
 import type { Queries } from '../../storage/engine/database.ts';
-import { revokeGrantsOfUser } from '../../storage/oidc/grants.ts';
+import { holdGrantsOfUser, revokeGrantsOfUser } from '../../storage/oidc/grants.ts';
 import { listUserEmails } from '../../storage/people/user-lists.ts';
 import type { UserRow } from '../../storage/people/user-rows.ts';
 import { findLiveUser } from '../../storage/people/users.ts';
@@ -92,6 +92,7 @@ export async function endOldPhones(
   { id, user_id: userId }: Invitation,
   requestId: string,
 ): Promise<void> {
+  await holdGrantsOfUser(queries, tenant.id, userId);
   await endEnrollments(queries, tenant.id, userId);
   const devices = await revokeDevicesOfUser(queries, tenant.id, userId);
   const approvals = await withdrawApprovalsOfUser(queries, tenant.id, userId);
@@ -156,6 +157,7 @@ async function undo(
   { userId, usedAt }: { readonly userId: UserId; readonly usedAt: number },
   by: { readonly actor: string; readonly requestId: string; readonly asked: string | undefined },
 ): Promise<{ readonly devices: number; readonly passkeys: number; readonly sessions: number }> {
+  await holdGrantsOfUser(queries, tenant.id, userId);
   await endEnrollments(queries, tenant.id, userId);
   const devices = await revokeDevicesOfUser(queries, tenant.id, userId, usedAt);
   const added = (await listPasskeysOfUser(queries, tenant.id, userId)).filter(({ created_at: at }) => at >= usedAt);

@@ -1,6 +1,7 @@
 // Linking an account elsewhere from the account page (design 14, 2): the person is signed in here, signs in there once more, and the two
 // are linked. Whatever way the answer comes it is kept, and fetched only with the key of the browser that brought it, in the very
 // session that asked: nobody's account elsewhere is linked to somebody else's account here. Handed to account/.
+
 import type { FastifyRequest } from 'fastify';
 import { linkIdentity } from '../../approvals/link-identity.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
@@ -9,6 +10,7 @@ import { ageFault } from '../../domain/sign-in/external-identity.ts';
 import { protocols } from '../../federation/protocols.ts';
 import { enforceRateLimit } from '../../http/budgets/rate-limits.ts';
 import { addressBlock } from '../../http/client-address.ts';
+import { holdGrant } from '../../storage/oidc/grants.ts';
 import { holdActiveUser } from '../../storage/people/user-writer.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { listProvidersFor } from '../../storage/registry/organization-providers.ts';
@@ -58,12 +60,13 @@ export async function finishLink(services: ExternalDeps, request: FastifyRequest
   const tooOld = ageFault(found.identity, asked, services.clock.nowMs());
   if (tooOld !== undefined) return recordFailure(services, request, link, tooOld);
   const identity = await mapInbound(services, request, tenant, provider, found);
-  const linked = await services.database.write(tenant.id, async (queries) =>
-    (await holdActiveUser(queries, tenant.id, link.userId))
-      ? linkIdentity(queries, services, tenant, { identity, userId: link.userId, requestId: request.id })
-      : undefined,
-  );
-  return linked === undefined ? recordFailure(services, request, link, 'linked_already') : { ok: true };
+  const fault = await services.database.write(tenant.id, async (queries) => {
+    const isOpen = (await holdActiveUser(queries, tenant.id, link.userId)) && (await holdGrant(queries, tenant.id, link.grantId));
+    if (!isOpen) return 'session_ended';
+    const linked = await linkIdentity(queries, services, tenant, { identity, userId: link.userId, requestId: request.id });
+    return linked === undefined ? 'linked_already' : undefined;
+  });
+  return fault === undefined ? { ok: true } : recordFailure(services, request, link, fault);
 }
 
 async function recordFailure(

@@ -6,6 +6,7 @@ import { type HookClaims, loadHookClaims, storeHookClaims } from '../../domain/e
 import type { ApprovalId, ClientId, GrantId, TenantId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
+import { dialectOf } from '../engine/rows/id-list.ts';
 import type { ApprovalState } from '../sign-in/approvals.ts';
 import { notedPoll } from './polling.ts';
 
@@ -183,7 +184,7 @@ export async function recordCibaPoll(queries: Queries, tenant: TenantId, authReq
 
 /**
  * Takes the one use of an approved request (R1) for the grant it becomes. `payloadEncrypted` is what a push will send.
- * Gives false when it was used, has expired or is not approved.
+ * Gives false when it was used, has expired or is not approved. Who ends the approval waits for the caller's transaction.
  */
 export async function redeemCibaRequest(
   queries: Queries,
@@ -199,15 +200,14 @@ export async function redeemCibaRequest(
     .where('auth_req_id_hash', '=', authReqIdHash)
     .where('used_at', 'is', null)
     .where('expires_at', '>', databaseNowMs)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('approvals')
-          .select('approvals.id')
-          .whereRef('approvals.tenant_id', '=', 'ciba_requests.tenant_id')
-          .whereRef('approvals.id', '=', 'ciba_requests.approval_id')
-          .where('approvals.state', '=', 'approved'),
-      ),
-    )
+    .where(({ exists, selectFrom }) => {
+      const approved = selectFrom('approvals')
+        .select('approvals.id')
+        .whereRef('approvals.tenant_id', '=', 'ciba_requests.tenant_id')
+        .whereRef('approvals.id', '=', 'ciba_requests.approval_id')
+        .where('approvals.state', '=', 'approved');
+      return exists(dialectOf(queries) === 'postgres' ? approved.forShare() : approved);
+    })
     .returning('id')
     .execute();
   return rows.length === 1;

@@ -7,7 +7,7 @@ import type { ClientId, ExternalIdentityId, GrantId, SsoSessionId, TenantId, Use
 import { loadRequestedClaims, type RequestedClaims, storeRequestedClaims } from '../../domain/oidc/requested-claims.ts';
 import type { Dialect, Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
-import { idIn } from '../engine/rows/id-list.ts';
+import { dialectOf, idIn } from '../engine/rows/id-list.ts';
 import { type Row, statement } from '../engine/statement.ts';
 import { dropReadySamlSessions } from '../saml/saml-sessions.ts';
 import { endApproved } from '../sign-in/approvals.ts';
@@ -175,13 +175,25 @@ export async function revokeGrant(queries: Queries, tenant: TenantId, id: GrantI
   return rows.length === 1;
 }
 
+/** Whether a grant is in force. Who ends it waits for the transaction of whoever asked (holdGrantsOfUser). */
+export async function holdGrant(queries: Queries, tenant: TenantId, id: GrantId): Promise<boolean> {
+  const query = queries
+    .selectFrom('grants')
+    .select('id')
+    .where('tenant_id', '=', tenant)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null);
+  return (await (dialectOf(queries) === 'postgres' ? query.forShare() : query).executeTakeFirst()) !== undefined;
+}
+
 /**
  * Ends a user's sessions in every browser and every grant, and what could still become one: codes, SAML answers and approvals
- * not yet redeemed. Gives how many grants ended.
+ * not yet redeemed. Gives how many grants ended. Each statement waits for whoever is about to make what the next ones end: of an
+ * approval a session and a code, of a session a code, of a code a grant, whose client is told; of a grant an approved device.
  */
 export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, userId: UserId, reason: GrantRevocation): Promise<number> {
+  await endApproved(queries, tenant, userId);
   await markSsoSessionsEnded(queries, tenant, { userId });
-  if (toldToClients.has(reason)) await queueLogoutNotices(queries, tenant, { userId });
   await queries
     .deleteFrom('authorization_codes')
     .where('tenant_id', '=', tenant)
@@ -189,8 +201,9 @@ export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, use
     .where('used_at', 'is', null)
     .execute();
   await dropReadySamlSessions(queries, tenant, { userId });
-  await endApproved(queries, tenant, userId);
+  await holdGrantsOfUser(queries, tenant, userId);
   await dropApprovedDevices(queries, tenant, userId);
+  if (toldToClients.has(reason)) await queueLogoutNotices(queries, tenant, { userId });
   const rows = await queries
     .updateTable('grants')
     .set({ revoked_at: databaseNowMs, revoked_reason: reason })
@@ -200,6 +213,13 @@ export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, use
     .returning('id')
     .execute();
   return rows.length;
+}
+
+/** Waits for those who hold a grant of the user (holdGrant), so that what they made is seen and ended; nobody holds one until the transaction ends. */
+export async function holdGrantsOfUser(queries: Queries, tenant: TenantId, userId: UserId): Promise<void> {
+  if (dialectOf(queries) === 'sqlite') return; // one writer at a time
+  const held = queries.selectFrom('grants').select('id').where('tenant_id', '=', tenant).where('user_id', '=', userId);
+  await held.where('revoked_at', 'is', null).orderBy('id').forUpdate().execute();
 }
 
 /**

@@ -14,6 +14,7 @@ import type {
 import type { LoginMethod } from '../../domain/sign-in/login-methods.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
+import { dialectOf } from '../engine/rows/id-list.ts';
 import { type Row, statement } from '../engine/statement.ts';
 
 export interface LoginTransactionTable {
@@ -273,20 +274,22 @@ const stepStatement = statement((queries, { userId, subjectKey, mailKey, step, a
 const completeStatement = statement((queries, values: TransactionKey) =>
   updateOpen(queries, values)
     .set({ finished_at: databaseNowMs, outcome: 'completed' })
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('approvals as a')
-          .select('a.id')
-          .whereRef('a.tenant_id', '=', 'login_transactions.tenant_id')
-          .whereRef('a.id', '=', 'login_transactions.approval_id')
-          .where('a.state', '=', 'approved'),
-      ),
-    )
+    .where((eb) => {
+      const approved = eb
+        .selectFrom('approvals as a')
+        .select('a.id')
+        .whereRef('a.tenant_id', '=', 'login_transactions.tenant_id')
+        .whereRef('a.id', '=', 'login_transactions.approval_id')
+        .where('a.state', '=', 'approved');
+      return eb.exists(dialectOf(queries) === 'postgres' ? approved.forShare() : approved);
+    })
     .returningAll(),
 );
 
-/** Ends a transaction whose approval is approved, once (compare-and-set). Undefined for every caller but the first. */
+/**
+ * Ends a transaction whose approval is approved, once (compare-and-set). Undefined for every caller but the first. Who ends the
+ * approval waits for the caller's transaction (revokeGrantsOfUser).
+ */
 export async function completeLogin(queries: Queries, tenant: TenantId, id: TransactionId): Promise<LoginTransaction | undefined> {
   const row = (await completeStatement(queries, { tenant, id })).rows[0];
   return row && withClient(row);
