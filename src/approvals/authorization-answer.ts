@@ -16,7 +16,7 @@ import type { Clock } from '../platform/clock.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertAuthorizationCode } from '../storage/oidc/authorization-codes.ts';
-import { type Consented, insertConsent } from '../storage/oidc/consents.ts';
+import type { Consented } from '../storage/oidc/consents.ts';
 import { findHeldOrganization, listOrganizationsOfUser } from '../storage/people/organization-members.ts';
 import type { UserRow } from '../storage/people/user-rows.ts';
 import { isAssigned, mayReach } from '../storage/registry/clients/access-assignments.ts';
@@ -134,7 +134,7 @@ export async function findOrganization(
   return others.length === 0 ? one : 'several';
 }
 
-/** Makes the code and gives the response that carries it. Remembers the consent where the client asks for one. */
+/** Makes the code and gives the response that carries it. */
 export async function issueCode(
   { queries, tenant, clock }: { readonly queries: Queries; readonly tenant: Tenant; readonly clock: Clock },
   asked: AuthorizationAsked,
@@ -168,7 +168,6 @@ export async function issueCode(
       hookClaims: authentication.hookClaims,
     },
   });
-  if (client.requireConsent) await insertConsent(queries, tenant.id, user.id, client.clientId, consentedOf(client, asked));
   if (client.origin !== undefined) await keepStranger(queries, tenant.id, client.clientId);
   return authorizationResponse(tenant, asked, { code });
 }

@@ -11,6 +11,7 @@ import { ssoPolicyOf } from '../domain/sign-in/sso-session.ts';
 import type { Tenant } from '../domain/tenant/tenant.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import type { Queries } from '../storage/engine/database.ts';
+import { insertConsent } from '../storage/oidc/consents.ts';
 import type { UserRow } from '../storage/people/user-rows.ts';
 import { findUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
@@ -33,6 +34,7 @@ import {
   type Authentication,
   authorizationResponse,
   checkOf,
+  consentedOf,
   type FinishRefusal,
   findClientRefusal,
   findOrganization,
@@ -123,7 +125,7 @@ async function delivered<Reason extends string>(
   return { ...rest, ...(typeof answer === 'string' ? { location: answer } : await destinationOf(deps, tenant, answer)) };
 }
 
-/** Thrown to undo the completion: the session that was to answer has ended meanwhile, or a hook was asked about somebody else. */
+/** Thrown to undo the completion: the session that was to answer has ended meanwhile, or a hook was asked about somebody or something else. */
 const sessionGone = new Error('the session has ended');
 /** The same where the person has not said for which organisation they sign in. */
 const organizationUnchosen = new Error('no organisation was chosen');
@@ -163,6 +165,7 @@ async function settle(
   const client = login.client_id === null ? undefined : await findClientOrDocument(queries, tenant.id, login.client_id);
   const organization = user && (await findOrganization(queries, tenant, login, user.id));
   const held = typeof organization === 'object' ? organization : undefined;
+  if (finishing.hooked !== undefined && finishing.hooked.organizationId !== held?.id) throw sessionGone;
   const done = await signInDoneBy(queries, tenant, proof, externalIdentityOf(login));
   const acr = acrFor(done, held?.id);
   const found = user === undefined ? 'unknown_user' : await refusalOf(finishing, login, client, user, { acr, organization: held?.id });
@@ -341,6 +344,7 @@ async function complete(
     if (client === undefined || login.redirect_uri === null) throw new Error(`login ${login.id} has no client`);
     if (login.document_client_id !== null)
       await admitClient(queries, deps.clock, tenant, client, { userId: user.id, requestId: request.requestId });
+    if (client.requireConsent) await insertConsent(queries, tenant.id, user.id, client.clientId, consentedOf(client, login));
     return issueCode({ queries, tenant, clock: deps.clock }, login, client, user, authentication);
   }
   const { authTimeSeconds, method, ssoSessionId } = authentication;

@@ -73,10 +73,11 @@ export async function askSignInHook(
   return found === undefined ? undefined : ask(deps, tenant, found, asked);
 }
 
-/** What was said of a login transaction, and of whom. */
+/** What was said of a login transaction, of whom and for which organisation. */
 export interface HookedLogin {
   readonly kind: 'oidc' | 'saml';
   readonly userId: UserId;
+  readonly organizationId: string | undefined;
   readonly verdict: HookVerdict;
 }
 
@@ -99,7 +100,8 @@ export async function askAboutLogin(
   const kind = login.kind === 'saml' ? 'saml' : 'oidc';
   const organization = await deps.database.read(tenant.id, (queries) => signInFor(queries, tenant, login, proven.userId));
   const asked = { requestId, kind, scope: login.scope, organization, ip: login.initiated_ip, ...proven } as const;
-  return { ok: true, hooked: { kind, userId: proven.userId, verdict: await ask(deps, tenant, found, asked) } };
+  const verdict = await ask(deps, tenant, found, asked);
+  return { ok: true, hooked: { kind, userId: proven.userId, organizationId: organization?.id, verdict } };
 }
 
 /**

@@ -125,7 +125,20 @@ interface SessionRequest {
   readonly alongside: (queries: Queries) => Promise<void>;
 }
 
-/** Answers an authorization request from a session in one transaction; undefined when the session has ended meanwhile. */
+/** What needsConsent found, in the transaction that rests on it. */
+async function hasConsentStill(
+  queries: Queries,
+  tenant: Tenant,
+  { client, asked }: SessionRequest,
+  userId: LiveSsoSession['userId'],
+): Promise<boolean> {
+  return !client.requireConsent || hasConsent(queries, tenant.id, userId, client.clientId, consentedOf(client, asked));
+}
+
+/**
+ * Answers an authorization request from a session in one transaction; undefined when the session has ended meanwhile, the consent was
+ * withdrawn, or the organisation is another than a hook was asked about.
+ */
 export async function answerFromSession(
   deps: SsoDeps & SignInHookDeps,
   tenant: Tenant,
@@ -134,7 +147,7 @@ export async function answerFromSession(
   const { client, asked, session } = request;
   const browserHash = ssoBrowserHash(request.cookies, tenant);
   if (browserHash === undefined) return undefined;
-  const organization =
+  const hookedFor =
     tenant.hooks.sign_in && (await deps.database.read(tenant.id, (queries) => signInFor(queries, tenant, asked, session.userId)));
   const verdict = await askSignInHook(
     deps,
@@ -145,7 +158,7 @@ export async function answerFromSession(
       kind: 'oidc',
       userId: session.userId,
       scope: asked.scope,
-      organization,
+      organization: hookedFor,
       how: howOfSession({ ...session, acr: acrFor(session, asked.organization_id ?? undefined) }),
       ip: request.ip,
     },
@@ -157,6 +170,8 @@ export async function answerFromSession(
     const organization = await findOrganization(queries, tenant, asked, user.id);
     if (organization === 'several') return undefined; // the sign-in page asks
     const held = organization === 'not_a_member' ? undefined : organization;
+    if (verdict !== undefined && hookedFor?.id !== held?.id) return undefined; // the hook was asked about another
+    if (!(await hasConsentStill(queries, tenant, request, user.id))) return undefined;
     const done = await signInDoneBy(queries, tenant, { session: used }, undefined);
     if (held !== undefined && unmetOf(held, done) !== undefined) return undefined; // as it is now, and the sign-in page has it met
     await request.alongside(queries);

@@ -122,7 +122,10 @@ async function continueSession(
     ip: request.clientAddress,
     alongside,
   });
-  if (response === undefined && isSilent) throw reject('authorize.login_required', 'session_ended');
+  if (response === undefined && isSilent) {
+    const isWithdrawn = await needsConsent(services.database, tenant, client, session.userId, asked);
+    throw isWithdrawn ? reject('authorize.consent_required', 'withdrawn_meanwhile') : reject('authorize.login_required', 'session_ended');
+  }
   if (response?.parameters['code'] !== undefined)
     services.activity.countSignIn(tenant.id, { userId: session.userId, application: ['client', client.clientId], organization: meant?.id });
   return { response };
