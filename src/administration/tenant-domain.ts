@@ -40,6 +40,8 @@ export async function requestDomain(
 }
 
 interface DomainCheck {
+  /** The one that was looked up; the row may name another by now. */
+  readonly domain: string;
   readonly row: StoredTenant;
   readonly txt: 'found' | 'missing' | 'unanswered';
   /** `answers`: this program answers there. */
@@ -57,13 +59,14 @@ export async function checkDomain(deps: DomainCheckDeps, tenant: TenantId, by: B
   const [texts, https] = await Promise.all([deps.textRecords.find(name), askThere(deps.outbound, tenant, domain)]);
   const txt = texts === undefined ? 'unanswered' : texts.includes(value) ? 'found' : 'missing';
   const row = await deps.cache.write(tenant, async (queries) => {
-    const now = await present(queries, tenant);
-    if (txt === 'unanswered' || now.pending_domain !== domain || (now.pending_verified_at !== null) === (txt === 'found')) return now;
-    const type = txt === 'found' ? 'domain.verified' : 'domain.lapsed';
+    const isVerified = txt === 'found';
+    const noted = txt === 'unanswered' ? undefined : await setPendingVerified(queries, tenant, { domain, isVerified });
+    if (noted === undefined) return present(queries, tenant);
+    const type = isVerified ? 'domain.verified' : 'domain.lapsed';
     await recordAct(queries, deps, tenant, by, { type, target: `tenant:${tenant}`, data: { domain } });
-    return setPendingVerified(queries, tenant, txt === 'found');
+    return noted;
   });
-  return { row, txt, https };
+  return { domain, row, txt, https };
 }
 
 async function askThere(outbound: Pick<Outbound, 'fetch'>, tenant: TenantId, domain: string): Promise<DomainCheck['https']> {
@@ -81,8 +84,8 @@ export async function activateDomain(
 ): Promise<Outcome<{ readonly row: StoredTenant }, 'none' | 'unverified' | 'taken'>> {
   const checked = await checkDomain(deps, tenant, by);
   if (checked === undefined) return fail('none');
-  const { pending_domain: domain } = checked.row;
-  if (checked.txt !== 'found' || domain === null) return fail('unverified');
+  const { domain, txt } = checked;
+  if (txt !== 'found') return fail('unverified');
   try {
     return await deps.cache.write(tenant, async (queries) => {
       const row = await activatePendingDomain(queries, tenant, domain);

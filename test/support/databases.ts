@@ -196,10 +196,11 @@ export async function onServer(url: string, work: (client: pg.Client) => Promise
 
 /**
  * Waits until another connection waits for a lock that this one's transaction has. Not by pg_stat_activity, which stays in a
- * transaction as it was when first asked: who connects later is never seen there.
+ * transaction as it was when first asked: who connects later is never seen there. With `isOver` it waits no longer than that.
  */
-export async function someoneWaitsFor(client: pg.Client): Promise<void> {
+export async function someoneWaitsFor(client: pg.Client, isOver = (): boolean => false): Promise<void> {
   await eventually(async () => {
+    if (isOver()) return true;
     const { rows } = await client.query('SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))');
     return rows.length > 0;
   }, 'another connection that waits for this one');

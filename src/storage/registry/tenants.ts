@@ -92,16 +92,20 @@ export async function setPendingDomain(queries: Queries, tenant: TenantId, domai
   return changed(await setColumns(queries, tenant, { pending_domain: domain, pending_verified_at: null }));
 }
 
-export async function setPendingVerified(queries: Queries, tenant: TenantId, isVerified: boolean): Promise<StoredTenant> {
-  const verifiedAt = isVerified ? databaseNowMs : null;
-  return changed(
-    await queries
-      .updateTable('tenants')
-      .set({ pending_verified_at: verifiedAt, updated_at: databaseNowMs })
-      .where('tenant_id', '=', tenant)
-      .returningAll()
-      .executeTakeFirst(),
-  );
+/** Notes whether DNS shows that this pending domain is the tenant's; undefined when it is not the one it asks for, or it was noted already. */
+export async function setPendingVerified(
+  queries: Queries,
+  tenant: TenantId,
+  { domain, isVerified }: { readonly domain: string; readonly isVerified: boolean },
+): Promise<StoredTenant | undefined> {
+  return queries
+    .updateTable('tenants')
+    .set({ pending_verified_at: isVerified ? databaseNowMs : null, updated_at: databaseNowMs })
+    .where('tenant_id', '=', tenant)
+    .where('pending_domain', '=', domain)
+    .where('pending_verified_at', isVerified ? 'is' : 'is not', null)
+    .returningAll()
+    .executeTakeFirst();
 }
 
 /** Puts this pending domain in force if it is verified; undefined when it is not. Throws a unique violation when another has it. */
