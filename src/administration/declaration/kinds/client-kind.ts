@@ -16,7 +16,14 @@ import {
 import { isOwnClient, ownClientPrefix } from '../../../domain/client/own-clients.ts';
 import { toJson } from '../../../domain/field.ts';
 import type { ClientId } from '../../../domain/ids.ts';
-import { clientIdSyntax, findClient, insertClient, listClients, updateClient } from '../../../storage/registry/clients/clients.ts';
+import {
+  clientIdSyntax,
+  findClient,
+  holdClient,
+  insertClient,
+  listClients,
+  updateClient,
+} from '../../../storage/registry/clients/clients.ts';
 import { decryptClientSecret, encryptClientSecret } from '../../../tokens/client-secret.ts';
 import { randomClientId } from '../../../tokens/tenant-creation.ts';
 import { type By, recordAct } from '../../administration.ts';
@@ -130,7 +137,7 @@ export const clientKind: Kind = {
   update: async (queries, session, items) => {
     const { administration, tenant, by } = session;
     for (const { stored, desired, changed } of items) {
-      const before = await findClient(queries, tenant.id, stored.id);
+      const before = await holdClient(queries, tenant.id, stored.id);
       if (before === undefined) continue;
       const after = { ...before, ...clientOf(session, desired, before) };
       const isAnother = after.secretHash !== before.secretHash || after.secretEncrypted !== before.secretEncrypted;

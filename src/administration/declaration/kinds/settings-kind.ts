@@ -3,7 +3,7 @@
 import { brandingFault } from '../../../domain/appearance/branding.ts';
 import { type FieldFault, type Json, leavesOf } from '../../../domain/field.ts';
 import { defaultSettings, merge, mergeSettings, rateLimitParts, type Settings, settingFields } from '../../../domain/tenant/settings.ts';
-import { findTenantById, updateTenantSettings } from '../../../storage/registry/tenants.ts';
+import { findTenantById, lockTenantSettings, updateTenantSettings } from '../../../storage/registry/tenants.ts';
 import { sealSettings, secretFault, secretSettingNames, secretSettingPaths, withoutSecrets } from '../../../tokens/secret-settings.ts';
 import { recordAct } from '../../administration.ts';
 import { changeOf, propertiesOf } from '../../schema-pieces.ts';
@@ -59,8 +59,7 @@ export const settingsKind: Kind = {
     const { administration, tenant, by } = session;
     for (const { desired, changed } of items) {
       const value = desired.declared.value as Json; // checked by the schema
-      const before = await findTenantById(queries, tenant.id);
-      const stored = JSON.parse(before?.settings ?? '{}') as Json;
+      const stored = JSON.parse((await lockTenantSettings(queries, administration.database.dialect, tenant.id)) ?? '{}') as Json;
       const named = secretsIn(value);
       const whole = secretSettingNames
         .filter((name) => !named.includes(name) && fieldOf(stored, name) !== undefined)
