@@ -32,12 +32,12 @@ export const proofsOf = (tenant: TenantId, owner: NamesDomains, proven: readonly
 interface Checking {
   readonly kind: DomainOwnerKind;
   readonly owner: NamesDomains;
-  /** The same owner as it is in a transaction. */
-  readonly find: (queries: Queries, tenant: TenantId, id: string) => Promise<NamesDomains | undefined>;
+  /** The same owner as it is in a transaction, and until that ends: whoever would change it or its domains waits. */
+  readonly hold: (queries: Queries, tenant: TenantId, id: string) => Promise<NamesDomains | undefined>;
 }
 
 /** Looks every domain of somebody up and keeps what was found; false when there is no such owner. */
-export async function checkDomains(deps: DomainDeps, tenant: TenantId, { kind, owner, find }: Checking, by: By): Promise<boolean> {
+export async function checkDomains(deps: DomainDeps, tenant: TenantId, { kind, owner, hold }: Checking, by: By): Promise<boolean> {
   const found = await Promise.all(
     owner.domains.map(async (domain) => {
       const { name, value } = domainRecord(tenant, owner, domain);
@@ -45,7 +45,7 @@ export async function checkDomains(deps: DomainDeps, tenant: TenantId, { kind, o
     }),
   );
   return deps.cache.write(tenant, async (queries) => {
-    const now = await find(queries, tenant, owner.id);
+    const now = await hold(queries, tenant, owner.id);
     if (now === undefined) return false;
     if (now.domainProofSalt !== owner.domainProofSalt) return true; // it became somebody else meanwhile: that was another's record
     for (const { domain, isThere } of found)

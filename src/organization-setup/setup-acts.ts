@@ -46,7 +46,7 @@ export async function lookUpDomains(setup: Setup): Promise<void> {
   const { tenant } = request;
   const owner = await loadSetUp(setup);
   await enforceRateLimit(services.rateLimiter, tenant, 'management', 'login_starts_per_ip', `setup:${owner.id}`);
-  await checkDomains(services, tenant.id, { kind: 'organization', owner, find: registered.organization.rows.find }, by);
+  await checkDomains(services, tenant.id, { kind: 'organization', owner, hold: registered.organization.rows.hold }, by);
 }
 
 export interface WantedProvider {
@@ -93,9 +93,12 @@ export async function saveProvider(setup: Setup, wanted: WantedProvider): Promis
   return changeOrganization(setup, ({ identityProviders }) => ({ identity_providers: [...new Set([...identityProviders, alias])] }));
 }
 
-/** Writes that somebody signed in by it as it is. */
-export async function noteTrial({ services, request, organizationId }: Setup, alias: string): Promise<boolean> {
-  return services.database.write(request.tenant.id, (queries) => noteProviderTrial(queries, request.tenant.id, organizationId, alias));
+/** Writes that somebody signed in by it as it was when they were sent there. */
+export async function noteTrial(
+  { services, request, organizationId }: Setup,
+  tried: { readonly alias: string; readonly startedAtMs: number },
+): Promise<boolean> {
+  return services.database.write(request.tenant.id, (queries) => noteProviderTrial(queries, request.tenant.id, organizationId, tried));
 }
 
 /** Whether the provider was tried since it is as it is. */

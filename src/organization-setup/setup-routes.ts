@@ -116,7 +116,7 @@ async function returnFromTrial(setup: Setup, { finishTrial }: TrialSteps): Promi
   const words = wordsOf(setup);
   const { services, request, organizationId } = setup;
   const finished = await finishTrial(services, request, trialOf(setup).by);
-  if (!finished.ok || !(await noteTrial(setup, finished.tried.alias)))
+  if (!finished.ok || !(await noteTrial(setup, finished.tried)))
     return setupPage(setup, { notice: { kind: 'bad', text: words.tryFailed(finished.ok ? 'gone' : finished.reason) }, status: 400 });
   const proven = await services.database.read(request.tenant.id, (queries) =>
     listProvenDomains(queries, request.tenant.id, 'organization', [organizationId]),

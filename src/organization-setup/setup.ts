@@ -51,7 +51,9 @@ export interface TrialSteps {
     services: SetupDeps,
     request: FastifyRequest,
     by: TrialFor['by'],
-  ) => Promise<Outcome<{ readonly tried: { readonly alias: string; readonly email: string | undefined } }, string>>;
+  ) => Promise<
+    Outcome<{ readonly tried: { readonly alias: string; readonly startedAtMs: number; readonly email: string | undefined } }, string>
+  >;
 }
 
 export const trialOf = ({ organizationId, by, base }: Setup): TrialFor => ({

@@ -42,7 +42,7 @@ export const organizationEndpoints: readonly Endpoint[] = [
     handle: async (call) => {
       const { services, tenant } = call;
       const of = registered.organization;
-      const checking = { kind: 'organization', owner: await loadThing(of, call), find: of.rows.find } as const;
+      const checking = { kind: 'organization', owner: await loadThing(of, call), hold: of.rows.hold } as const;
       if (!(await checkDomains(services, tenant.id, checking, byOf(call)))) throw unknownOrganization();
       const now = await loadThing(of, call);
       return (await jsonOf(of, besideOrganization, call, [now]))(now);

@@ -54,7 +54,7 @@ export const identityProviderEndpoints: readonly Endpoint[] = [
     handle: async (call) => {
       const { services, tenant } = call;
       const provider = await loadThing(registered.identity_provider, call);
-      const checking = { kind: 'identity_provider', owner: provider, find: registered.identity_provider.rows.find } as const;
+      const checking = { kind: 'identity_provider', owner: provider, hold: registered.identity_provider.rows.hold } as const;
       if (!(await checkDomains(services, tenant.id, checking, byOf(call)))) throw notFound('unknown_identity_provider');
       const now = await loadThing(registered.identity_provider, call);
       return (await jsonOf(registered.identity_provider, besideProvider, call, [now]))(now);

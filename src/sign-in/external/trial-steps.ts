@@ -24,6 +24,8 @@ import { mapInbound } from './inbound.ts';
 export interface Tried {
   readonly providerId: string;
   readonly alias: string;
+  /** When the browser was sent there: whatever was changed since is not tried. */
+  readonly startedAtMs: number;
   readonly subject: string;
   readonly email: string | undefined;
   /** False: a code is mailed there before the email counts. */
@@ -82,6 +84,6 @@ export async function finishTrial(
   const found = await protocols[provider.kind].identify(services, upstreamOf(services, tenant, provider), answer);
   if (!found.ok) return fail(found.detail);
   const { subject, email, emailCounts, acr, create, always } = await mapInbound(services, request, tenant, provider, found);
-  const { id: providerId, alias } = provider;
-  return { ok: true, tried: { providerId, alias, subject, email, emailCounts, acr, claims: found.claims, create, always } };
+  const who = { subject, email, emailCounts, acr, claims: found.claims, create, always };
+  return { ok: true, tried: { providerId: provider.id, alias: provider.alias, startedAtMs: used.created_at, ...who } };
 }

@@ -5,7 +5,6 @@ import type { IdentityProvider } from '../../domain/sign-in/identity-provider.ts
 import type { Tenant } from '../../domain/tenant/tenant.ts';
 import type { ConfigCache } from '../engine/config/config-cache.ts';
 import type { Queries } from '../engine/database.ts';
-import { databaseNowMs } from '../engine/instance.ts';
 import { dialectOf } from '../engine/rows/id-list.ts';
 import { ValueTaken } from '../engine/unique-violation.ts';
 import { listProvidersOfAliases, listTenantProviders } from './identity-providers.ts';
@@ -188,11 +187,16 @@ export async function setOrganizationProviders(
   if (aliases.some((alias) => owners.get(alias) !== organization)) throw new ValueTaken('identity_providers');
 }
 
-/** Writes that somebody signed in by a provider of an organisation for a test; false when it is not its own. */
-export async function noteProviderTrial(queries: Queries, tenant: TenantId, organization: string, alias: string): Promise<boolean> {
+/** Writes that somebody signed in by a provider of an organisation for a test, which began then; false when it is not its own. */
+export async function noteProviderTrial(
+  queries: Queries,
+  tenant: TenantId,
+  organization: string,
+  { alias, startedAtMs }: { readonly alias: string; readonly startedAtMs: number },
+): Promise<boolean> {
   const rows = await queries
     .updateTable('organization_providers')
-    .set({ tested_at: databaseNowMs })
+    .set({ tested_at: startedAtMs })
     .where('tenant_id', '=', tenant)
     .where('organization_id', '=', organization)
     .where('alias', '=', alias)
