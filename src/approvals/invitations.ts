@@ -10,7 +10,8 @@ import { randomSecret, uuidV7 } from '../platform/random.ts';
 import { endEnrollments } from '../storage/device/enrollment-tokens.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { listUserEmails } from '../storage/people/user-lists.ts';
-import { findLiveUser } from '../storage/people/users.ts';
+import type { UserRow } from '../storage/people/user-rows.ts';
+import { lockUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { insertInvitation, revokeInvitations } from '../storage/sign-in/invitations.ts';
 import { type MailDeps, queueMail } from './mailed/mail-delivery.ts';
@@ -31,6 +32,8 @@ export interface InvitationDeps extends MailDeps {
 interface WantedInvitation {
   readonly userId: string;
   readonly byMail: boolean | undefined;
+  /** Throws where whoever asks may not invite this person, whose row is held; asked before anything is written. */
+  mayInvite(queries: Queries, user: UserRow): Promise<void>;
   /** One of many: mails that somebody waits for go before it. */
   readonly isOneOfMany?: boolean;
 }
@@ -42,14 +45,15 @@ interface WantedInvitation {
 export async function invite(
   deps: InvitationDeps,
   tenant: Tenant,
-  { userId, byMail, isOneOfMany = false }: WantedInvitation,
+  { userId, byMail, mayInvite, isOneOfMany = false }: WantedInvitation,
   by: { readonly actor: string; readonly requestId?: string | undefined },
 ): Promise<Outcome<Invited, 'unknown' | 'inactive' | 'no_mail'>> {
   const token = randomSecret();
   const url = `${tenant.baseUrl}/welcome#${token}`;
   return deps.database.write(tenant.id, async (queries) => {
-    const user = await findLiveUser(queries, tenant.id, userId);
+    const user = await lockUser(queries, deps.database.dialect, tenant.id, userId);
     if (user === undefined) return fail('unknown');
+    await mayInvite(queries, user);
     if (user.state !== 'active') return fail('inactive');
     const emails = await listUserEmails(queries, tenant.id, user.id);
     const address = tenant.canMail ? (emails.find((email) => email.is_primary === 1) ?? emails[0])?.value : undefined;

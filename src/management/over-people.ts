@@ -3,7 +3,8 @@
 import { reject } from '../contract/contract-error.ts';
 import { capabilitiesOfTenant } from '../domain/people/capabilities.ts';
 import { capabilitiesOfRoles } from '../domain/people/role.ts';
-import { listHeldRoles } from '../storage/people/user-roles.ts';
+import type { Queries } from '../storage/engine/database.ts';
+import { holdRolesOf, listHeldRoles } from '../storage/people/user-roles.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 
 /** @throws management.forbidden */
@@ -21,9 +22,22 @@ export async function requireOverThese(
   { services, tenant, scopes }: Pick<Call<unknown, unknown>, 'services' | 'tenant' | 'scopes'>,
   people: readonly string[],
 ): Promise<void> {
-  const held = await services.database.read(tenant.id, async (queries) =>
-    [...(await listHeldRoles(queries, tenant.id, people)).values()].flat(),
-  );
+  await services.database.read(tenant.id, (queries) => judge(queries, { tenant, scopes }, people));
+}
+
+/**
+ * The same in the transaction that makes a way in for somebody, whose row the caller holds: they are given no role, and none of theirs
+ * allows more, until it ends. Those who give roles end the ways in that were made before. @throws management.forbidden
+ */
+export async function requireOverHeld(queries: Queries, call: Judged, person: string): Promise<void> {
+  await holdRolesOf(queries, call.tenant.id, person);
+  await judge(queries, call, [person]);
+}
+
+type Judged = Pick<Call<unknown, unknown>, 'tenant' | 'scopes'>;
+
+async function judge(queries: Queries, { tenant, scopes }: Judged, people: readonly string[]): Promise<void> {
+  const held = [...(await listHeldRoles(queries, tenant.id, people)).values()].flat();
   const known: ReadonlySet<string> = new Set(capabilitiesOfTenant(tenant));
   const missing = capabilitiesOfRoles(held).find((capability) => known.has(capability) && !scopes.includes(capability));
   if (missing !== undefined)

@@ -6,7 +6,7 @@ import type { Declared } from '../../src/administration/declaration/document.ts'
 import { openSession, reconcile } from '../../src/administration/declaration/reconcile.ts';
 import { databases } from '../support/databases.ts';
 import { createUser, type TestUser } from '../support/fixtures.ts';
-import { createTestTenant, type Managed } from '../support/management.ts';
+import { createTestTenant, type Json, jsonOf, type Managed } from '../support/management.ts';
 import { createPhone } from '../support/phone.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { machineWith } from '../support/roles.ts';
@@ -20,6 +20,7 @@ for (const database of databases)
     let newPerson: () => Promise<TestUser>;
     before(async () => {
       server = await startTestServer(database);
+      await server.gatehouse.services.jobs.stop(); // what they write is not of the requests in whose middle something happens
       managed = await createTestTenant(server);
       desk = await machineWith(managed, ['users:recover', 'invitations:write', 'devices:write']);
       const tenant = (await server.gatehouse.services.tenants.bySlug(managed.slug))!;
@@ -99,6 +100,46 @@ for (const database of databases)
         await assertRefusal(await welcome(link), 'management.not_found');
         assert.equal((await redeem(token)).status, 401);
         assert.equal(await lets(neighbours), true);
+      });
+
+    const making = ({ id, email }: TestUser): readonly (readonly [string, object])[] => [
+      [`/users/${id}/invitations`, { mail: false }],
+      [`/users/${id}/recoveries`, { mail: false, reason: 'Lost phone' }],
+      [`/users/${id}/enrollments`, {}],
+      ['/invitations', { people: [{ emails: [{ value: email }] }], invite: 'link' }],
+    ];
+    const allowing = (...capabilities: readonly string[]) => managed.make('PATCH', '/roles/grown', { capabilities });
+    const between = [
+      ['who gets a role', (person: TestUser) => give(person, 'grown', 'auditor'), 'clients:read'],
+      ['whose role allows more', () => allowing('invitations:write', 'settings:write'), 'settings:write'],
+    ] as const;
+    for (const [who, change, lacking] of between)
+      it(`somebody ${who} between the question whether one may and the link: there is none`, async () => {
+        const { database: engine } = server.gatehouse.services;
+        const { write } = engine;
+        await managed.call('POST', '/roles', { name: 'grown', capabilities: [] });
+        const inviter = await machineWith(managed, ['users:recover', 'users:read', 'users:write', 'invitations:write', 'devices:write']);
+        for (const at of making(await newPerson()).keys()) {
+          await allowing('invitations:write');
+          const person = await newPerson();
+          await give(person, 'grown');
+          const [path, body] = making(person)[at]!;
+          Object.assign(engine, {
+            write: async (...args: Parameters<typeof write>) => {
+              Object.assign(engine, { write });
+              await change(person);
+              return write(...args);
+            },
+          });
+          const answer = await inviter.call('POST', path, body);
+          Object.assign(engine, { write });
+          if (path !== '/invitations')
+            await assertRefusal(answer, 'management.forbidden', { text: `The token lacks the capability ${lacking}.` });
+          else {
+            const [told] = (await jsonOf<{ readonly items: readonly Json[] }>(answer, 200)).items;
+            assert.deepEqual([told?.['state'], told?.['invitation_url']], ['refused', null]);
+          }
+        }
       });
 
     it('an enrolment: its link, and what a phone began by it', async () => {

@@ -14,7 +14,7 @@ import type { Queries } from '../../storage/engine/database.ts';
 import { holdGrantsOfUser, revokeGrantsOfUser } from '../../storage/oidc/grants.ts';
 import { listUserEmails } from '../../storage/people/user-lists.ts';
 import type { UserRow } from '../../storage/people/user-rows.ts';
-import { findLiveUser } from '../../storage/people/users.ts';
+import { lockUser } from '../../storage/people/users.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { insertPushMessages } from '../../storage/records/push-messages.ts';
 import { withdrawApprovalsOfUser } from '../../storage/sign-in/approvals.ts';
@@ -31,8 +31,8 @@ interface WantedRecovery {
   /** For the audit record. */
   readonly reason: string;
   readonly byMail: boolean | undefined;
-  /** Throws where whoever asks may not recover this person; asked before anything is written. */
-  mayRecover(user: UserRow): void;
+  /** Throws where whoever asks may not recover this person, whose row is held; asked before anything is written. */
+  mayRecover(queries: Queries, user: UserRow): Promise<void>;
 }
 
 /**
@@ -48,9 +48,9 @@ export async function recover(
   const [token, stopToken] = [randomSecret(), randomSecret()];
   const url = `${tenant.baseUrl}/welcome?for=recovery#${token}`;
   return deps.database.write(tenant.id, async (queries) => {
-    const user = await findLiveUser(queries, tenant.id, wanted.userId);
+    const user = await lockUser(queries, deps.database.dialect, tenant.id, wanted.userId);
     if (user === undefined) return fail('unknown');
-    wanted.mayRecover(user);
+    await wanted.mayRecover(queries, user);
     if (user.state !== 'active') return fail('inactive');
     const emails = tenant.canMail ? await listUserEmails(queries, tenant.id, user.id) : [];
     const address = (emails.find((email) => email.is_primary === 1) ?? emails[0])?.value;

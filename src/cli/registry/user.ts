@@ -65,7 +65,7 @@ async function recoverUser(who: string, options: Options): Promise<void> {
   await administer(options, async (administrator) => {
     const tenant = await loadTenant(administrator, options);
     const { id: userId } = await loadUser(administrator, tenant.id, who);
-    const wanted = { userId, reason, byMail: options['mail'] === false ? false : undefined, mayRecover: () => undefined };
+    const wanted = { userId, reason, byMail: options['mail'] === false ? false : undefined, mayRecover: async () => undefined };
     const made = await recover(mailing(administrator), tenant, wanted, by);
     if (!made.ok) throw notActive(made.reason, userId);
     const { id, url, mailedTo, expiresAtMs } = made;
@@ -98,7 +98,7 @@ export async function printInvitation(
   userId: UserId,
   byMail: boolean | undefined,
 ): Promise<void> {
-  const made = await invite(mailing(administrator), tenant, { userId, byMail }, by);
+  const made = await invite(mailing(administrator), tenant, { userId, byMail, mayInvite: async () => undefined }, by);
   if (!made.ok) throw notActive(made.reason, userId);
   const { id, url, mailedTo, expiresAtMs } = made;
   administrator.print({ id, invitation_url: url, mailed_to: mailedTo ?? null, expires_at: new Date(expiresAtMs).toISOString() }, [

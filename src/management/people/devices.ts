@@ -16,9 +16,11 @@ import {
 } from '../../storage/device/devices.ts';
 import { pushProviderOf } from '../../storage/device/push-targets.ts';
 import type { Queries } from '../../storage/engine/database.ts';
+import { lockUser } from '../../storage/people/users.ts';
 import { audit, type Call, type Endpoint, endpoint, isoTime, type Json, notFound } from '../endpoint.ts';
+import { requireOverHeld } from '../over-people.ts';
 import { closed, dateTime, listAnswer, nullable } from '../schemas.ts';
-import { loadUser } from './user-of-path.ts';
+import { loadUser, unknownUser } from './user-of-path.ts';
 
 /** How long a test push is of use. */
 const testPushMs = 5 * 60_000;
@@ -144,7 +146,9 @@ export const deviceEndpoints: readonly Endpoint[] = [
 async function makeEnrollment(call: Call<undefined, unknown>, requirePin: boolean): Promise<Json> {
   const { services, tenant, params, actor, requestId } = call;
   const made = await services.database.write(tenant.id, async (queries) => {
-    const user = await loadUser(queries, tenant.id, params['id']!);
+    const user = await lockUser(queries, services.database.dialect, tenant.id, params['id']!);
+    if (user === undefined) throw unknownUser();
+    await requireOverHeld(queries, call, user.id);
     const enrollment = await createEnrollment(queries, services, tenant, user.id, requirePin);
     await recordEnrollment(queries, services, tenant, { actor, requestId }, { userId: user.id, requirePin });
     return enrollment;

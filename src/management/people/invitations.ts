@@ -5,9 +5,11 @@ import { linkState } from '../../administration/organizations/link-state.ts';
 import { invite, revokeLinks } from '../../approvals/invitations.ts';
 import type { TenantId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../../storage/engine/database.ts';
+import type { UserRow } from '../../storage/people/user-rows.ts';
 import { findLiveUser, listShownNames } from '../../storage/people/users.ts';
 import { type Invitation, listInvitations, listInvitationsOfTenant } from '../../storage/sign-in/invitations.ts';
 import { audit, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
+import { requireOverHeld } from '../over-people.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, oneOf, pageQuery } from '../schemas.ts';
 import { inviteMany } from './invite-many.ts';
@@ -61,7 +63,8 @@ export const invitationEndpoints: readonly Endpoint[] = [
     status: 201,
     handle: async (call) => {
       const { services, tenant, params, body, actor, requestId } = call;
-      const made = await invite(services, tenant, { userId: params['id']!, byMail: body?.mail }, { actor, requestId });
+      const mayInvite = (queries: Queries, user: UserRow): Promise<void> => requireOverHeld(queries, call, user.id);
+      const made = await invite(services, tenant, { userId: params['id']!, byMail: body?.mail, mayInvite }, { actor, requestId });
       if (made.ok)
         return { id: made.id, invitation_url: made.url, mailed_to: made.mailedTo ?? null, expires_at: isoTime(made.expiresAtMs) };
       if (made.reason === 'unknown') throw notFound('unknown_user');

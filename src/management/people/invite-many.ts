@@ -15,7 +15,7 @@ import { insertGroupMember } from '../../storage/people/group-writer.ts';
 import { listGroupsByIdOrName } from '../../storage/people/groups.ts';
 import { findUserOfEmail } from '../../storage/people/users.ts';
 import { audit, type Call, conflict, endpoint, invalidField, type Json, requireCapabilities } from '../endpoint.ts';
-import { requireOverThese } from '../over-people.ts';
+import { requireOverHeld, requireOverThese } from '../over-people.ts';
 import { refusedWrite } from '../refused-write.ts';
 import { closed, nullable, oneOf } from '../schemas.ts';
 import { checkBody } from '../validation.ts';
@@ -171,7 +171,8 @@ async function welcome(call: Wanted, userId: UserId, groups: readonly GroupId[],
   if (groups.length > 0) await services.database.write(tenant.id, (queries) => addToGroups(call, queries, userId, groups));
   const how = call.body.invite ?? (tenant.canMail ? 'mail' : 'link');
   if (how === 'none') return { ...told, state: 'added' };
-  const made = await invite(services, tenant, { userId, byMail: how === 'mail', isOneOfMany: true }, { actor, requestId });
+  const mayInvite = (queries: Queries): Promise<void> => requireOverHeld(queries, call, userId);
+  const made = await invite(services, tenant, { userId, byMail: how === 'mail', mayInvite, isOneOfMany: true }, { actor, requestId });
   if (!made.ok) throw conflict('state', 'The user is not here any more, or cannot be invited.');
   return { ...told, state: 'invited', invitation_url: how === 'mail' ? null : made.url };
 }

@@ -5,9 +5,11 @@ import { linkState } from '../../administration/organizations/link-state.ts';
 import { revokeLinks } from '../../approvals/invitations.ts';
 import { recover } from '../../approvals/recovery/recoveries.ts';
 import { recoveryReasonCharsMax } from '../../contract/limits.ts';
+import type { Queries } from '../../storage/engine/database.ts';
 import type { UserRow } from '../../storage/people/user-rows.ts';
 import { type Invitation, listInvitations } from '../../storage/sign-in/invitations.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
+import { requireOverHeld } from '../over-people.ts';
 import { closed, dateTime, listAnswer, nullable } from '../schemas.ts';
 import { loadUser, unknownUser } from './user-of-path.ts';
 
@@ -43,7 +45,10 @@ export const recoveryEndpoints: readonly Endpoint[] = [
     status: 201,
     handle: async (call) => {
       const { services, tenant, params, body, actor, requestId } = call;
-      const mayRecover = (user: UserRow): void => requireOthers(call, user);
+      const mayRecover = async (queries: Queries, user: UserRow): Promise<void> => {
+        requireOthers(call, user);
+        await requireOverHeld(queries, call, user.id);
+      };
       const wanted = { userId: params['id']!, reason: body.reason.trim(), byMail: body.mail, mayRecover };
       const made = await recover(services, tenant, wanted, { actor, requestId });
       if (!made.ok && made.reason === 'unknown') throw unknownUser();

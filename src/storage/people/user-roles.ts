@@ -67,6 +67,13 @@ async function holdRoles(queries: Queries, tenant: TenantId, names: readonly str
     .execute();
 }
 
+/** Makes whoever changes what this person's roles allow wait until the transaction ends; the caller holds the person's row, for which whoever gives them a role waits. */
+export async function holdRolesOf(queries: Queries, tenant: TenantId, id: string): Promise<void> {
+  const held = (await listHeldRoles(queries, tenant, [id])).get(id as UserId) ?? []; // a look-up key, not yet known to be an id
+  const custom = held.flatMap(({ name }) => (builtInRole(name) === undefined ? [name] : [])).sort();
+  if (custom.length > 0) await holdRoles(queries, tenant, custom);
+}
+
 /**
  * Makes the roles of a person these; the caller holds the person's row. Whoever gets a role is let in by no link made before: it was
  * made over somebody who held less, by who may not make one over them now. @throws LastOwner
