@@ -16,6 +16,7 @@ import {
   listLinksTo,
   markKnown,
   releaseLeaving,
+  resolvableStates,
   resolveLink,
   type Whose,
 } from '../../storage/records/connector-links.ts';
@@ -248,18 +249,20 @@ async function resolve(call: ConnectorCall, action: 'adopt' | 'create' | 'ignore
     create: { state: 'pending', remote_id: null, creates: 1 },
     ignore: { state: 'ignored', remote_id: null, creates: 0 },
   } as const;
-  const link = await services.database.write(tenant.id, async (queries) => {
+  return services.database.write(tenant.id, async (queries) => {
     const before = await findLink(queries, whose, id);
     if (before === undefined) throw notFound('unknown_link');
-    if (!['conflict', 'failed', 'ignored'].includes(before.state))
+    if (!resolvableStates.includes(before.state))
       throw conflict('state', 'Only a link that is in conflict, failed or ignored is resolved.');
     const others = remoteId === undefined ? [] : await listLinksTo(queries, whose, before.kind, [remoteId]);
     if (others.some((other) => other.local_id !== id)) throw conflict('remote_id', 'Another person or group has this account.');
     const data = { link: id, action, ...(remoteId !== undefined && { remote_id: remoteId }) };
     await audit(call, queries, { type: 'connector.link_resolved', target: `connector:${connector.id}`, data });
-    return resolveLink(queries, whose, id, changes[action]);
+    const link = await resolveLink(queries, whose, id, changes[action]);
+    if (link !== undefined) return linkToJson(link);
+    if ((await findLink(queries, whose, id)) === undefined) throw notFound('unknown_link');
+    throw conflict('state', 'The person or group is being provisioned.');
   });
-  return linkToJson(link!);
 }
 
 async function statusOf(call: ConnectorCall, connector: Connector): Promise<Json> {

@@ -320,7 +320,10 @@ export async function releaseLeaving(queries: Queries, { tenant, connector }: Wh
   return rows.length;
 }
 
-/** Says what a link is that waits for a person: undefined when there is none. */
+/** Those of links that a person may settle. */
+export const resolvableStates: readonly LinkState[] = ['conflict', 'failed', 'ignored'];
+
+/** Says what a link is that waits for a person: undefined when none does, or it is in hand, whoever has it would write over what is said. */
 export async function resolveLink(
   queries: Queries,
   { tenant, connector }: Whose,
@@ -344,6 +347,8 @@ export async function resolveLink(
     .where('tenant_id', '=', tenant)
     .where('connector_id', '=', connector)
     .where('local_id', '=', id)
+    .where('state', 'in', resolvableStates)
+    .where('claimed_until', '<', databaseNowMs)
     .returningAll()
     .executeTakeFirst();
 }
