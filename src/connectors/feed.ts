@@ -4,7 +4,7 @@ import type { GroupId } from '../domain/ids.ts';
 import { markKnown, markLinks } from '../storage/records/connector-links.ts';
 import { listPeopleIds, listPeopleOfGroups } from '../storage/records/connector-members.ts';
 import { type NumberedEvent, readFeed } from '../storage/records/event-feed.ts';
-import { type ConnectorState, changeConnectorState, findConnectorState, moveConnector } from '../storage/registry/extending/connectors.ts';
+import { type ConnectorState, moveConnector, moveSync } from '../storage/registry/extending/connectors.ts';
 import type { Work } from './parts.ts';
 
 type Marking = Pick<Work, 'parts' | 'tenant' | 'connector' | 'whose' | 'groups'>;
@@ -53,16 +53,14 @@ export async function markEverybody({ parts, tenant, connector, whose, groups }:
   if (after === null) return false;
   const among: readonly GroupId[] | undefined = connector.users === 'all' ? undefined : groups;
   return parts.database.write(tenant.id, async (queries) => {
-    const now = await findConnectorState(queries, tenant.id, connector.id);
-    if (now?.sync_after !== after) return now?.sync_after !== null;
+    const ids = await listPeopleIds(queries, tenant.id, { after, limit: peopleAtOnce, groups: among });
+    const isDone = ids.length < peopleAtOnce;
+    if (!(await moveSync(queries, tenant.id, connector.id, { from: after, to: isDone ? null : ids.at(-1)! }))) return true;
     if (after === '') {
       await markKnown(queries, whose);
       await markLinks(queries, whose, 'group', groups);
     }
-    const ids = await listPeopleIds(queries, tenant.id, { after, limit: peopleAtOnce, groups: among });
     await markLinks(queries, whose, 'user', ids);
-    const isDone = ids.length < peopleAtOnce;
-    await changeConnectorState(queries, tenant.id, connector.id, { sync_after: isDone ? null : ids.at(-1)! });
     return !isDone;
   });
 }

@@ -68,5 +68,27 @@ for (const database of databases) {
         );
         await assertRefusal(await meanwhile('DELETE FROM connector_links WHERE local_id = $1'), 'management.not_found');
       });
+
+    if (database === 'postgres')
+      it('everybody is gone through again where that is asked for while the last of them are marked', async () => {
+        const { id: user } = await createTestUser(world.tenant, 'ann@example.com');
+        const { id } = await world.connect();
+        await world.run();
+        world.proxy.take();
+        await onServer(world.server.database.databaseUrl!, async (session) => {
+          await session.query('UPDATE connector_states SET sync_after = $1 WHERE connector_id = $2', [user, id]);
+          await session.query("UPDATE connector_links SET hash = 'of before' WHERE local_id = $1", [user]);
+          await session.query('BEGIN');
+          await session.query("UPDATE connector_states SET sync_after = '' WHERE connector_id = $1", [id]);
+          const running = world.run();
+          await someoneWaitsFor(session);
+          await session.query('COMMIT');
+          await running;
+        });
+        assert.deepEqual(
+          world.proxy.take().map((asked) => asked.replace(/ .*/, '')),
+          ['PATCH'],
+        );
+      });
   });
 }

@@ -91,6 +91,24 @@ export async function moveConnector(
   return rows.length === 1;
 }
 
+/** Moves a connector on in going through everybody, which `to` null ends; false when somebody else has, or asked to begin anew. */
+export async function moveSync(
+  queries: Queries,
+  tenant: TenantId,
+  id: ConnectorId,
+  { from, to }: { readonly from: string; readonly to: string | null },
+): Promise<boolean> {
+  const rows = await queries
+    .updateTable('connector_states')
+    .set({ sync_after: to })
+    .where('tenant_id', '=', tenant)
+    .where('connector_id', '=', id)
+    .where('sync_after', '=', from)
+    .returning('connector_id')
+    .execute();
+  return rows.length === 1;
+}
+
 /** Counts what came of people and groups that were tried; true when so many of the last fifty failed that the connector is to rest. */
 export async function noteResults(
   queries: Queries,
