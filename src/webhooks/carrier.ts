@@ -18,7 +18,13 @@ import {
   recordAttempts,
   type WebhookDelivery,
 } from '../storage/records/webhook-deliveries.ts';
-import { findWebhook, listCachedWebhooks, noteWebhookFailure, noteWebhookSuccess } from '../storage/registry/extending/webhooks.ts';
+import {
+  failingMsMax,
+  findWebhook,
+  listCachedWebhooks,
+  noteWebhookFailure,
+  noteWebhookSuccess,
+} from '../storage/registry/extending/webhooks.ts';
 import { turnOff } from './disabling.ts';
 import { signedHeaders } from './message.ts';
 
@@ -30,12 +36,15 @@ interface WebhookParts extends MailDeps, Registry {
 
 const responseBytesMax = 64 * 1024;
 const retryAfterMsMax = 24 * 3_600_000;
-const failingMsMax = 5 * 24 * 3_600_000;
 /** Until somebody enables it, which makes its deliveries due; they are gone after thirty days. */
 const disabledRestMs = 30 * 24 * 3_600_000;
 const closedRestMs = 300_000;
 
-type Posts = ReadonlyMap<string, Omit<AttemptMade, 'attempts'>>;
+/** To which webhook, as it was then, and what was made of it; nothing yet where we ourselves failed. */
+interface Post {
+  readonly webhook: Webhook;
+  readonly made?: Posted['made'];
+}
 
 /** @param services read at each delivery, because the carrier is made before the services are whole. */
 export const createWebhookCarrier =
@@ -46,7 +55,7 @@ export const createWebhookCarrier =
     const ids = rows.map(({ id }) => id);
     const loading = parts.database.read(tenantId, (queries) => findDeliveries(queries, tenantId, ids));
     loading.catch(() => undefined); // each row meets the failure itself
-    const posts = new Map<string, Posted['made']>();
+    const posts = new Map<string, Post>();
     return {
       prepare: async ({ id, lane }) => {
         const delivery = (await loading).get(id);
@@ -56,8 +65,9 @@ export const createWebhookCarrier =
         if (!webhook.enabled) return { notBeforeMs: parts.clock.nowMs() + disabledRestMs };
         return {
           send: async (signal) => {
+            posts.set(id, { webhook });
             const { attempted, made } = await post(parts, tenant, webhook, delivery, signal);
-            posts.set(id, made);
+            posts.set(id, { webhook, made });
             return attempted;
           },
         };
@@ -78,19 +88,22 @@ async function note(
   queries: Queries,
   tenantId: TenantId,
   all: readonly Made<QueuedWebhookDelivery>[],
-  posts: Posts,
+  posts: ReadonlyMap<string, Post>,
 ): Promise<(() => Promise<void>) | undefined> {
   const { lane } = all[0]!.row;
-  const attempts = all.map(({ row, state }) => ({ id: row.id, state: stateOf[state], attempts: row.attempts, ...posts.get(row.id)! }));
+  const postOf = ({ row }: Made<QueuedWebhookDelivery>): Post => posts.get(row.id)!; // each was sent
+  const attempts = all.map((one) => ({ id: one.row.id, state: stateOf[one.state], attempts: one.row.attempts, ...postOf(one).made! }));
   await recordAttempts(queries, tenantId, attempts);
   if (all.some(({ attempted }) => attempted.result === 'taken')) await noteWebhookSuccess(queries, tenantId, lane);
-  const failingMs = all.at(-1)!.attempted.result === 'taken' ? 0 : await noteWebhookFailure(queries, tenantId, lane);
-  const isGone = attempts.some(({ status }) => status === 410);
-  const reason: DisabledReason | undefined = isGone ? 'gone' : failingMs >= failingMsMax ? 'failing' : undefined;
+  const last = all.at(-1)!;
+  const failingMs = last.attempted.result === 'taken' ? 0 : await noteWebhookFailure(queries, tenantId, postOf(last).webhook);
+  const gone = all.map(postOf).find(({ made }) => made?.status === 410);
+  const reason: DisabledReason | undefined = gone !== undefined ? 'gone' : failingMs >= failingMsMax ? 'failing' : undefined;
   if (reason === undefined) return undefined;
+  const { webhook } = gone ?? postOf(last);
   return async () => {
-    const [tenant, webhook] = [await parts.tenants.byId(tenantId), await webhookOf(parts, tenantId, lane)];
-    if (tenant !== undefined && webhook !== undefined) await turnOff(parts, tenant, webhook, reason);
+    const tenant = await parts.tenants.byId(tenantId);
+    if (tenant !== undefined) await turnOff(parts, tenant, webhook, reason);
   };
 }
 

@@ -30,26 +30,40 @@ export async function beginWebhook(queries: Queries, tenant: TenantId, id: Webho
   await queries.updateTable('tenants').set({ has_webhooks: 1 }).where('tenant_id', '=', tenant).where('has_webhooks', '=', 0).execute();
 }
 
-/** Disables a webhook that is enabled; false when it is not. */
-export async function disableWebhook(queries: Queries, tenant: TenantId, id: WebhookId, reason: DisabledReason): Promise<boolean> {
+/** A webhook as it was posted to. */
+export type PostedWebhook = Pick<Webhook, 'id' | 'url'>;
+
+/** An endpoint that takes nothing for so long is disabled. */
+export const failingMsMax = 5 * 24 * 3_600_000;
+
+/** Disables a webhook that is enabled and goes where it was posted to; false when it is not, or was enabled again since it failed. */
+export async function disableWebhook(
+  queries: Queries,
+  tenant: TenantId,
+  { id, url }: PostedWebhook,
+  reason: DisabledReason,
+): Promise<boolean> {
   const rows = await queries
     .updateTable('webhooks')
     .set({ enabled: 0, disabled_reason: reason, updated_at: databaseNowMs })
     .where('tenant_id', '=', tenant)
     .where('id', '=', id)
+    .where('url', '=', url)
     .where('enabled', '=', 1)
+    .$if(reason === 'failing', (update) => update.where('failing_since', '<=', sql<number>`${databaseNowMs} - ${failingMsMax}`))
     .returning('id')
     .execute();
   return rows.length === 1;
 }
 
-/** Notes that a delivery failed; gives for how many milliseconds none has succeeded. Only the first failure writes. */
-export async function noteWebhookFailure(queries: Queries, tenant: TenantId, id: WebhookId): Promise<number> {
+/** Notes that a delivery failed; gives for how many milliseconds none has succeeded where it went. Only the first failure writes. */
+export async function noteWebhookFailure(queries: Queries, tenant: TenantId, { id, url }: PostedWebhook): Promise<number> {
   const row = await queries
     .selectFrom('webhooks')
     .select(sql<number | null>`${databaseNowMs} - failing_since`.as('ms'))
     .where('tenant_id', '=', tenant)
     .where('id', '=', id)
+    .where('url', '=', url)
     .executeTakeFirst();
   if (row?.ms === null)
     await queries
@@ -57,6 +71,7 @@ export async function noteWebhookFailure(queries: Queries, tenant: TenantId, id:
       .set({ failing_since: databaseNowMs })
       .where('tenant_id', '=', tenant)
       .where('id', '=', id)
+      .where('url', '=', url)
       .where('failing_since', 'is', null)
       .execute();
   return row?.ms ?? 0;
