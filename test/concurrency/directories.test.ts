@@ -7,8 +7,9 @@ import { directoryAskMinutesMax, directoryAsksPerTenantMax, directoryRunHoursMax
 import { createDirectories, engineLimits } from '../../src/directories/engine.ts';
 import { DirectoryFault, type OpenDirectory } from '../../src/directories/reading.ts';
 import type { Directories } from '../../src/domain/extending/directory-runs.ts';
-import { databases } from '../support/databases.ts';
-import { takeRun, whoseOf } from '../support/directories.ts';
+import { writeLinks } from '../../src/storage/records/directory-links.ts';
+import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
+import { entry, linksAt, takeRun, whoseOf } from '../support/directories.ts';
 import {
   type Answered,
   answeredDirectory,
@@ -19,7 +20,7 @@ import {
   personEntry,
 } from '../support/directory-runs.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestUser } from '../support/management.ts';
+import { createTestUser, type Json } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -285,6 +286,38 @@ for (const database of databases) {
         [directoryRunHoursMax * 3_600_000, directoryAskMinutesMax * 60_000, 2],
       );
     });
+
+    if (database === 'postgres') {
+      const link = (name: string) => (user: string) =>
+        `UPDATE directory_links SET state = 'linked', local_id = '${user}' WHERE directory_id = $1 AND remote_id = 'id-of-${name}'`;
+      const drop = () => "DELETE FROM directory_links WHERE directory_id = $1 AND remote_id = 'id-of-ann'";
+      for (const [what, action, meanwhile, row, expected] of [
+        ['an entry that a run settles meanwhile is not decided again', 'ignore', link('ann'), 'management.conflict', { kind: 'state' }],
+        ['an entry that a run drops meanwhile is unknown', 'create', drop, 'management.not_found', {}],
+        ['somebody whom a run links meanwhile is no other entry', 'adopt', link('bob'), 'management.conflict', { kind: 'local_id' }],
+      ] as const)
+        it(what, async () => {
+          const { id } = await world.make();
+          const { write, whose } = linksAt(server, world.tenant, id);
+          const { id: user } = await createTestUser(world.tenant, 'ann@corp.example');
+          const entries = ['ann', 'bob'].map((name) => entry(name, { state: 'conflict' }));
+          await write((queries) => writeLinks(queries, whose, 1, entries));
+          const body = { action, ...(action === 'adopt' && { local_id: user }) };
+          let links: readonly Json[] = [];
+          await onServer(server.database.databaseUrl!, async (session) => {
+            await session.query('BEGIN');
+            await session.query('SELECT FROM directory_states WHERE directory_id = $1 FOR UPDATE', [id]); // as a run has it
+            const resolving = world.tenant.call('POST', `/directories/${id}/links/id-of-ann/resolve`, body);
+            await someoneWaitsFor(session);
+            await session.query(meanwhile(user), [id]);
+            await session.query('COMMIT');
+            links = await world.linksOf(id);
+            const text = row === 'management.conflict' && { text: /./ };
+            await assertRefusal(await resolving, row, { ...expected, ...text });
+          });
+          assert.deepEqual(await world.linksOf(id), links, 'as the run left them');
+        });
+    }
 
     it('a run that others took by hand is begun by nobody', async () => {
       const { id } = await world.make();

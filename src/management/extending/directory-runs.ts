@@ -3,6 +3,7 @@
 // no turn of the long work.
 import Type from 'typebox';
 import { registered } from '../../administration/registered.ts';
+import { unlessTaken } from '../../administration/taken.ts';
 import { reject } from '../../contract/contract-error.ts';
 import { testedPeopleMax } from '../../contract/directory-limits.ts';
 import { longWorkRetrySeconds, planDifferencesMax, textCharsMax } from '../../contract/limits.ts';
@@ -32,6 +33,7 @@ import {
   type OfDirectory,
   releaseEnding,
   resolveDirectoryLink,
+  settlableStates,
 } from '../../storage/records/directory-links.ts';
 import { approveHeld, askForRun, type DirectoryState, findDirectoryState } from '../../storage/registry/extending/ldap-directories.ts';
 import {
@@ -245,6 +247,9 @@ async function loadDoing(call: DirectoryCall): Promise<LdapDirectory> {
   return directory;
 }
 
+const notSettlable = (): Error => conflict('state', 'Only a link that is in conflict, skipped or ignored is resolved.');
+const anotherEntry = (): Error => conflict('local_id', 'Another entry is this person or group.');
+
 async function resolve(call: DirectoryCall, action: 'adopt' | 'create' | 'ignore', localId: string | undefined): Promise<Json> {
   const { services, tenant, params } = call;
   if ((action === 'adopt') !== (localId !== undefined))
@@ -257,18 +262,22 @@ async function resolve(call: DirectoryCall, action: 'adopt' | 'create' | 'ignore
     create: { state: 'pending', local_id: null, creates: 1 },
     ignore: { state: 'ignored', local_id: null, creates: 0 },
   } as const;
-  const link = await services.database.write(tenant.id, async (queries) => {
-    const before = await findDirectoryLink(queries, whose, id);
-    if (before === undefined) throw notFound('unknown_link');
-    if (!['conflict', 'skipped', 'ignored'].includes(before.state))
-      throw conflict('state', 'Only a link that is in conflict, skipped or ignored is resolved.');
-    if (localId !== undefined) await requireFree(queries, whose, before, localId);
-    const data = { link: id, action, ...(localId !== undefined && { local_id: localId }) };
-    await audit(call, queries, { type: 'directory.link_resolved', target: `directory:${directory.id}`, data });
-    if (directory.enabled) await askForRun(queries, tenant.id, directory.id, { full: false });
-    return resolveDirectoryLink(queries, whose, id, changes[action]);
-  });
-  return linkToJson(link!);
+  const done = await unlessTaken('local_id', () =>
+    services.database.write(tenant.id, async (queries) => {
+      const before = await findDirectoryLink(queries, whose, id);
+      if (before === undefined) throw notFound('unknown_link');
+      if (!settlableStates.includes(before.state)) throw notSettlable();
+      if (localId !== undefined) await requireFree(queries, whose, before, localId);
+      const data = { link: id, action, ...(localId !== undefined && { local_id: localId }) };
+      await audit(call, queries, { type: 'directory.link_resolved', target: `directory:${directory.id}`, data });
+      if (directory.enabled) await askForRun(queries, tenant.id, directory.id, { full: false });
+      const link = await resolveDirectoryLink(queries, whose, id, changes[action]);
+      if (link !== undefined) return link;
+      throw (await findDirectoryLink(queries, whose, id)) === undefined ? notFound('unknown_link') : notSettlable(); // by a run meanwhile
+    }),
+  );
+  if (!done.ok) throw anotherEntry();
+  return linkToJson(done.value);
 }
 
 /** Somebody of the kind is here, and is no other entry; one that ended gives them up. */
@@ -283,7 +292,7 @@ async function requireFree(
   if ('identity_provider_id' in found && found.identity_provider_id !== null)
     throw conflict('local_id', 'An identity provider says who is in this group.');
   const others = (await listLinksOfLocal(queries, tenant, [localId])).filter((other) => other.remote_id !== id);
-  if (others.some(({ state }) => state !== 'off')) throw conflict('local_id', 'Another entry is this person or group.');
+  if (others.some(({ state }) => state !== 'off')) throw anotherEntry();
   await freeLocal(queries, tenant, [localId]);
 }
 

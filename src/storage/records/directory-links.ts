@@ -321,7 +321,13 @@ export async function freeLocal(queries: Queries, tenant: TenantId, localIds: re
     .execute();
 }
 
-/** Says who an entry is that waits for a person: undefined when there is none. */
+/** Those of links that a person may settle. */
+export const settlableStates: readonly DirectoryLinkState[] = ['conflict', 'skipped', 'ignored'];
+
+/**
+ * Says who an entry is that waits for a person: undefined when none does.
+ * @throws unique violation for somebody here who is another entry
+ */
 export async function resolveDirectoryLink(
   queries: Queries,
   whose: OfDirectory,
@@ -331,6 +337,7 @@ export async function resolveDirectoryLink(
   return changeLinks(queries, whose)
     .set({ ...change, hash: null, reason: null, leaving: 0, updated_at: databaseNowMs })
     .where('remote_id', '=', remoteId)
+    .where('state', 'in', settlableStates)
     .returningAll()
     .executeTakeFirst();
 }
