@@ -2,6 +2,7 @@
 import { type ContractError, reject } from '../contract/contract-error.ts';
 import { emailTarget } from '../domain/extending/ldap-presets.ts';
 import { userAttributes } from '../domain/people/user-attributes.ts';
+import { isForeignKeyViolation } from '../storage/engine/foreign-key-violation.ts';
 import { ValueTaken } from '../storage/engine/unique-violation.ts';
 import { ManagedByDirectory } from '../storage/people/directories/ldap-people.ts';
 import { LastOwner } from '../storage/people/user-roles.ts';
@@ -46,9 +47,13 @@ export async function unlessTaken<Value>(taken: (field: string) => Error, transa
   }
 }
 
-/** What is told of a transaction that failed because no owner would remain, or a directory of LDAP says otherwise; any other error as it is. */
+/**
+ * What is told of a transaction that failed because no owner would remain, a directory of LDAP says otherwise, or what it wrote to was
+ * deleted meanwhile; any other error as it is.
+ */
 export function refusedWrite(error: unknown): unknown {
   if (error instanceof LastOwner) return reject('scim.invalidValue', 'last_owner', { text: 'One owner must remain active.' });
+  if (isForeignKeyViolation(error)) return reject('scim.resource_not_found', 'deleted_meanwhile');
   if (!(error instanceof ManagedByDirectory)) return error;
   const names = error.fields.map((field) => scimNames.get(field) ?? field);
   const text = `An LDAP directory manages ${names.join(', ')}: change it there.`;

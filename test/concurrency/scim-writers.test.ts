@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { databases } from '../support/databases.ts';
-import { type Json, patchBody, type ScimCaller, startScim, userBody } from '../support/scim.ts';
+import { assertRefusal } from '../support/refusal.ts';
+import {
+  type Json,
+  makeOrganization,
+  organizationCaller,
+  patchBody,
+  rootTenant,
+  type ScimCaller,
+  startScim,
+  userBody,
+} from '../support/scim.ts';
 
 const tally = (statuses: readonly number[]): Readonly<Record<number, number>> =>
   Object.fromEntries(Object.entries(Object.groupBy(statuses, String)).map(([status, list]) => [status, list!.length]));
@@ -103,5 +113,28 @@ for (const database of databases) {
       }
       assert.equal((await scim.call('GET', `/Groups/${group.id}`)).body['members'], undefined);
     });
+
+    for (const [path, body] of [
+      ['/Groups', { displayName: 'Left' }],
+      ['/Users', userBody('left')],
+    ] as const)
+      it(`scim.resource_not_found: ${path} of an organisation that is deleted while one is made`, async () => {
+        const { id: tenant } = await rootTenant(scim.server);
+        const organization = await makeOrganization(scim.server, `leaving${path.toLowerCase().replace('/', '-')}`);
+        const caller = await organizationCaller(scim.server, organization);
+        const { database: storage } = scim.server.gatehouse.services;
+        const { write } = storage;
+        let isDeleted = false;
+        Object.assign(storage, {
+          write: async (...given: Parameters<typeof write>) => {
+            Object.assign(storage, { write });
+            await write(tenant, (queries) => queries.deleteFrom('organizations').where('id', '=', organization).execute());
+            isDeleted = true;
+            return write(...given);
+          },
+        });
+        await assertRefusal(await caller.fetch('POST', path, body), 'scim.resource_not_found');
+        assert.ok(isDeleted);
+      });
   });
 }

@@ -1,6 +1,7 @@
 // What SCIM of an organisation may do with a person (design 19). It has whole those it made and nobody else has. Of everybody else it
 // reads what they are, and what it writes of them changes nothing: another address would receive their codes and enter elsewhere. It
 // ends what its organisation gives, and never what others give.
+import { reject } from '../../contract/contract-error.ts';
 import { isOwned, type OrganizationDirectory } from '../../domain/organizations/directory.ts';
 import type { Queries } from '../../storage/engine/database.ts';
 import { ValueTaken } from '../../storage/engine/unique-violation.ts';
@@ -9,7 +10,7 @@ import { deleteMember, holdKnownRoles, type Suspension } from '../../storage/peo
 import type { UserRow } from '../../storage/people/user-rows.ts';
 import { changeUser, type NewUser } from '../../storage/people/user-writer.ts';
 import { insertAuditEvents } from '../../storage/records/audit-events.ts';
-import { findSignInOrganization } from '../../storage/registry/organizations.ts';
+import { findOrganization, findSignInOrganization } from '../../storage/registry/organizations.ts';
 import { type Document, draftOf, sameValue } from '../document.ts';
 import { everything } from '../list/projection.ts';
 import { invalidValue } from '../refuse.ts';
@@ -31,6 +32,8 @@ export async function joinMade(context: ScimContext, queries: Queries, users: re
   if (await isOfOthers(queries, directory, users)) throw new ValueTaken('emails');
   const ids = users.map(({ id }) => id);
   const roles = await insertMadeMembers(queries, directory, ids, await defaultRolesOf(queries, directory));
+  if (roles === undefined && (await findOrganization(queries, directory.tenant, directory.organization)) === undefined)
+    throw reject('scim.resource_not_found', 'deleted_meanwhile');
   if (roles === undefined)
     throw invalidValue('The organisation, or the tenant in all of its organisations, has as many members as it may have.');
   for (const { id, state } of users) if (state === 'suspended') await setMemberSuspension(queries, directory, id, 2);
