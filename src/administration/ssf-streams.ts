@@ -16,9 +16,11 @@ import {
   findStreamOf,
   insertStream,
   listStreamReports,
+  lockStreamOf,
   setStreamStatus,
   updateStream,
 } from '../storage/registry/extending/ssf-streams.ts';
+import { lockTenantSettings } from '../storage/registry/tenants.ts';
 import { sealStreamHeader } from '../tokens/stream-header.ts';
 import { type Administration, type By, recordAct } from './administration.ts';
 
@@ -48,6 +50,7 @@ export async function createStream(
   const id = uuidV7(store.clock.nowMs()) as SsfStreamId; // made here
   await findFeedEnd(store.database, tenant.id);
   return store.cache.write(tenant.id, async (queries) => {
+    await lockTenantSettings(queries, store.database.dialect, tenant.id); // others who make one are waited for
     const isFull = (await countStreams(queries, tenant.id, streamsPerTenantMax)) >= streamsPerTenantMax;
     if (isFull && (await findStreamOf(queries, tenant.id, clientId)) === undefined) return fail('too_many');
     const stream = await insertStream(queries, tenant.id, { ...sealed(store, tenant, id, values), id, clientId });
@@ -70,8 +73,8 @@ export async function changeStream(
 ): Promise<SsfStream | undefined> {
   const { tenant, clientId, by } = receiver;
   return store.cache.write(tenant.id, async (queries) => {
-    const before = await findOwn(queries, receiver, id);
-    if (before === undefined) return undefined;
+    const before = await lockStreamOf(queries, store.database.dialect, tenant.id, clientId);
+    if (before?.id !== id) return undefined;
     const { fields, ...values } = change(before);
     const header = values.keepsHeader === true ? { ...values, authorizationHeader: before.authorizationHeader } : undefined;
     const stream = await updateStream(queries, tenant.id, before.id, header ?? sealed(store, tenant, before.id, values));
@@ -142,6 +145,7 @@ export async function verifyStream(
     const stream = await findOwn(queries, asking, id);
     if (stream === undefined) return fail('unknown');
     if (stream.status === 'disabled') return { ok: true };
+    await lockStreamOf(queries, database.dialect, tenant.id, stream.clientId); // others who ask are waited for
     const waiting = { limit: streamVerificationsMax, type: streamEvents.verification };
     if ((await countWaitingSets(queries, tenant.id, stream.id, waiting)) >= streamVerificationsMax) return fail('too_many');
     await addSsfEvents(queries, tenant.id, stream.id, [verification(tenant, stream, { state, txn: by.requestId }, clock.nowMs())]);

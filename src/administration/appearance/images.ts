@@ -7,10 +7,11 @@ import type { TenantId } from '../../domain/ids.ts';
 import { fail, type Outcome } from '../../domain/outcome.ts';
 import { readPicture } from '../../platform/images/picture.ts';
 import type { Queries } from '../../storage/engine/database.ts';
+import { dialectOf } from '../../storage/engine/rows/id-list.ts';
 import { findCustomization } from '../../storage/registry/customizations.ts';
 import { deleteImage, findImage, type ImageFacts, insertImage, listImages, type NewImage } from '../../storage/registry/images.ts';
 import { showsInOrganization } from '../../storage/registry/organizations.ts';
-import { findTenantById } from '../../storage/registry/tenants.ts';
+import { findTenantById, lockTenantSettings } from '../../storage/registry/tenants.ts';
 import { type Administration, type By, recordAct } from '../administration.ts';
 
 type Store = Pick<Administration, 'cache' | 'clock'>;
@@ -37,6 +38,7 @@ export async function addImage(
   const image = readImage(bytes);
   if (image === undefined) return fail('not_a_picture');
   return store.cache.write(tenant, async (queries) => {
+    await lockTenantSettings(queries, dialectOf(queries), tenant); // others who add one are waited for
     const before = await listImages(queries, tenant);
     const known = before.find(({ sha256 }) => sha256 === image.sha256);
     if (known !== undefined) return { ok: true, image: known };
