@@ -5,7 +5,7 @@ import { decodeBase64, decodeBase64Url } from '../crypto/base64.ts';
 import { parseDevicePublicKey } from '../crypto/device-algorithms.ts';
 import { isPlatformCredentialAlg } from '../crypto/platform-credential.ts';
 import { rotationProofBytes, sha256Hex } from '../crypto/signed-string.ts';
-import { confirmRotation, findRotation, type Rotation } from '../storage/device/device-rotations.ts';
+import { confirmRotation, findRotation, lockRotations, type Rotation } from '../storage/device/device-rotations.ts';
 import { areFingerprintsKnown, claimKeyFingerprints, type DeviceSlot, listDeviceKeys, rotateDeviceKey } from '../storage/device/devices.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
@@ -30,6 +30,8 @@ export async function rotateConfirm(signed: SignedRequest, caller: DeviceCaller)
   const confirmSha256 = sha256Hex(signed.bodyBytes);
   // A refusal throws and rolls back: nothing was written, and the rotation stays open.
   return services.database.write(tenant.id, async (queries) => {
+    // A phone that heard nothing sends the same again while the first is under way; this waits for it and tells its answer.
+    await lockRotations(queries, services.database.dialect, tenant.id, caller.deviceId);
     const rotation = await findRotation(queries, tenant.id, caller.deviceId);
     if (rotation?.confirm_sha256 === confirmSha256 && rotation.answer !== null) return JSON.parse(rotation.answer) as object; // written below
     demandCurrentKey(caller);

@@ -2,7 +2,7 @@
 import { reject } from '../contract/contract-error.ts';
 import { isPlatformCredentialAlg } from '../crypto/platform-credential.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
-import { endRotation, findRotation, startRotation } from '../storage/device/device-rotations.ts';
+import { endRotation, findRotation, lockRotations, startRotation } from '../storage/device/device-rotations.ts';
 import { type DeviceSlot, endOverlap, listDeviceKeys } from '../storage/device/devices.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { own, parseBody } from './body-fields.ts';
@@ -20,6 +20,8 @@ export async function rotateStart(signed: SignedRequest, caller: DeviceCaller): 
     lifetimeMs: tenant.settings.device.rotation_nonce_lifetime_seconds * 1000,
   };
   const started = await services.database.write(tenant.id, async (queries) => {
+    // Slots that a confirmation is replacing are not rotated again, and its answer stays for whoever asks once more.
+    await lockRotations(queries, services.database.dialect, tenant.id, caller.deviceId);
     const slots = await listDeviceKeys(queries, tenant.id, caller.deviceId);
     const set = slots.filter((slot) => isRotatable(slot) && (wanted === undefined || wanted.has(slot.key_id)));
     if (set.length === 0) return undefined;
@@ -56,6 +58,7 @@ async function end(
   const { services, tenant } = signed;
   const named = own(parseBody(signed.bodyBytes), 'rotation_id');
   const ended = await services.database.write(tenant.id, async (queries) => {
+    await lockRotations(queries, services.database.dialect, tenant.id, caller.deviceId);
     const rotation = await findRotation(queries, tenant.id, caller.deviceId);
     if (rotation === undefined || (named !== undefined && named !== rotation.id) || (named === undefined && from === 'confirmed'))
       return undefined;

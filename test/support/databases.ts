@@ -195,13 +195,19 @@ export async function onServer(url: string, work: (client: pg.Client) => Promise
 }
 
 /**
- * Waits until another connection waits for a lock that this one's transaction has. Not by pg_stat_activity, which stays in a
- * transaction as it was when first asked: who connects later is never seen there. With `isOver` it waits no longer than that.
+ * Waits until another connection waits for a lock that this one's transaction has, or so many do, some of them for one that waits
+ * itself; where `isOver` says so, no longer. Not by pg_stat_activity, which stays in a transaction as it was when first asked: who
+ * connects later is never seen there.
  */
-export async function someoneWaitsFor(client: pg.Client, isOver = (): boolean => false): Promise<void> {
+export async function someoneWaitsFor(client: pg.Client, connections = 1, isOver = (): boolean => false): Promise<void> {
   await eventually(async () => {
     if (isOver()) return true;
-    const { rows } = await client.query('SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))');
-    return rows.length > 0;
-  }, 'another connection that waits for this one');
+    const { rows } = await client.query(
+      `WITH RECURSIVE waiting(pid) AS (
+         SELECT pg_backend_pid()
+         UNION SELECT l.pid FROM pg_locks l JOIN waiting w ON w.pid = ANY (pg_blocking_pids(l.pid)) WHERE NOT l.granted)
+       SELECT FROM waiting`,
+    );
+    return rows.length > connections;
+  }, `connections that wait for this one: ${connections}`);
 }

@@ -2,7 +2,7 @@
 // confirmation and the answer, so that an identical retry gets the same answer.
 import { sql } from 'kysely';
 import type { DeviceId, TenantId } from '../../domain/ids.ts';
-import type { Queries } from '../engine/database.ts';
+import type { Dialect, Queries } from '../engine/database.ts';
 
 export interface DeviceRotationTable {
   tenant_id: TenantId;
@@ -22,6 +22,15 @@ export interface DeviceRotationTable {
 export interface Rotation extends DeviceRotationTable {
   /** 1 when the nonce's lifetime is over. */
   readonly expired: number;
+}
+
+/**
+ * Rotations of one device go one after another: each locks this first, so that what it judges after that stays until its
+ * transaction ends. It is the row of the device, as there may be no rotation yet.
+ */
+export async function lockRotations(queries: Queries, dialect: Dialect, tenant: TenantId, device: DeviceId): Promise<void> {
+  if (dialect !== 'postgres') return; // one transaction writes at a time
+  await queries.selectFrom('devices').select('id').where('tenant_id', '=', tenant).where('id', '=', device).forUpdate().execute();
 }
 
 /** Starts a rotation, replacing whatever the device had. Gives when its nonce expires. */
