@@ -1,6 +1,7 @@
 // Single use under parallel requests: signed requests, enrolment tokens, challenges, rotations (E3 of the quality bars).
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { atEveryAccess } from '../support/at-every-access.ts';
 import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
 import {
   changeSettings,
@@ -90,6 +91,21 @@ for (const database of databases) {
       assert.deepEqual(tally(responses), { 202: 20 });
       const numbers = await Promise.all(responses.map(async (response) => ((await response.json()) as { number: string }).number));
       assert.equal(new Set(numbers).size, 1);
+    });
+
+    it('a challenge that is asked for while the enrolment commits, whenever it does, is given', async () => {
+      await changeSettings(server, { ...unlimited, device: { additional_device: 'email_pin' } });
+      const answers = await atEveryAccess(server, async () => {
+        const { phone, redeemed } = await redeemedPhone(server, user);
+        const token = { registration_token: redeemed.registration_token };
+        const proofs = phone.proofs(redeemed.attestation.challenge);
+        return {
+          call: () => phone.post('/attestation/challenge', token),
+          other: async () => assert.equal((await phone.post('/enroll', { ...token, proofs })).status, 201),
+        };
+      });
+      for (const [place, answer] of answers.entries()) assert.equal(answer.status, 201, `before access ${place}: ${await answer.text()}`);
+      assert.ok(answers.length > 3);
     });
 
     if (database === 'postgres')
