@@ -16,7 +16,7 @@ import type { ClientId, TenantId } from '../domain/ids.ts';
 import { phoneUvWay, phoneWebWay } from '../domain/sign-in/login-methods.ts';
 import { hookFailed } from '../http/hook-failed.ts';
 import { listRegistrationsOfDevice } from '../storage/device/device-registrations.ts';
-import { findSigningKey, holdDevice } from '../storage/device/devices.ts';
+import { findSigningKey } from '../storage/device/devices.ts';
 import type { Queries } from '../storage/engine/database.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { findClientOrDocument } from '../storage/registry/clients/client-documents.ts';
@@ -34,7 +34,7 @@ import { findLoginTransaction } from '../storage/sign-in/login-transactions.ts';
 import { badField, optionalFlag, parseBody, requireOneOf, requireText } from './body-fields.ts';
 import type { DeviceDescription } from './payloads.ts';
 import { demandUserVerification } from './self.ts';
-import { type DeviceCaller, keyRevoked, type SignedRequest } from './signed-call.ts';
+import { type DeviceCaller, demandStillInForce, keyRevoked, type SignedRequest } from './signed-call.ts';
 import { isoTime } from './times.ts';
 import { demandWebPhonesAllowed } from './web-phone.ts';
 
@@ -149,8 +149,7 @@ async function decide(signed: SignedRequest, caller: DeviceCaller, id: string, d
   const context = { nowMs: services.clock.nowMs(), requestId: signed.requestId };
   const outcome = await services.database.write(tenant.id, async (queries) => {
     // A hook may have been asked since the request was let in.
-    if (decision.verdict === 'approve' && !(await holdDevice(queries, services.database.dialect, tenant.id, caller.deviceId)))
-      throw keyRevoked('revoked_meanwhile');
+    if (decision.verdict === 'approve') await demandStillInForce(queries, signed, caller);
     const resolved = await resolveApproval(queries, tenant, id, decision, context);
     if (resolved.ok && decision.verdict === 'deny' && decision.reason === 'not_me')
       await reportSignIn(queries, services, tenant, resolved.approval, context);

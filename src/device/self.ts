@@ -14,7 +14,7 @@ import { findUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { badField, optionalText, own, parseBody, requireOneOf, requireText } from './body-fields.ts';
 import { deviceFactCharsMax } from './payloads.ts';
-import { type DeviceCaller, keyRevoked, type SignedRequest } from './signed-call.ts';
+import { type DeviceCaller, demandStillInForce, keyRevoked, type SignedRequest } from './signed-call.ts';
 import { isoTime } from './times.ts';
 
 /** GET /self */
@@ -51,11 +51,13 @@ export async function revokeOther(signed: SignedRequest, caller: DeviceCaller, i
 }
 
 /** POST /sign-in/open: "Let me in somewhere new". */
-export async function openSignIn({ services, tenant, requestId }: SignedRequest, caller: DeviceCaller): Promise<object> {
+export async function openSignIn(signed: SignedRequest, caller: DeviceCaller): Promise<object> {
+  const { services, tenant, requestId } = signed;
   const by = { actor: `device:${caller.deviceId}`, requestId };
-  const expiresAtMs = await services.database.write(tenant.id, (queries) =>
-    letInSomewhereNew(queries, services, tenant, caller.userId, by),
-  );
+  const expiresAtMs = await services.database.write(tenant.id, async (queries) => {
+    await demandStillInForce(queries, signed, caller);
+    return letInSomewhereNew(queries, services, tenant, caller.userId, by);
+  });
   return { expires_at: isoTime(expiresAtMs) };
 }
 
@@ -77,7 +79,8 @@ export async function registerPushToken(signed: SignedRequest, caller: DeviceCal
   if (provider === 'web' && subscription === undefined) throw badField('token', 'the JSON of a push subscription of this browser’s vendor');
   const tokenEncrypted = token === undefined ? '' : services.encryption.encrypt(token, pushTokenPurpose(tenant.id, caller.deviceId));
   const target = provider === 'none' ? undefined : { provider, tokenEncrypted, vendor: subscription?.vendor };
-  await services.database.write(tenant.id, (queries) => setPushTarget(queries, tenant.id, caller.deviceId, target));
+  if (!(await services.database.write(tenant.id, (queries) => setPushTarget(queries, tenant.id, caller.deviceId, target))))
+    throw keyRevoked('revoked_meanwhile');
   return undefined;
 }
 
@@ -131,6 +134,8 @@ async function describeSelf(queries: Queries, signed: SignedRequest, id: DeviceI
 async function revoke(signed: SignedRequest, caller: DeviceCaller, id: string): Promise<boolean> {
   const { services, tenant } = signed;
   return services.database.write(tenant.id, async (queries) => {
+    // Of two that revoke one another the first stays.
+    if (id !== caller.deviceId) await demandStillInForce(queries, signed, caller);
     if (!(await revokeDevice(queries, tenant.id, id, caller.userId))) return false;
     await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {
       type: 'device.revoked',

@@ -14,7 +14,8 @@ import type { Parts } from '../http/services.ts';
 import { rawTargetOf } from '../http/tenant-name.ts';
 import { listRegistrationsOfDevice } from '../storage/device/device-registrations.ts';
 import { consumeSignedRequest } from '../storage/device/device-requests.ts';
-import { findSigningKey, listDeviceKeys, type NewSlot, type SigningKey, setDeviceSeen } from '../storage/device/devices.ts';
+import { findSigningKey, holdDevice, listDeviceKeys, type NewSlot, type SigningKey, setDeviceSeen } from '../storage/device/devices.ts';
+import type { Queries } from '../storage/engine/database.ts';
 import { checkAssertion } from './attestation/assertion-check.ts';
 import { readStoredSlots } from './payloads.ts';
 import { verifyWithCredential, verifyWithStoredKey } from './public-keys.ts';
@@ -129,6 +130,11 @@ export async function findDeviceCaller(signed: SignedRequest): Promise<DeviceCal
     byPreviousKey,
     purpose: key.purpose as 'pop' | 'uv', // checked by the table
   };
+}
+
+/** Refuses a device that was revoked, or whose person was suspended, since the request was let in. Until the transaction ends neither comes. */
+export async function demandStillInForce(queries: Queries, { services, tenant }: SignedRequest, caller: DeviceCaller): Promise<void> {
+  if (!(await holdDevice(queries, services.database.dialect, tenant.id, caller.deviceId))) throw keyRevoked('revoked_meanwhile');
 }
 
 /** The registration key that signed the request: any registration of this device id that named the key. */

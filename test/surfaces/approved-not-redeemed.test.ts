@@ -155,16 +155,21 @@ for (const database of databases)
       await assertRefusal(await login.post('finish'), 'login.conflict');
     });
 
-    it('a phone that is revoked while a hook is asked approves nothing', async () => {
-      const { person, phone } = await newcomer();
-      const hook = await managed.make('POST', '/hooks', { point: 'sign_in', url: receiver.url, on_failure: 'refuse', deadline_ms: 3000 });
-      receiver.reply = async () => {
-        await revoke(phone);
-        return silent;
-      };
-      const id = await startCiba(person);
-      await assertRefusal(await approve(phone), 'device.key_revoked');
-      await assertRefusal(await poll(id), 'ciba.authorization_pending');
-      await managed.make('DELETE', `/hooks/${String(hook['id'])}`);
-    });
+    const endsOfPhones: readonly (readonly [string, (person: TestUser, phone: Phone) => Promise<unknown>])[] = [
+      ['that is revoked', (_person, phone) => revoke(phone)],
+      ['whose person is suspended', (person) => managed.make('POST', `/users/${person.id}/suspend`)],
+    ];
+    for (const [end, come] of endsOfPhones)
+      it(`a phone ${end} while a hook is asked approves nothing`, async () => {
+        const { person, phone } = await newcomer();
+        const hook = await managed.make('POST', '/hooks', { point: 'sign_in', url: receiver.url, on_failure: 'refuse', deadline_ms: 3000 });
+        receiver.reply = async () => {
+          await come(person, phone);
+          return silent;
+        };
+        const id = await startCiba(person);
+        await assertRefusal(await approve(phone), 'device.key_revoked');
+        await assertRefusal(await poll(id), 'ciba.authorization_pending');
+        await managed.make('DELETE', `/hooks/${String(hook['id'])}`);
+      });
   });

@@ -302,14 +302,16 @@ export async function revokeDevicesOfUser(queries: Queries, tenant: TenantId, us
   return ids;
 }
 
-/** Whether a device is in force. Its revocation waits for the transaction of whoever asked. */
+/** Whether a device and its person are in force. Revocation and suspension wait for the transaction of whoever asked. */
 export async function holdDevice(queries: Queries, dialect: Dialect, tenant: TenantId, id: DeviceId): Promise<boolean> {
   const query = queries
-    .selectFrom('devices')
-    .select('id')
-    .where('tenant_id', '=', tenant)
-    .where('id', '=', id)
-    .where('state', '=', 'active');
+    .selectFrom('users as u') // locked before its devices, as by who deletes it
+    .innerJoin('devices as d', (join) => join.onRef('d.tenant_id', '=', 'u.tenant_id').onRef('d.user_id', '=', 'u.id'))
+    .select('d.id')
+    .where('d.tenant_id', '=', tenant)
+    .where('d.id', '=', id)
+    .where('d.state', '=', 'active')
+    .where('u.state', '=', 'active');
   return (await (dialect === 'postgres' ? query.forShare() : query).executeTakeFirst()) !== undefined;
 }
 

@@ -42,14 +42,17 @@ export function pushTargetOf(
 /** How a device is pushed to, as it is shown: a provider, or `none`. */
 export const pushProviderOf = (device: Parameters<typeof pushTargetOf>[0]): string => pushTargetOf(device)?.provider ?? 'none';
 
-/** Where to push to, or nowhere. What became of earlier pushes is forgotten. */
-export async function setPushTarget(queries: Queries, tenant: TenantId, id: DeviceId, target: PushTarget | undefined): Promise<void> {
-  await queries
+/** Where to push to, or nowhere; false unless the device is in force. What became of earlier pushes is forgotten. */
+export async function setPushTarget(queries: Queries, tenant: TenantId, id: DeviceId, target: PushTarget | undefined): Promise<boolean> {
+  const rows = await queries
     .updateTable('devices')
     .set({ ...columnsOf(target), push_tried_at: null, push_outcome: null, push_reason: null })
     .where('tenant_id', '=', tenant)
     .where('id', '=', id)
+    .where('state', '=', 'active')
+    .returning('id')
     .execute();
+  return rows.length === 1;
 }
 
 interface PushRecord {
