@@ -68,7 +68,7 @@ async function apply(services: Parts<'database'>, login: LoginNow, decision: Ses
     if (decision.kind === 'continue') return setLoginSession(queries, tenant.id, row.id, decision.session);
     const session = decision.kind === 'choose' ? undefined : decision.session;
     if (session === undefined) return setLoginSession(queries, tenant.id, row.id, undefined);
-    return identifyLogin(queries, tenant.id, row.id, { ...knownSubject(session), methods: login.methods });
+    return identifyLogin(queries, tenant.id, row, { ...knownSubject(session), methods: login.methods });
   });
   if (!isDone) throw reject('login.conflict', { reason: 'wrong_state', received: login.state, expected: 'account' });
 }

@@ -77,7 +77,7 @@ export async function identify(services: StepDeps, request: FastifyRequest, logi
     const subject = await findSubject(queries, login, identifier);
     if (!(await withdrawEarlier(queries, login))) throw rollback;
     if (
-      !(await identifyLogin(queries, tenant.id, row.id, {
+      !(await identifyLogin(queries, tenant.id, row, {
         ...subject,
         methods,
         keepsSession,

@@ -4,13 +4,15 @@ import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
 import { resolveApproval } from '../../src/approvals/resolve-approval.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
+import { atEveryAccess } from '../support/at-every-access.ts';
 import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
 import { changeSettings, unlimited } from '../support/enrolled-phone.ts';
 import { createClient, createUser, rootTenant, type TestClient, type TestUser } from '../support/fixtures.ts';
-import { approveByPin, beginLogin } from '../support/login.ts';
+import { approveByPin, beginLogin, type TestLogin } from '../support/login.ts';
 import { mailsTo, otherPin, pinOf } from '../support/mailbox.ts';
 import { jsonOf } from '../support/management.ts';
 import { decodeJwt, exchange, tokensOf } from '../support/oidc.ts';
+import { assertRefusal } from '../support/refusal.ts';
 import { roomyRate } from '../support/roomy-rate.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -112,6 +114,37 @@ for (const database of databases) {
       }
       await changeSettings(server, settings);
     });
+
+    for (const [name, press] of [
+      ['it is picked', (login: TestLogin) => login.post('method', { method: 'phone' })],
+      ['a person is named', (login: TestLogin, { email }: TestUser) => login.post('identify', { identifier: email })],
+    ] as const)
+      it(`whenever the phone is picked while ${name}, nothing waits there but what the sign-in waits for`, async () => {
+        const { database } = server.gatehouse.services;
+        const asked: TestUser[] = [];
+        const answers = await atEveryAccess(server, async () => {
+          const user = await createUser(server.gatehouse.services, tenant);
+          asked.push(user);
+          const login = await beginLogin(server, tenant, client);
+          await login.post('identify', { identifier: user.email });
+          return {
+            call: () => press(login, user),
+            other: async () => assert.equal((await login.post('method', { method: 'phone' })).status, 200),
+          };
+        });
+        for (const { id } of asked.slice(0, answers.length)) {
+          const [waiting, seen] = await database.read(tenant.id, async (queries) => [
+            await queries.selectFrom('approvals').select('id').where('user_id', '=', id).where('state', '=', 'pending').execute(),
+            await queries.selectFrom('login_transactions').select('approval_id').where('user_id', '=', id).executeTakeFirstOrThrow(),
+          ]);
+          assert.deepEqual(
+            waiting.map((approval) => approval.id),
+            seen.approval_id === null ? [] : [seen.approval_id],
+          );
+        }
+        assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 409]));
+        for (const answer of answers) if (answer.status === 409) await assertRefusal(answer, 'login.conflict');
+      });
 
     it('20 parallel decisions on one approval: one', async () => {
       const { services } = server.gatehouse;

@@ -1,4 +1,4 @@
-// For what one request of a phone reads and then writes: another request comes in between, at every place there is.
+// For what one request of a phone, or of a browser that signs in, reads and then writes: another request comes in between, at every place there is.
 import type { TestServer } from './server.ts';
 
 interface Trial {
@@ -26,7 +26,7 @@ export async function atEveryAccess(server: TestServer, makeTrial: () => Promise
 }
 
 /** Not of what the server does besides, which may be at any time. */
-const isOfDevicePlane = (): boolean => new Error().stack?.includes('/src/device/') === true;
+const isOfSurface = (): boolean => /\/src\/(?:device|sign-in)\//.test(new Error().stack ?? '');
 
 /** Does `call`, and `other` before the access that follows so many. */
 async function beforeAccess(server: TestServer, accesses: number, other: () => Promise<void>, call: Trial['call']): Promise<Response> {
@@ -37,7 +37,7 @@ async function beforeAccess(server: TestServer, accesses: number, other: () => P
   const counted =
     (access: typeof read): typeof read =>
     async (tenant, work) => {
-      if (!isOfDevicePlane()) return access(tenant, work);
+      if (!isOfSurface()) return access(tenant, work);
       left -= 1;
       if (left === -1) {
         restore();

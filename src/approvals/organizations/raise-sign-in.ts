@@ -38,7 +38,8 @@ export async function raiseSignIn(
   return database.write(tenant.id, async (queries) => {
     const seen = { id: login.id, userId, approvalId: login.approval_id, sessionId: login.sso_session_id };
     const isDone = await raiseLogin(queries, tenant.id, seen, { organizationId: organization.id, methods });
-    if (isDone && session !== undefined) await identifyLogin(queries, tenant.id, login.id, { ...knownSubject(session), methods });
+    if (isDone && session !== undefined)
+      await identifyLogin(queries, tenant.id, { id: login.id, approval_id: null }, { ...knownSubject(session), methods });
     return isDone;
   });
 }

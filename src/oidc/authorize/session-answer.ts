@@ -138,6 +138,6 @@ function raise(tenant: Tenant, login: OidcLoginRequest, session: LiveSsoSession,
   const subject = { ...knownSubject(session), methods: offeredMethods(allowedMethods(tenant, columns), strength) };
   return {
     start: { idTokenHintUser: session.userId, organizationId: login.organizationId },
-    prepare: async (queries, id) => void (await identifyLogin(queries, tenant.id, id, subject)),
+    prepare: async (queries, id) => void (await identifyLogin(queries, tenant.id, { id, approval_id: null }, subject)),
   };
 }

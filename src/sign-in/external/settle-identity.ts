@@ -178,7 +178,7 @@ async function identify(settling: Settling, subject: Subject, methods: readonly 
   const { queries, login, identity, keepsSession } = settling;
   const { tenant, row } = login;
   const externalIdentity = JSON.stringify(identity);
-  if (!(await identifyLogin(queries, tenant.id, row.id, { ...subject, methods, keepsSession, externalIdentity }))) throw rollback;
+  if (!(await identifyLogin(queries, tenant.id, row, { ...subject, methods, keepsSession, externalIdentity }))) throw rollback;
   const { identifier, userId, subjectKey, mailKey } = subject;
   const now = { ...row, identifier, user_id: userId ?? null, subject_key: subjectKey, mail_key: mailKey, approval_id: null };
   return { ...login, methods, row: { ...now, external_identity: externalIdentity } };

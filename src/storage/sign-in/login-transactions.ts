@@ -159,11 +159,14 @@ export async function findLoginTransaction(queries: Queries, tenant: TenantId, i
 
 const withClient = <T extends LoginTransaction>(row: T): T => ({ ...row, client_id: row.client_id ?? row.document_client_id });
 
-/** Records who somebody says they are and what is offered to them. False when the sign-in is over. */
+/** A sign-in with the approval that a request has seen it with, and withdrawn: one that another made since would be left on a phone. */
+type Seen = Pick<LoginTransaction, 'id' | 'approval_id'>;
+
+/** Records who somebody says they are and what is offered to them. False when the sign-in is over, or has another approval by now. */
 export async function identifyLogin(
   queries: Queries,
   tenant: TenantId,
-  id: TransactionId,
+  { id, approval_id: seenApprovalId }: Seen,
   subject: {
     readonly identifier: string;
     readonly userId: UserId | undefined;
@@ -181,6 +184,7 @@ export async function identifyLogin(
   const { rows } = await identifyStatement(queries, {
     tenant,
     id,
+    seenApprovalId,
     identifier: subject.identifier,
     userId: subject.userId ?? null,
     subjectKey: subject.subjectKey,
@@ -194,28 +198,27 @@ export async function identifyLogin(
 }
 
 /** Whom a sign-in is about. */
-type Subject = Pick<LoginTransaction, 'id' | 'user_id' | 'subject_key' | 'mail_key'>;
+type Subject = Seen & Pick<LoginTransaction, 'user_id' | 'subject_key' | 'mail_key'>;
 
 /**
- * Moves to the step of a chosen method, with an approval of the person the sign-in is about. False when it is over, or about somebody else
- * by now: another request of its browser may name another person meanwhile, and what one proves must not let the other in.
+ * Moves to the step of a chosen method, with an approval of the person the sign-in is about. False when it is over, has another approval
+ * by now, or is about somebody else: another request of its browser may name another person meanwhile, and what one proves must not let
+ * the other in.
  */
 export async function setLoginStep(
   queries: Queries,
   tenant: TenantId,
-  { id, user_id: userId, subject_key: subjectKey, mail_key: mailKey }: Subject,
+  { id, approval_id: seenApprovalId, user_id: userId, subject_key: subjectKey, mail_key: mailKey }: Subject,
   step: 'waiting' | 'pin' | 'passkey' | 'choose',
   approvalId: ApprovalId | null,
 ): Promise<boolean> {
-  return (await stepStatement(queries, { tenant, id, userId, subjectKey, mailKey, step, approvalId })).rows.length === 1;
+  return (await stepStatement(queries, { tenant, id, seenApprovalId, userId, subjectKey, mailKey, step, approvalId })).rows.length === 1;
 }
 
-type TransactionKey = {
-  readonly tenant: TenantId;
-  readonly id: TransactionId;
-};
+type TransactionKey = { readonly tenant: TenantId; readonly id: TransactionId };
+type SeenKey = TransactionKey & { readonly seenApprovalId: ApprovalId | null };
 
-type Identified = TransactionKey & {
+type Identified = SeenKey & {
   readonly identifier: string;
   readonly userId: UserId | null;
   readonly subjectKey: string;
@@ -251,10 +254,11 @@ const identifyStatement = statement((queries, values: Identified) =>
       sso_session_id: null,
       chosen_organization_id: null,
     })
+    .where('approval_id', 'is not distinct from', values.seenApprovalId)
     .returning('id'),
 );
 
-type Step = TransactionKey & {
+type Step = SeenKey & {
   readonly userId: UserId | null;
   readonly subjectKey: string | null;
   readonly mailKey: string | null;
@@ -262,9 +266,10 @@ type Step = TransactionKey & {
   readonly approvalId: ApprovalId | null;
 };
 
-const stepStatement = statement((queries, { userId, subjectKey, mailKey, step, approvalId, ...key }: Step) =>
+const stepStatement = statement((queries, { seenApprovalId, userId, subjectKey, mailKey, step, approvalId, ...key }: Step) =>
   updateOpen(queries, key)
     .set({ step, approval_id: approvalId })
+    .where('approval_id', 'is not distinct from', seenApprovalId)
     .where('user_id', 'is not distinct from', userId)
     .where('subject_key', 'is not distinct from', subjectKey)
     .where('mail_key', 'is not distinct from', mailKey)
