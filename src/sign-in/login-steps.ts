@@ -29,7 +29,7 @@ import { identifyLogin, setLoginStep } from '../storage/sign-in/login-transactio
 import { findProviderOfAddress } from './external/address-provider.ts';
 import { leaveFor } from './external/external-steps.ts';
 import { tellWithheld } from './external/inbound.ts';
-import { settleIdentity } from './external/settle-identity.ts';
+import { settleIdentity, settleOrRollBack } from './external/settle-identity.ts';
 import {
   approvalFacts,
   askingOf,
@@ -234,7 +234,7 @@ async function continueAsProven(
   const { tenant, row } = login;
   const mailing = await preparePin(services, request);
   const arrival = { identity: { ...identity, emailCounts: true }, keepsSession: row.keeps_session === 1, byPin: true, mailing };
-  const settled = await orRollBack(services, login, async (queries) => {
+  const settled = await settleOrRollBack(services, login, async (queries) => {
     const isOwn = verdict.mailKey === row.mail_key && (await redeemPin(queries, tenant, verdict)).ok;
     return isOwn ? settleIdentity(queries, services, request, login, arrival) : undefined;
   });

@@ -6,13 +6,14 @@ import { inboundTargets } from '../../src/domain/mappings/inbound-targets.ts';
 import { databases } from '../support/databases.ts';
 import { openExternalWorld } from '../support/external.ts';
 import { openSamlWorld } from '../support/external-saml.ts';
+import { pinOf } from '../support/mailbox.ts';
 import type { Json } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
 
 for (const database of databases) {
   describe(`mappings of people from OpenID providers (${database})`, async () => {
     const world = await openExternalWorld(database);
-    const { server, managed, upstream, register, begin, visit, finish } = world;
+    const { server, managed, upstream, register, begin, post, jsonOf, visit, finish } = world;
     let provider = '';
     before(async () => {
       for (const attribute of [
@@ -125,6 +126,16 @@ for (const database of databases) {
       await assertRefusal(await visit(at, newcomer({ badge: 'b-1' }) as Parameters<typeof visit>[1]), 'login.external_refused');
       const { items } = await managed.make<{ items: readonly Json[] }>('GET', '/events?type=external_login.failed&limit=1');
       assert.equal(items[0]!['reason'], 'value_taken');
+    });
+
+    it('the same once a newcomer has proven their email by its PIN', async () => {
+      await rules([{ to: 'custom.badge', from: 'upstream.badge' }]);
+      await come(newcomer({ badge: 'b-2' }));
+      const second = newcomer({ badge: 'b-2', email_verified: false });
+      const at = await begin();
+      assert.equal((await jsonOf(await visit(at, second as Parameters<typeof visit>[1])))['state'], 'pin');
+      const answer = await post(at.browser, `${at.login}/pin`, { pin: await pinOf(server, second.email) });
+      await assertRefusal(answer, 'login.external_refused');
     });
 
     it('a rule that would give too much gives nothing, the others do, and one event says so', async () => {

@@ -17,7 +17,6 @@ import { enforceRateLimit } from '../../http/budgets/rate-limits.ts';
 import { addressBlock } from '../../http/client-address.ts';
 import type { Parts } from '../../http/services.ts';
 import { randomSecret } from '../../platform/random.ts';
-import { ValueTaken } from '../../storage/engine/unique-violation.ts';
 import { findProviderByAlias, findProviderById } from '../../storage/registry/identity-providers.ts';
 import {
   consumeExternalLogin,
@@ -29,12 +28,12 @@ import {
 } from '../../storage/sign-in/external-logins.ts';
 import { openAnswer, openSentWith, sealAnswer } from '../../tokens/provider-secret.ts';
 import { rememberOpened } from '../login-request.ts';
-import { conflict, isOpen, orRollBack, type StepAnswer } from '../login-step.ts';
+import { conflict, isOpen, type StepAnswer } from '../login-step.ts';
 import { type LoginNow, loadLogin } from '../login-view.ts';
 import { pinAnswer, preparePin } from '../pin-mail.ts';
 import { type ExternalDeps, refuse, signsInAgain, upstreamOf } from './external-steps.ts';
 import { mapInbound, tellWithheld } from './inbound.ts';
-import { type Arrival, type Settled, settleIdentity } from './settle-identity.ts';
+import { type Arrival, type Settled, settleIdentity, settleOrRollBack } from './settle-identity.ts';
 
 export interface Returned {
   readonly login: LoginNow;
@@ -172,21 +171,11 @@ async function arrive(
   return { login, answer: settled.answer };
 }
 
-/** Two sign-ins of one new person at once: the second finds what the first made. A value that must be one person's and is another's refuses. */
 async function settle(services: ExternalDeps, request: FastifyRequest, login: LoginNow, arrival: Arrival): Promise<Settled> {
-  const once = () => orRollBack(services, login, (queries) => settleIdentity(queries, services, request, login, arrival));
-  const outcome = await once().catch((error: unknown) => {
-    if (error instanceof ValueTaken) return once().catch(orTaken);
-    throw error;
-  });
+  const outcome = await settleOrRollBack(services, login, (queries) => settleIdentity(queries, services, request, login, arrival));
   if (outcome === undefined) throw conflict(login, 'identify');
   if (outcome.ok) await tellWithheld(services, request, arrival.identity, outcome);
   return outcome;
-}
-
-function orTaken(error: unknown): Settled {
-  if (error instanceof ValueTaken) return fail('value_taken');
-  throw error;
 }
 
 /** Of somebody who links an account, or of somebody who tries the provider: their pages fetch it. */

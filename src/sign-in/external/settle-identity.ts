@@ -16,15 +16,17 @@ import { fail, type Outcome } from '../../domain/outcome.ts';
 import type { ExternalIdentity } from '../../domain/sign-in/external-identity.ts';
 import { emailPinMethod, externalMethod, type LoginMethod } from '../../domain/sign-in/login-methods.ts';
 import { allowedMethods, isStrongEnough, offeredMethods } from '../../domain/sign-in/sign-in-strength.ts';
+import type { Parts } from '../../http/services.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import type { Queries } from '../../storage/engine/database.ts';
+import { ValueTaken } from '../../storage/engine/unique-violation.ts';
 import { insertUser } from '../../storage/people/user-writer.ts';
 import { findUser, findUserOfEmail } from '../../storage/people/users.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { findIdentityProvider } from '../../storage/registry/identity-providers.ts';
 import { touchExternalIdentity } from '../../storage/sign-in/external-identities.ts';
 import { identifyLogin, setLoginStep } from '../../storage/sign-in/login-transactions.ts';
-import { approvalFacts, rollback, type StepAnswer, withdrawEarlier } from '../login-step.ts';
+import { approvalFacts, orRollBack, rollback, type StepAnswer, withdrawEarlier } from '../login-step.ts';
 import type { LoginNow } from '../login-view.ts';
 import { type PinMailing, type PinSent, primaryEmail, startPin } from '../pin-mail.ts';
 import { newFrom, writeAlways, writeGroups } from './inbound.ts';
@@ -49,6 +51,27 @@ interface Settling extends Arrival {
   readonly login: LoginNow;
   /** Filled on the way, and told of once all is committed. */
   readonly withheld: WithheldGroup[];
+}
+
+/**
+ * A transaction of `settleIdentity`; undefined when it was rolled back. Two sign-ins of one new person at once: the second finds what the
+ * first made. A value that must be one person's and is another's refuses.
+ */
+export async function settleOrRollBack<T>(
+  services: Parts<'database'>,
+  login: LoginNow,
+  work: (queries: Queries) => Promise<Settled | T>,
+): Promise<Settled | T | undefined> {
+  const once = () => orRollBack(services, login, work);
+  return once().catch((error: unknown) => {
+    if (error instanceof ValueTaken) return once().catch(orTaken);
+    throw error;
+  });
+}
+
+function orTaken(error: unknown): Settled {
+  if (error instanceof ValueTaken) return fail('value_taken');
+  throw error;
 }
 
 /** Decides in the caller's transaction; throws `rollback` when the sign-in is not open any more. */
