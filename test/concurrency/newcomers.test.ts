@@ -3,16 +3,20 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type pg from 'pg';
+import type { IdentityProviderId } from '../../src/domain/ids.ts';
+import { identityHash } from '../../src/storage/sign-in/external-identities.ts';
 import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
 import { openExternalWorld } from '../support/external.ts';
 import { createUser } from '../support/fixtures.ts';
 import { pinOf } from '../support/mailbox.ts';
+import type { Json } from '../support/management.ts';
+import { assertRefusal } from '../support/refusal.ts';
 
 if (databases.includes('postgres'))
   describe('newcomers from other providers, and others meanwhile', async () => {
     const world = await openExternalWorld('postgres');
-    const { server, tenant, upstream, register, begin, post, jsonOf, visit, finish, links } = world;
-    await register({ create_users: true });
+    const { server, managed, tenant, upstream, register, begin, post, leave, jsonOf, visit, finish, links } = world;
+    const provider = await register({ create_users: true });
     after(async () => {
       await upstream.close();
       await server.close();
@@ -43,5 +47,47 @@ if (databases.includes('postgres'))
       assert.deepEqual(await jsonOf(answer), { state: 'approved' });
       assert.equal((await finish(at))['sub'], id);
       assert.deepEqual(await links(), [{ subject: 'proven', user_id: id }]);
+    });
+
+    const nobodyHas = async (email: string): Promise<void> => {
+      const { items } = await managed.make<{ readonly items: readonly Json[] }>('GET', `/users?search=${encodeURIComponent(email)}`);
+      assert.deepEqual(items, []);
+    };
+
+    it('an identity that somebody links to their account meanwhile signs in to that one, and no other is made', async () => {
+      const { id } = await createUser(server.gatehouse.services, tenant);
+      const claims = { sub: 'linked', email: 'linked@acme.example', email_verified: true };
+      const key = { providerId: provider.id as IdentityProviderId, issuer: upstream.issuer, subject: claims.sub };
+      const at = await begin();
+      const callback = upstream.signIn(await leave(at), claims).href;
+      const answer = await overtaken(
+        (session) =>
+          session.query(
+            `INSERT INTO external_identities (tenant_id, id, provider_id, issuer, subject, identity_hash, user_id, created_at)
+             VALUES ($1, 'link-1', $2, $3, $4, $5, $6, 0)`,
+            [tenant.id, key.providerId, key.issuer, key.subject, identityHash(key), id],
+          ),
+        () => at.browser.send(callback),
+      );
+      assert.deepEqual(await jsonOf(answer), { state: 'approved' });
+      assert.equal((await finish(at))['sub'], id);
+      await nobodyHas(claims.email);
+    });
+
+    it('who comes from a provider that is disabled meanwhile is refused, and no account is left', async () => {
+      const claims = { sub: 'late', email: 'late@acme.example', email_verified: true };
+      const at = await begin();
+      const callback = upstream.signIn(await leave(at), claims).href;
+      const answer = await overtaken(
+        async (session) => {
+          await session.query('UPDATE identity_providers SET enabled = 0 WHERE id = $1', [provider.id]);
+          await session.query('LOCK TABLE users IN SHARE MODE');
+        },
+        () => at.browser.send(callback),
+      );
+      await assertRefusal(answer, 'login.external_refused');
+      const { items } = await managed.make<{ items: readonly Json[] }>('GET', '/events?type=external_login.failed&limit=1');
+      assert.equal(items[0]!['reason'], 'provider_gone');
+      await nobodyHas(claims.email);
     });
   });

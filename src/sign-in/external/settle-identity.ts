@@ -88,7 +88,7 @@ export async function settleIdentity(
 }
 
 async function decide(settling: Settling): Promise<Settled> {
-  const { queries, deps, request, login, identity } = settling;
+  const { queries, login, identity } = settling;
   const { id: tenant } = login.tenant;
   const provider = await findIdentityProvider(queries, tenant, identity.providerId);
   if (provider === undefined || !provider.enabled) return fail('provider_gone');
@@ -107,13 +107,21 @@ async function decide(settling: Settling): Promise<Settled> {
     // Another sign-in of the same person may have linked while this one waited for the account.
     const since = await touchExternalIdentity(queries, tenant, identity);
     if (since !== undefined) return admit(settling, since.user_id, since.id);
-    const spoken = await linkIdentity(queries, deps, login.tenant, { identity, userId: owner.id, requestId: request.id });
-    return spoken === undefined ? fail('provider_gone') : admit(settling, owner.id, spoken);
+    return linkAndAdmit(settling, owner.id);
   }
   if (!provider.createUsers) return fail('unknown_person');
-  const userId = await createPerson(settling, identity.email);
-  const linked = await linkIdentity(queries, deps, login.tenant, { identity, userId, requestId: request.id });
-  return linked === undefined ? fail('provider_gone') : admit(settling, userId, linked);
+  return linkAndAdmit(settling, await createPerson(settling, identity.email));
+}
+
+/**
+ * Throws ValueTaken when somebody was linked, or the provider disabled, a moment ago: the second try finds which, and no account stays that
+ * was made for this one.
+ */
+async function linkAndAdmit(settling: Settling, userId: UserId): Promise<Settled> {
+  const { queries, deps, request, login, identity } = settling;
+  const link = await linkIdentity(queries, deps, login.tenant, { identity, userId, requestId: request.id });
+  if (link === undefined) throw new ValueTaken('identity');
+  return admit(settling, userId, link);
 }
 
 /** Signs a linked person in, as far as the provider's word goes; the rest is proven here by the same person. */
