@@ -134,7 +134,7 @@ export async function joinOrganization(
 
 /**
  * The same for whoever is not here: makes their account in the caller's transaction. `here`: somebody has the address, who must sign in
- * first, and nothing was used up.
+ * first, and nothing was used up. Throws ValueTaken when somebody got the address or the user name a moment ago.
  */
 export async function beginByInvitation(
   queries: Queries,

@@ -13,6 +13,7 @@ import type { Parts } from '../http/services.ts';
 import { soleCookie } from '../platform/cookies.ts';
 import { randomSecret, uuidV7 } from '../platform/random.ts';
 import type { Queries } from '../storage/engine/database.ts';
+import { orOnceMore } from '../storage/engine/unique-violation.ts';
 import type { UserRow } from '../storage/people/user-rows.ts';
 import { findLiveUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
@@ -60,13 +61,16 @@ export async function beginVisitOfMember(
   token: string,
   requestId: string,
 ): Promise<Outcome<{ readonly setCookie: string }, 'unknown' | 'here' | 'person_full' | 'organization_full'>> {
+  // Once more where somebody got the address, or the user name, a moment ago.
   return unlessFull(() =>
-    services.database.write(tenant.id, async (queries) => {
-      const begun = await beginByInvitation(queries, services, tenant, token, requestId);
-      if (!begun.ok) return begun;
-      const enrollment = await createEnrollment(queries, services, tenant, begun.userId, false);
-      return { ok: true, setCookie: await admitToVisit(queries, services, tenant, begun.userId, enrollment) };
-    }),
+    orOnceMore(() =>
+      services.database.write(tenant.id, async (queries) => {
+        const begun = await beginByInvitation(queries, services, tenant, token, requestId);
+        if (!begun.ok) return begun;
+        const enrollment = await createEnrollment(queries, services, tenant, begun.userId, false);
+        return { ok: true, setCookie: await admitToVisit(queries, services, tenant, begun.userId, enrollment) };
+      }),
+    ),
   );
 }
 

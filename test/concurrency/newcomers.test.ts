@@ -1,4 +1,4 @@
-// Newcomers from other providers, while somebody else is given what they bring: the answer is the one they would get a moment later, and
+// Newcomers from other providers or by an invitation, while somebody else is given what they bring: the answer is the one they would get a moment later, and
 // nothing is left of the first try. Each order is made certain by a transaction beside the server that has a row they need.
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
@@ -13,7 +13,7 @@ import type { Json } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
 
 if (databases.includes('postgres'))
-  describe('newcomers from other providers, and others meanwhile', async () => {
+  describe('newcomers, and others meanwhile', async () => {
     const world = await openExternalWorld('postgres');
     const { server, managed, tenant, upstream, register, begin, post, leave, jsonOf, visit, finish, links } = world;
     const provider = await register({ create_users: true });
@@ -90,4 +90,39 @@ if (databases.includes('postgres'))
       assert.equal(items[0]!['reason'], 'provider_gone');
       await nobodyHas(claims.email);
     });
+
+    for (const [taken, column] of [
+      ['address', 'emails'],
+      ['user name', 'user_name'],
+    ] as const)
+      it(`who opens an invitation into an organisation, whose ${taken} somebody is given meanwhile`, async () => {
+        const { id } = await createUser(server.gatehouse.services, tenant);
+        const email = `invited-${column}@acme.example`;
+        const { id: organization } = await managed.make<{ readonly id: string }>('POST', '/organizations', {
+          name: `org-${column.replace('_', '-')}`,
+        });
+        const invitations = `/organizations/${organization}/invitations`;
+        const { invitation_url: url } = await managed.make<{ readonly invitation_url: string }>('POST', invitations, {
+          email,
+          mail: false,
+        });
+        const token = url.split('#')[1]!;
+        const rename = {
+          emails: 'user_emails SET value = $1, value_key = $1 WHERE user_id',
+          user_name: 'users SET user_name = $1, user_name_key = $1 WHERE id',
+        };
+        const answer = await overtaken(
+          (session) => session.query(`UPDATE ${rename[column]} = $2`, [email, id]),
+          () =>
+            fetch(`${tenant.baseUrl}/welcome`, {
+              method: 'POST',
+              redirect: 'manual',
+              headers: { accept: 'text/html' },
+              body: new URLSearchParams({ token }),
+            }),
+        );
+        const { pathname } = new URL(tenant.baseUrl);
+        const there = column === 'emails' ? `/account/organizations/join?invitation=${token}` : '/welcome/add';
+        assert.deepEqual([answer.status, answer.headers.get('location')], [303, `${pathname}${there}`]);
+      });
   });

@@ -19,7 +19,7 @@ import { allowedMethods, isStrongEnough, offeredMethods } from '../../domain/sig
 import type { Parts } from '../../http/services.ts';
 import { uuidV7 } from '../../platform/random.ts';
 import type { Queries } from '../../storage/engine/database.ts';
-import { ValueTaken } from '../../storage/engine/unique-violation.ts';
+import { orOnceMore, ValueTaken } from '../../storage/engine/unique-violation.ts';
 import { insertUser } from '../../storage/people/user-writer.ts';
 import { findUser, findUserOfEmail } from '../../storage/people/users.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
@@ -62,11 +62,7 @@ export async function settleOrRollBack<T>(
   login: LoginNow,
   work: (queries: Queries) => Promise<Settled | T>,
 ): Promise<Settled | T | undefined> {
-  const once = () => orRollBack(services, login, work);
-  return once().catch((error: unknown) => {
-    if (error instanceof ValueTaken) return once().catch(orTaken);
-    throw error;
-  });
+  return orOnceMore(() => orRollBack(services, login, work)).catch(orTaken);
 }
 
 function orTaken(error: unknown): Settled {

@@ -27,3 +27,13 @@ export async function takenAs<Value>(field: string, run: () => Promise<Value>): 
     throw isUniqueViolation(error) ? new ValueTaken(field) : error;
   }
 }
+
+/** Runs a transaction, and once more where a value was taken meanwhile: the second finds whose it is. */
+export async function orOnceMore<Value>(run: () => Promise<Value>): Promise<Value> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof ValueTaken) return run();
+    throw error;
+  }
+}
