@@ -1,7 +1,9 @@
 // Races on a client, with real parallel requests on both databases: what several administrators change at once is all kept.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { databases } from '../support/databases.ts';
+import { documentFreshSecondsMin } from '../../src/domain/client/stranger.ts';
+import { allow, authorize, loopbackUri, openTenant, personOf, startDocumentServer, toConsent } from '../support/agents.ts';
+import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
 import { createTestClient, createTestTenant, type Json, type Managed } from '../support/management.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -41,3 +43,33 @@ for (const database of databases) {
     });
   });
 }
+
+if (databases.includes('postgres'))
+  describe('a client by its document that is changed there and here at once', () => {
+    it('stays blocked, whatever its document says from then on', async () => {
+      const server = await startTestServer('postgres', { flags: { egress_allow: '127.0.0.0/8' } });
+      const documents = await startDocumentServer(server);
+      try {
+        const managed = await openTenant(server);
+        const document = { client_name: 'Agent', redirect_uris: [loopbackUri], token_endpoint_auth_method: 'none' };
+        const id = documents.publish('/agent.json', document);
+        const { email } = await personOf(server, managed);
+        await allow((await toConsent(server, await authorize(managed, { client_id: id }), email)).login);
+        documents.publish('/agent.json', { ...document, client_name: 'Another' });
+        await server.clock.advance((documentFreshSecondsMin + 1) * 1000);
+        await onServer(server.database.databaseUrl!, async (session) => {
+          await session.query('BEGIN');
+          await session.query(`UPDATE clients SET enabled = 0, access_policy = 'assigned' WHERE client_id = $1`, [id]);
+          const answer = authorize(managed, { client_id: id });
+          await someoneWaitsFor(session);
+          await session.query('COMMIT');
+          await answer;
+        });
+        const client = await managed.make('GET', `/clients/${encodeURIComponent(id)}`);
+        assert.deepEqual([client['name'], client['enabled'], client['access_policy']], ['Another', false, 'assigned']);
+      } finally {
+        await documents.close();
+        await server.close();
+      }
+    });
+  });

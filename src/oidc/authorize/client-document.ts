@@ -27,7 +27,7 @@ import type { OutboundResult } from '../../platform/net/outbound.ts';
 import { deleteConsentsTo } from '../../storage/oidc/consents.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { findClientDocument, storeClientDocument, useClientDocument } from '../../storage/registry/clients/client-documents.ts';
-import { findClient, updateClient } from '../../storage/registry/clients/clients.ts';
+import { findClient, holdClient, updateClient } from '../../storage/registry/clients/clients.ts';
 import { listOpenResources } from '../../storage/registry/clients/resources.ts';
 
 type ClientDocumentDeps = Parts<'cache' | 'clock' | 'database' | 'outbound' | 'rateLimiter'>;
@@ -188,7 +188,7 @@ async function keep({ database, clock }: ClientDocumentDeps, { tenant, id }: Fas
   const { clientId } = client;
   await database.write(tenant.id, async (queries) => {
     await storeClientDocument(queries, { tenant_id: tenant.id, client_id: clientId, ...kept });
-    const before = await findClient(queries, tenant.id, clientId);
+    const before = await holdClient(queries, tenant.id, clientId);
     if (before?.origin !== 'document') return;
     const [was, is] = [identityOf(before), identityOf(client)];
     const fields = Object.keys(is).filter((name) => was[name] !== is[name]);
