@@ -2,10 +2,12 @@
 import type { FastifyInstance } from 'fastify';
 import { bodyBytesMax } from '../contract/limits.ts';
 import type { Services } from '../http/services.ts';
-import { registerSurface } from '../http/surface.ts';
-import { authorize } from './authorize/authorize.ts';
-import { pushRequest } from './authorize/pushed-request.ts';
+import { type Handler, registerSurface } from '../http/surface.ts';
+import { authorize, refuseUnauthorized } from './authorize/authorize.ts';
+import { pushRequest, refusePusher } from './authorize/pushed-request.ts';
 import { authenticateBackchannel } from './ciba/backchannel-authentication.ts';
+import { refuseClient } from './client/client-authentication.ts';
+import { unlessDeleted } from './client/deleted-client.ts';
 import { crossOrigin, preflight } from './cross-origin.ts';
 import { authorizeDevice } from './device-grant/device-authorization.ts';
 import { showKeys } from './discovery/jwks.ts';
@@ -16,6 +18,7 @@ import { revoke } from './revocation.ts';
 import { issueTokens } from './token.ts';
 
 export function registerOidc(app: FastifyInstance, services: Services): void {
+  const ofClient = (handler: Handler): Handler => unlessDeleted(services, handler, refuseClient);
   registerSurface(
     app,
     services,
@@ -30,14 +33,15 @@ export function registerOidc(app: FastifyInstance, services: Services): void {
       present: presentError,
     },
     (route) => {
-      route('/authorize', { GET: authorize(services), POST: authorize(services) });
-      route('/par', { POST: crossOrigin(pushRequest(services)), OPTIONS: preflight('POST') });
+      const authorizing = unlessDeleted(services, authorize(services), refuseUnauthorized);
+      route('/authorize', { GET: authorizing, POST: authorizing });
+      route('/par', { POST: crossOrigin(unlessDeleted(services, pushRequest(services), refusePusher)), OPTIONS: preflight('POST') });
       route('/jwks', { GET: crossOrigin(showKeys(services)), OPTIONS: preflight('GET') });
-      route('/token', { POST: crossOrigin(issueTokens(services)), OPTIONS: preflight('POST') });
+      route('/token', { POST: crossOrigin(ofClient(issueTokens(services))), OPTIONS: preflight('POST') });
       route('/logout/browser', { POST: signOutOfBrowser(services) });
       route('/logout', { GET: logout(services), POST: logout(services) });
-      route('/bc-authorize', { POST: authenticateBackchannel(services) });
-      route('/device-authorization', { POST: crossOrigin(authorizeDevice(services)), OPTIONS: preflight('POST') });
+      route('/bc-authorize', { POST: ofClient(authenticateBackchannel(services)) });
+      route('/device-authorization', { POST: crossOrigin(ofClient(authorizeDevice(services))), OPTIONS: preflight('POST') });
       route('/introspect', { POST: introspect(services) });
       route('/revoke', { POST: crossOrigin(revoke(services)), OPTIONS: preflight('POST') });
     },

@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { documentFreshSecondsMin } from '../../src/domain/client/stranger.ts';
 import { allow, authorize, loopbackUri, openTenant, personOf, startDocumentServer, toConsent } from '../support/agents.ts';
+import { cibaGrantType } from '../support/ciba.ts';
+import { openCrossApp } from '../support/cross-app.ts';
 import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
-import { createTestClient, createTestTenant, type Json, type Managed } from '../support/management.ts';
+import { createTestClient, createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
+import { challenge, type Form, formBody } from '../support/oidc.ts';
+import { assertRefusal } from '../support/refusal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 for (const database of databases) {
@@ -43,6 +47,80 @@ for (const database of databases) {
     });
   });
 }
+
+const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** Deletes a client before the next write of its tenant. */
+function deleteBeforeWrite({ gatehouse }: TestServer, managed: Managed, id: string): void {
+  const { database, tenants } = gatehouse.services;
+  const { write } = database;
+  const overtakenWrite: typeof write = async (tenant, work) => {
+    if (tenant === (await tenants.bySlug(managed.slug))?.id) {
+      Object.assign(database, { write });
+      await managed.make('DELETE', `/clients/${id}`);
+    }
+    return write(tenant, work);
+  };
+  Object.assign(database, { write: overtakenWrite });
+}
+
+for (const database of databases)
+  describe(`a client that is deleted while its request is answered (${database})`, () => {
+    let server: TestServer;
+    let managed: Managed;
+    before(async () => {
+      server = await startTestServer(database);
+      managed = await createTestTenant(server, { settings: { login_methods: ['email_pin'], extra_grants: [deviceGrant] } });
+    });
+    after(() => server.close());
+    const redirectUri = 'https://client.example/callback';
+    const authorization = {
+      response_type: 'code',
+      redirect_uri: redirectUri,
+      scope: 'openid',
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+    };
+
+    /** Asks as a client that goes before the next write of the tenant: its request has authenticated it by then. */
+    const askAsDeleted = async (path: string, form: Form, fields: Json = {}): Promise<Response> => {
+      const { client_id: id, client_secret: secret } = await createTestClient(managed, { redirect_uris: [redirectUri], ...fields });
+      deleteBeforeWrite(server, managed, id);
+      const url = `${managed.baseUrl}/v1/idp/oidc/${path}`;
+      if (path === 'authorize') return fetch(`${url}?${formBody({ ...form, client_id: id })}`, { redirect: 'manual' });
+      if (fields['type'] === 'public') return fetch(url, { method: 'POST', body: formBody({ ...form, client_id: id }) });
+      const headers = { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
+      return fetch(url, { method: 'POST', body: formBody(form), headers });
+    };
+
+    it('hears at authorize, PAR, for a device and by CIBA what an unknown client hears', async () => {
+      await assertRefusal(await askAsDeleted('authorize', authorization), 'authorize.unauthorized');
+      const pushed = await askAsDeleted('par', authorization);
+      await assertRefusal(pushed, 'client.invalid_client');
+      assert.equal(pushed.headers.get('www-authenticate'), 'Basic realm="gatehouse"');
+      const open = { type: 'public', token_endpoint_auth_method: 'none' };
+      await assertRefusal(await askAsDeleted('par', authorization, open), 'par.invalid_request', { text: 'The client is unknown.' });
+      const device = await askAsDeleted('device-authorization', { scope: 'openid' }, { grant_types: [deviceGrant] });
+      await assertRefusal(device, 'client.invalid_client');
+      await createTestUser(managed, 'asked@example.com');
+      const ciba = { grant_types: [cibaGrantType], backchannel_token_delivery_mode: 'poll' };
+      await assertRefusal(
+        await askAsDeleted('bc-authorize', { scope: 'openid', login_hint: 'asked@example.com' }, ciba),
+        'client.invalid_client',
+      );
+    });
+
+    it('client.invalid_client: where a token of an identity assertion makes a grant', async () => {
+      const world = await openCrossApp(database);
+      try {
+        const assertion = await world.sign();
+        deleteBeforeWrite(world.server, world.managed, world.agent.clientId);
+        await assertRefusal(await world.post(assertion), 'client.invalid_client');
+      } finally {
+        await world.close();
+      }
+    });
+  });
 
 if (databases.includes('postgres'))
   describe('a client by its document that is changed there and here at once', () => {

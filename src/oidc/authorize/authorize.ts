@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DeliveryDeps, destinationOf } from '../../approvals/authorization-delivery.ts';
 import { type OidcLoginRequest, startLogin } from '../../approvals/start-login.ts';
 import { catalogue } from '../../contract/catalogue.ts';
-import { ContractError, reject } from '../../contract/contract-error.ts';
+import { type Cause, ContractError, reject } from '../../contract/contract-error.ts';
 import { stateCharsMax } from '../../contract/limits.ts';
 import type { Client } from '../../domain/client/client.ts';
 import { hostFault, isDocumentId } from '../../domain/client/stranger.ts';
@@ -69,6 +69,10 @@ export function authorize(services: AuthorizeDeps): Handler {
       return redirectError(services, request, reply, { client, parameters, error });
     }
   };
+}
+
+export function refuseUnauthorized(_services: unknown, _request: unknown, _reply: unknown, cause: Cause): never {
+  throw reject('authorize.unauthorized', cause);
 }
 
 function parametersOf(request: FastifyRequest): RequestParameters {

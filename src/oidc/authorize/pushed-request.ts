@@ -3,7 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { holdsTransactionCookie } from '../../approvals/session/transaction-cookie.ts';
-import { reject } from '../../contract/contract-error.ts';
+import { type Cause, reject } from '../../contract/contract-error.ts';
 import { pushedRequestBytesMax } from '../../contract/limits.ts';
 import { hashSecret } from '../../crypto/secret-hash.ts';
 import type { Client } from '../../domain/client/client.ts';
@@ -17,7 +17,7 @@ import { randomSecret } from '../../platform/random.ts';
 import { findLoginOfPushedRequest, findPushedRequest, insertPushedRequest } from '../../storage/oidc/pushed-requests.ts';
 import { findCachedClient } from '../../storage/registry/clients/clients.ts';
 import { findLoginTransaction } from '../../storage/sign-in/login-transactions.ts';
-import { authenticateClient, type ClientAuthDeps, presentsCredential } from '../client/client-authentication.ts';
+import { authenticateClient, type ClientAuthDeps, presentsCredential, refuseClient } from '../client/client-authentication.ts';
 import { countFailure } from '../client/client-failures.ts';
 import { hasProof } from '../dpop/dpop-proof.ts';
 import { requireProof } from '../dpop/dpop-refusal.ts';
@@ -103,16 +103,30 @@ async function clientOf(
   const clientId = parameters.get('client_id');
   if (clientId !== undefined && !presentsCredential(request, parameters)) {
     const client = await findCachedClient(services.cache, request.tenant.id, clientId);
-    if (client === undefined || !client.enabled) {
-      await countFailure(services.rateLimiter, request.tenant, request.clientAddress);
-      const cause = { reason: client === undefined ? 'unknown_client' : 'client_disabled', received: clientId };
-      throw reject('par.invalid_request', cause, { text: 'The client is unknown.' });
-    }
+    if (client === undefined || !client.enabled)
+      return refuseUnproven(services, request, { reason: client === undefined ? 'unknown_client' : 'client_disabled', received: clientId });
   }
   const client = await authenticateClient(services, request, reply, parameters);
   if (client.type === 'public')
     await enforceRateLimit(services.rateLimiter, request.tenant, 'oauth', 'par_requests_per_ip', addressBlock(request.clientAddress));
   return client;
+}
+
+async function refuseUnproven({ rateLimiter }: Parts<'rateLimiter'>, request: FastifyRequest, cause: Cause): Promise<never> {
+  await countFailure(rateLimiter, request.tenant, request.clientAddress);
+  throw reject('par.invalid_request', cause, { text: 'The client is unknown.' });
+}
+
+/** What a client that is unknown hears, by what it presents. */
+export async function refusePusher(
+  services: Parts<'rateLimiter'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  cause: Cause,
+): Promise<never> {
+  const parsed = parseForm(request);
+  const isUnproven = parsed.ok && !presentsCredential(request, parsed.parameters);
+  return isUnproven ? refuseUnproven(services, request, cause) : refuseClient(services, request, reply, cause);
 }
 
 export interface PushedRequest {

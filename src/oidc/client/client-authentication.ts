@@ -62,7 +62,7 @@ export async function authenticateClient(
     if (workload !== undefined) return authenticateWorkload(services, request, parameters, workload);
   }
   const presented = readPresented(request, parameters);
-  if (!presented.ok) return refuse(services, request, reply, presented);
+  if (!presented.ok) return refuseClient(services, request, reply, presented);
   const known = peekClient(services.cache, tenant.id, presented.clientId);
   const client = known === undefined ? await findCachedClient(services.cache, tenant.id, presented.clientId) : known.value;
   const path = request.url.split('?', 1)[0] ?? '';
@@ -75,7 +75,7 @@ export async function authenticateClient(
   if (client === undefined || fault !== undefined) {
     // A cached look-up reads the database all the same: a refusal costs the same for known, unknown, cached and new ids.
     if (known !== undefined) await services.database.read(tenant.id, (queries) => touchClient(queries, tenant.id, presented.clientId));
-    return refuse(services, request, reply, fault ?? { reason: 'unknown_client', received: presented.clientId });
+    return refuseClient(services, request, reply, fault ?? { reason: 'unknown_client', received: presented.clientId });
   }
   request.auditActor = `client:${client.clientId}`;
   return client;
@@ -100,9 +100,9 @@ async function authenticateWorkload(
   workload: PresentedWorkload,
 ): Promise<Client> {
   const found = await findWorkloadClient(services, request.tenant, workload, parameters.get('client_id'));
-  if ('reason' in found) return refuse(services, request, undefined, found);
+  if ('reason' in found) return refuseClient(services, request, undefined, found);
   if (found.tokenEndpointAuthMethod !== federatedMethod)
-    return refuse(services, request, undefined, {
+    return refuseClient(services, request, undefined, {
       reason: 'method_not_registered',
       received: federatedMethod,
       expected: found.tokenEndpointAuthMethod,
@@ -198,7 +198,8 @@ const findPublic = (client: Client | undefined, confidentialOnly: boolean): Caus
 
 const isAssertionMethod = (method: RegisteredAuthMethod): boolean => method === 'client_secret_jwt' || method === 'private_key_jwt';
 
-async function refuse(
+/** Counts a failure of the address. @throws client.invalid_client */
+export async function refuseClient(
   { rateLimiter }: Parts<'rateLimiter'>,
   request: FastifyRequest,
   reply: FastifyReply | undefined,
