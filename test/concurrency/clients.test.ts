@@ -5,7 +5,7 @@ import { documentFreshSecondsMin } from '../../src/domain/client/stranger.ts';
 import { allow, authorize, loopbackUri, openTenant, personOf, startDocumentServer, toConsent } from '../support/agents.ts';
 import { cibaGrantType } from '../support/ciba.ts';
 import { openCrossApp } from '../support/cross-app.ts';
-import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
+import { databases, overtaken } from '../support/databases.ts';
 import { createTestClient, createTestTenant, createTestUser, type Json, type Managed } from '../support/management.ts';
 import { challenge, type Form, formBody } from '../support/oidc.ts';
 import { assertRefusal } from '../support/refusal.ts';
@@ -135,14 +135,11 @@ if (databases.includes('postgres'))
         await allow((await toConsent(server, await authorize(managed, { client_id: id }), email)).login);
         documents.publish('/agent.json', { ...document, client_name: 'Another' });
         await server.clock.advance((documentFreshSecondsMin + 1) * 1000);
-        await onServer(server.database.databaseUrl!, async (session) => {
-          await session.query('BEGIN');
-          await session.query(`UPDATE clients SET enabled = 0, access_policy = 'assigned' WHERE client_id = $1`, [id]);
-          const answer = authorize(managed, { client_id: id });
-          await someoneWaitsFor(session);
-          await session.query('COMMIT');
-          await answer;
-        });
+        await overtaken(
+          server.database,
+          (session) => session.query(`UPDATE clients SET enabled = 0, access_policy = 'assigned' WHERE client_id = $1`, [id]),
+          () => authorize(managed, { client_id: id }),
+        );
         const client = await managed.make('GET', `/clients/${encodeURIComponent(id)}`);
         assert.deepEqual([client['name'], client['enabled'], client['access_policy']], ['Another', false, 'assigned']);
       } finally {

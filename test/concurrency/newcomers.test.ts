@@ -2,11 +2,9 @@
 // nothing is left of the first try. Each order is made certain by a transaction beside the server that has a row they need.
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import type pg from 'pg';
 import type { IdentityProviderId } from '../../src/domain/ids.ts';
-import { identityHash } from '../../src/storage/sign-in/external-identities.ts';
-import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
-import { openExternalWorld } from '../support/external.ts';
+import { databases, overtaken } from '../support/databases.ts';
+import { insertLink, openExternalWorld } from '../support/external.ts';
 import { createUser } from '../support/fixtures.ts';
 import { pinOf } from '../support/mailbox.ts';
 import type { Json } from '../support/management.ts';
@@ -21,18 +19,6 @@ if (databases.includes('postgres'))
       await upstream.close();
       await server.close();
     });
-    /** Asks while a transaction beside the server has done something that is not committed before the request waits for it. */
-    const overtaken = async (meanwhile: (session: pg.Client) => Promise<unknown>, ask: () => Promise<Response>): Promise<Response> => {
-      let answer: Promise<Response> | undefined;
-      await onServer(server.database.databaseUrl!, async (session) => {
-        await session.query('BEGIN');
-        await meanwhile(session);
-        answer = ask();
-        await someoneWaitsFor(session);
-        await session.query('COMMIT');
-      });
-      return answer!;
-    };
 
     it('who proves an address by its PIN, which somebody is given meanwhile, is taken for the owner who proved it', async () => {
       const { id } = await createUser(server.gatehouse.services, tenant);
@@ -41,6 +27,7 @@ if (databases.includes('postgres'))
       assert.equal((await jsonOf(await visit(at, claims)))['state'], 'pin');
       const pin = await pinOf(server, claims.email);
       const answer = await overtaken(
+        server.database,
         (session) => session.query('UPDATE user_emails SET value = $1, value_key = $1 WHERE user_id = $2', [claims.email, id]),
         () => post(at.browser, `${at.login}/pin`, { pin }),
       );
@@ -61,12 +48,8 @@ if (databases.includes('postgres'))
       const at = await begin();
       const callback = upstream.signIn(await leave(at), claims).href;
       const answer = await overtaken(
-        (session) =>
-          session.query(
-            `INSERT INTO external_identities (tenant_id, id, provider_id, issuer, subject, identity_hash, user_id, created_at)
-             VALUES ($1, 'link-1', $2, $3, $4, $5, $6, 0)`,
-            [tenant.id, key.providerId, key.issuer, key.subject, identityHash(key), id],
-          ),
+        server.database,
+        (session) => insertLink(session, tenant, key, id),
         () => at.browser.send(callback),
       );
       assert.deepEqual(await jsonOf(answer), { state: 'approved' });
@@ -79,6 +62,7 @@ if (databases.includes('postgres'))
       const at = await begin();
       const callback = upstream.signIn(await leave(at), claims).href;
       const answer = await overtaken(
+        server.database,
         async (session) => {
           await session.query('UPDATE identity_providers SET enabled = 0 WHERE id = $1', [provider.id]);
           await session.query('LOCK TABLE users IN SHARE MODE');
@@ -112,6 +96,7 @@ if (databases.includes('postgres'))
           user_name: 'users SET user_name = $1, user_name_key = $1 WHERE id',
         };
         const answer = await overtaken(
+          server.database,
           (session) => session.query(`UPDATE ${rename[column]} = $2`, [email, id]),
           () =>
             fetch(`${tenant.baseUrl}/welcome`, {

@@ -211,3 +211,20 @@ export async function someoneWaitsFor(client: pg.Client, connections = 1, isOver
     return rows.length > connections;
   }, `connections that wait for this one: ${connections}`);
 }
+
+/** Asks while a transaction beside the server has done something; it commits once the request waits for it. */
+export async function overtaken(
+  { databaseUrl }: TestPlace,
+  meanwhile: (session: pg.Client) => Promise<unknown>,
+  ask: () => Promise<Response>,
+): Promise<Response> {
+  let answer: Promise<Response> | undefined;
+  await onServer(databaseUrl!, async (session) => {
+    await session.query('BEGIN');
+    await meanwhile(session);
+    answer = ask();
+    await someoneWaitsFor(session);
+    await session.query('COMMIT');
+  });
+  return answer!;
+}

@@ -1,7 +1,10 @@
 // A tenant with another provider to sign in with, and browsers that go there and come back.
 import assert from 'node:assert/strict';
+import type pg from 'pg';
 import type { Flags } from '../../src/config.ts';
+import type { IdentityProviderId } from '../../src/domain/ids.ts';
 import type { Tenant } from '../../src/domain/tenant/tenant.ts';
+import { identityHash } from '../../src/storage/sign-in/external-identities.ts';
 import { openBrowser, type TestBrowser } from './browser.ts';
 import { reachesLoopback } from './ciba.ts';
 import type { databases } from './databases.ts';
@@ -92,3 +95,16 @@ export interface Visit {
   readonly browser: TestBrowser;
   readonly login: string;
 }
+
+/** Links as the server does, in a transaction of a connection beside it. */
+export const insertLink = (
+  session: pg.Client,
+  { id: tenant }: Tenant,
+  key: { readonly providerId: IdentityProviderId; readonly issuer: string; readonly subject: string },
+  userId: string,
+): Promise<unknown> =>
+  session.query(
+    `INSERT INTO external_identities (tenant_id, id, provider_id, issuer, subject, identity_hash, user_id, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 0)`,
+    [tenant, `link-of-${userId}`, key.providerId, key.issuer, key.subject, identityHash(key), userId],
+  );

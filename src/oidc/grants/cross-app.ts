@@ -161,10 +161,15 @@ async function linkOf(
     throw refused({ reason: 'person_changed', received: link.user_id, expected: userId });
   }
   if (!(await speaksForOwner(queries, tenant, identity, userId))) throw refused({ reason: 'unknown_person', received: identity.subject });
-  // Another assertion of the same person may have linked while this one waited for the account.
-  const since = await touchExternalIdentity(queries, tenant.id, identity);
-  if (since?.user_id === userId) return since.id;
-  const made = await linkIdentity(queries, services, tenant, { identity, userId, requestId: request.id });
+  const linkedSince = async (): Promise<ExternalIdentityId | undefined> => {
+    const since = await touchExternalIdentity(queries, tenant.id, identity);
+    return since?.user_id === userId ? since.id : undefined;
+  };
+  // Another assertion of the same person may have linked while this one waited for the account, a browser while it waited to link.
+  const made =
+    (await linkedSince()) ??
+    (await linkIdentity(queries, services, tenant, { identity, userId, requestId: request.id })) ??
+    (await linkedSince());
   if (made === undefined) throw refused({ reason: 'provider_gone', received: identity.providerId });
   return made;
 }
