@@ -11,24 +11,29 @@ export const cibaGrant: TokenGrant = {
   repeatsNonce: false,
   denied,
   examine: async (request) => {
-    const { services, tenant, client, parameters } = request;
-    if (client.backchannelTokenDeliveryMode === 'push')
+    if (request.client.backchannelTokenDeliveryMode === 'push')
       throw reject('ciba.push_must_not_poll', 'push_client_polls', { text: 'The tokens are pushed to this client.' });
-    const authReqId = parameters.get('auth_req_id');
-    if (authReqId === undefined) throw reject('ciba.auth_req_id_invalid', 'auth_req_id_missing');
-    const hash = hashSecret(authReqId);
-    const stored = await services.database.read(tenant.id, (queries) => findCibaRequest(queries, tenant.id, hash));
-    if (stored === undefined) throw reject('ciba.auth_req_id_invalid', 'auth_req_id_unknown');
-    if (stored.clientId !== client.clientId)
-      throw reject('ciba.auth_req_id_invalid', {
-        reason: 'auth_req_id_of_another_client',
-        received: client.clientId,
-        expected: stored.clientId,
-      });
-    await refuseUndecided(request, stored);
-    return examined(request, stored);
+    return examined(request, await approvedRequest(request));
   },
 };
+
+/** The request as it is now; throws for all but one of this client that is approved, alive and unused. */
+async function approvedRequest(request: TokenRequest): Promise<StoredCibaRequest> {
+  const { services, tenant, client, parameters } = request;
+  const authReqId = parameters.get('auth_req_id');
+  if (authReqId === undefined) throw reject('ciba.auth_req_id_invalid', 'auth_req_id_missing');
+  const hash = hashSecret(authReqId);
+  const stored = await services.database.read(tenant.id, (queries) => findCibaRequest(queries, tenant.id, hash));
+  if (stored === undefined) throw reject('ciba.auth_req_id_invalid', 'auth_req_id_unknown');
+  if (stored.clientId !== client.clientId)
+    throw reject('ciba.auth_req_id_invalid', {
+      reason: 'auth_req_id_of_another_client',
+      received: client.clientId,
+      expected: stored.clientId,
+    });
+  await refuseUndecided(request, stored);
+  return stored;
+}
 
 function denied(cause: string | Cause): Error {
   return reject('ciba.access_denied', cause, { text: 'The user denied the request.' });
@@ -57,8 +62,10 @@ function examined(request: TokenRequest, stored: StoredCibaRequest): Examined {
     redeem: async ({ accessTokenLifetimeSeconds }) => {
       const refreshToken = refreshTokenFor(client, grant);
       const redemption = { grant, refreshToken, accessTokenLifetimeSeconds, payloadEncrypted: null, requestId: request.request.id };
-      if (!(await redeemRequest(services, tenant, stored, redemption))) throw reject('ciba.auth_req_id_invalid', 'auth_req_id_used');
-      return refreshToken;
+      if (await redeemRequest(services, tenant, stored, redemption)) return refreshToken;
+      // Another poll was first, or its time ended since.
+      await approvedRequest(request);
+      throw reject('ciba.auth_req_id_invalid', 'auth_req_id_used');
     },
   };
 }

@@ -17,23 +17,27 @@ import { refreshTokenFor, storeGrant } from './new-grant.ts';
 export const deviceCodeGrant: TokenGrant = {
   repeatsNonce: false,
   denied,
-  examine: async (request) => {
-    const { services, tenant, client, parameters } = request;
-    const deviceCode = parameters.get('device_code');
-    if (deviceCode === undefined) throw reject('device_grant.code_invalid', 'device_code_missing');
-    const hash = hashSecret(deviceCode);
-    const stored = await services.database.read(tenant.id, (queries) => findDeviceAuthorization(queries, tenant.id, hash));
-    if (stored === undefined) throw reject('device_grant.code_invalid', 'device_code_unknown');
-    if (stored.client_id !== client.clientId)
-      throw reject('device_grant.code_invalid', {
-        reason: 'device_code_of_another_client',
-        received: client.clientId,
-        expected: stored.client_id,
-      });
-    const userId = await decided(request, stored);
-    return examined(request, stored, userId);
-  },
+  examine: async (request) => examined(request, await approvedDevice(request)),
 };
+
+type ApprovedDevice = PolledDevice & { readonly user_id: UserId };
+
+/** The device as it is now; throws for all but one of this client that is approved, alive and unused. */
+async function approvedDevice(request: TokenRequest): Promise<ApprovedDevice> {
+  const { services, tenant, client, parameters } = request;
+  const deviceCode = parameters.get('device_code');
+  if (deviceCode === undefined) throw reject('device_grant.code_invalid', 'device_code_missing');
+  const hash = hashSecret(deviceCode);
+  const stored = await services.database.read(tenant.id, (queries) => findDeviceAuthorization(queries, tenant.id, hash));
+  if (stored === undefined) throw reject('device_grant.code_invalid', 'device_code_unknown');
+  if (stored.client_id !== client.clientId)
+    throw reject('device_grant.code_invalid', {
+      reason: 'device_code_of_another_client',
+      received: client.clientId,
+      expected: stored.client_id,
+    });
+  return { ...stored, user_id: await decided(request, stored) };
+}
 
 function denied(cause: string | Cause): Error {
   return reject('device_grant.access_denied', cause, { text: 'The user denied the request.' });
@@ -51,12 +55,12 @@ async function decided({ services, tenant }: TokenRequest, stored: PolledDevice)
   throw reject('device_grant.authorization_pending', 'pending');
 }
 
-function examined(request: TokenRequest, stored: PolledDevice, userId: UserId): Examined {
+function examined(request: TokenRequest, stored: ApprovedDevice): Examined {
   const { services, tenant, client } = request;
   const grant: Grant = {
     id: uuidV7(services.clock.nowMs()) as GrantId, // made here
     clientId: stored.client_id,
-    userId,
+    userId: stored.user_id,
     scope: stored.scope,
     resource: stored.resource ?? undefined,
     authTimeSeconds: stored.auth_time ?? 0,
@@ -82,8 +86,10 @@ function examined(request: TokenRequest, stored: PolledDevice, userId: UserId): 
         await storeGrant(queries, tenant, services.clock.nowMs(), made, { device_authorization: stored.id });
         return true;
       });
-      if (!isRedeemed) throw reject('device_grant.code_invalid', 'device_code_used');
-      return refreshToken;
+      if (isRedeemed) return refreshToken;
+      // Another poll was first, or its time ended since.
+      await approvedDevice(request);
+      throw reject('device_grant.code_invalid', 'device_code_used');
     },
   };
 }
