@@ -2,8 +2,7 @@
 // yet when the write reads, and is before it writes.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type pg from 'pg';
-import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
+import { databases, onServer, overtaken } from '../support/databases.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
 import { createTestTenant, type Json, type Managed } from '../support/management.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -27,21 +26,8 @@ if (databases.includes('postgres'))
       await dns.close();
     });
 
-    /** `act` begins when the other change is made and not committed, which it is when `act` waits for it, or is done. */
-    const beside = async <T>(change: (session: pg.Client) => Promise<unknown>, act: () => Promise<T>): Promise<T> => {
-      let acting: Promise<T> | undefined;
-      await onServer(server.database.databaseUrl!, async (session) => {
-        await session.query('BEGIN');
-        await change(session);
-        let isDone = false;
-        acting = act().finally(() => {
-          isDone = true;
-        });
-        await someoneWaitsFor(session, () => isDone);
-        await session.query('COMMIT');
-      });
-      return acting!;
-    };
+    const beside = <T>(change: Parameters<typeof overtaken<T>>[1], act: () => Promise<T>): Promise<T> =>
+      overtaken(server.database, change, act);
     const columnOf = async (table: string, column: string, key: string, id: string): Promise<unknown> => {
       let value: unknown;
       await onServer(server.database.databaseUrl!, async (session) => {

@@ -8,7 +8,6 @@ import { domainTenant } from '../support/account.ts';
 import { type CreationOptions, createPasskey } from '../support/authenticator.ts';
 import { cibaGrantType, decide } from '../support/ciba.ts';
 import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
-import { eventually } from '../support/eventually.ts';
 import type { AppVisitor } from '../support/first-party-app.ts';
 import { createClient, createUser, type TestClient, type TestUser } from '../support/fixtures.ts';
 import { approveByPin, beginLogin, signInByPin } from '../support/login.ts';
@@ -63,27 +62,20 @@ for (const database of databases)
     if (database === 'postgres') {
       /** `begin` waits for these rows; while it does, the sessions end, or wait for it. Then both go on. */
       const beside = async (person: TestUser, lock: string, begin: () => Promise<Response>): Promise<Response> => {
-        const url = server.database.databaseUrl!;
         let begun: Promise<Response> | undefined;
-        await onServer(url, (holder) =>
-          onServer(url, async (watcher) => {
-            await holder.query('BEGIN');
-            await holder.query(`${lock} FOR UPDATE`);
-            begun = begin();
-            await someoneWaitsFor(holder);
-            let isEnded = false;
-            const ending = endAll(person).finally(() => {
-              isEnded = true;
-            });
-            const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-            await eventually(
-              async () => isEnded || (await watcher.query(waiting)).rows.length > 1,
-              'the end of the sessions, or a wait for one',
-            );
-            await holder.query('COMMIT');
-            assert.equal((await ending).status, 204);
-          }),
-        );
+        await onServer(server.database.databaseUrl!, async (session) => {
+          await session.query('BEGIN');
+          await session.query(`${lock} FOR UPDATE`);
+          begun = begin();
+          await someoneWaitsFor(session);
+          let isEnded = false;
+          const ending = endAll(person).finally(() => {
+            isEnded = true;
+          });
+          await someoneWaitsFor(session, 2, () => isEnded);
+          await session.query('COMMIT');
+          assert.equal((await ending).status, 204);
+        });
         return begun!;
       };
       const clientRow = (): string => `SELECT FROM clients WHERE client_id = '${client.clientId}'`;

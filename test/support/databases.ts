@@ -212,18 +212,21 @@ export async function someoneWaitsFor(client: pg.Client, connections = 1, isOver
   }, `connections that wait for this one: ${connections}`);
 }
 
-/** Asks while a transaction beside the server has done something; it commits once the request waits for it. */
-export async function overtaken(
+/** Asks while a transaction beside the server has done something; it commits once the request waits for it, or is answered without. */
+export async function overtaken<T>(
   { databaseUrl }: TestPlace,
   meanwhile: (session: pg.Client) => Promise<unknown>,
-  ask: () => Promise<Response>,
-): Promise<Response> {
-  let answer: Promise<Response> | undefined;
+  ask: () => Promise<T>,
+): Promise<T> {
+  let answer: Promise<T> | undefined;
   await onServer(databaseUrl!, async (session) => {
     await session.query('BEGIN');
     await meanwhile(session);
-    answer = ask();
-    await someoneWaitsFor(session);
+    let isAnswered = false;
+    answer = ask().finally(() => {
+      isAnswered = true;
+    });
+    await someoneWaitsFor(session, 1, () => isAnswered);
     await session.query('COMMIT');
   });
   return answer!;

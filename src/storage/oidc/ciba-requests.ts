@@ -6,8 +6,7 @@ import { type HookClaims, loadHookClaims, storeHookClaims } from '../../domain/e
 import type { ApprovalId, ClientId, GrantId, TenantId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
-import { dialectOf } from '../engine/rows/id-list.ts';
-import type { ApprovalState } from '../sign-in/approvals.ts';
+import { type ApprovalState, holdsApproval } from '../sign-in/approvals.ts';
 import { notedPoll } from './polling.ts';
 
 export interface CibaRequestTable {
@@ -200,14 +199,7 @@ export async function redeemCibaRequest(
     .where('auth_req_id_hash', '=', authReqIdHash)
     .where('used_at', 'is', null)
     .where('expires_at', '>', databaseNowMs)
-    .where(({ exists, selectFrom }) => {
-      const approved = selectFrom('approvals')
-        .select('approvals.id')
-        .whereRef('approvals.tenant_id', '=', 'ciba_requests.tenant_id')
-        .whereRef('approvals.id', '=', 'ciba_requests.approval_id')
-        .where('approvals.state', '=', 'approved');
-      return exists(dialectOf(queries) === 'postgres' ? approved.forShare() : approved);
-    })
+    .where(holdsApproval(queries, 'ciba_requests'))
     .returning('id')
     .execute();
   return rows.length === 1;

@@ -1,9 +1,10 @@
 // Approvals: one row per decision a person is asked for (design 04). pending -> approved | denied | expired, once, by one
 // conditional UPDATE. Written by approvals/; the device plane lists and decides, OIDC, SAML and CIBA read the result.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { ApprovalId, ClientId, DeviceId, ServiceProviderId, TenantId, TransactionId, UserId } from '../../domain/ids.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
+import { dialectOf } from '../engine/rows/id-list.ts';
 import { type Row, statement } from '../engine/statement.ts';
 
 export type ApprovalKind = 'oidc_login' | 'saml_login' | 'ciba' | 'device_add';
@@ -228,6 +229,13 @@ export async function endApproved(queries: Queries, tenant: TenantId, user: User
     .where('expires_at', '>', databaseNowMs)
     .where('state', '=', 'approved');
   await (by === undefined ? approved : approved.where('decided_by', 'in', by)).execute();
+}
+
+/** Whether the approval of a row is approved, which it stays: whoever ends it (endApproved) waits until the transaction ends. */
+export function holdsApproval(queries: Queries, table: 'login_transactions' | 'ciba_requests'): RawBuilder<boolean> {
+  const lock = dialectOf(queries) === 'postgres' ? sql`FOR SHARE` : sql``;
+  const [tenant, approval] = [sql.ref(`${table}.tenant_id`), sql.ref(`${table}.approval_id`)];
+  return sql<boolean>`EXISTS (SELECT 1 FROM approvals AS a WHERE a.tenant_id = ${tenant} AND a.id = ${approval} AND a.state = 'approved' ${lock})`;
 }
 
 type NotMeValues = {

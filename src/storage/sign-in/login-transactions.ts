@@ -14,8 +14,8 @@ import type {
 import type { LoginMethod } from '../../domain/sign-in/login-methods.ts';
 import type { Queries } from '../engine/database.ts';
 import { databaseNowMs } from '../engine/instance.ts';
-import { dialectOf } from '../engine/rows/id-list.ts';
 import { type Row, statement } from '../engine/statement.ts';
+import { holdsApproval } from './approvals.ts';
 
 export interface LoginTransactionTable {
   tenant_id: TenantId;
@@ -279,15 +279,7 @@ const stepStatement = statement((queries, { seenApprovalId, userId, subjectKey, 
 const completeStatement = statement((queries, values: TransactionKey) =>
   updateOpen(queries, values)
     .set({ finished_at: databaseNowMs, outcome: 'completed' })
-    .where((eb) => {
-      const approved = eb
-        .selectFrom('approvals as a')
-        .select('a.id')
-        .whereRef('a.tenant_id', '=', 'login_transactions.tenant_id')
-        .whereRef('a.id', '=', 'login_transactions.approval_id')
-        .where('a.state', '=', 'approved');
-      return eb.exists(dialectOf(queries) === 'postgres' ? approved.forShare() : approved);
-    })
+    .where(holdsApproval(queries, 'login_transactions'))
     .returningAll(),
 );
 
