@@ -44,14 +44,17 @@ export function createDispatch(services: ManagementDeps, api: Api): (request: Fa
     const { target: endpoint, params } = found;
     const isOfDeployment = endpoint.operatorOnly === true;
     if (isOfDeployment && request.tenant.slug !== rootTenantSlug) throw reject('management.not_found', 'no_such_path');
-    const known = await api.authenticate(request);
-    const caller = isOfDeployment ? operatorOf(known) : known;
+    const identify = async (): Promise<Caller> => {
+      const known = await api.authenticate(request);
+      return isOfDeployment ? operatorOf(known) : known;
+    };
+    const caller = await identify();
     request.auditActor = caller.actor;
     await api.limit(request, caller);
     requireEntry(endpoint, caller.scopes);
     const call = await readCall(services, request, endpoint, params, caller);
     await requireOver(endpoint, call);
-    const answer = await handle(endpoint, call);
+    const answer = await handle(endpoint, call, identify);
     const { status, body } = settleAnswer(endpoint, answer);
     reply.header('cache-control', 'no-store').code(status);
     if (endpoint.inLines !== undefined && prefersLines(request.headers.accept)) {
@@ -82,12 +85,16 @@ function requireEntry({ capability, orCapability }: Endpoint, scopes: readonly s
   requireCapabilities([capability], scopes);
 }
 
-async function handle(endpoint: Endpoint, call: Call<unknown, unknown>): Promise<unknown> {
+async function handle(endpoint: Endpoint, call: Call<unknown, unknown>, identify: () => Promise<Caller>): Promise<unknown> {
   try {
     if (endpoint.isLong !== true) return await endpoint.handle(call as Call<never, never>); // query and body were checked by the endpoint's own schemas
     const { services, tenant, isGone } = call;
     const waiting = { envelope: 'management', tenant: tenant.id, isGone } as const;
-    return await inTurn(services, waiting, (pace) => endpoint.handle({ ...call, pace } as Call<never, never>));
+    return await inTurn(services, waiting, async (pace) => {
+      const { scopes } = await identify(); // who waited for a turn may have lost what let them in
+      requireEntry(endpoint, scopes);
+      return endpoint.handle({ ...call, scopes, pace } as Call<never, never>);
+    });
   } catch (error) {
     throw refusedWrite(error);
   }

@@ -39,18 +39,34 @@ const failureTexts: Readonly<Record<BearerFailure, string>> = {
   not_an_administrator: 'The user of the access token is not an administrator.',
 };
 
-/** Authenticates a request and checks that it has one of the capabilities; gives the context of its operations. */
-export async function authorize(
-  services: BearerDependencies & Parts<'encryption' | 'log' | 'rateLimiter'>,
+type AuthorizeDeps = BearerDependencies & Parts<'encryption' | 'log' | 'rateLimiter'>;
+
+/**
+ * Authenticates a request and checks that it has one of the capabilities; gives the context of its operations.
+ * @throws scim.unauthorized, scim.rate_limited, scim.forbidden
+ */
+export async function authorize(services: AuthorizeDeps, request: FastifyRequest, needed: readonly ScimCapability[]): Promise<ScimContext> {
+  const caller = await identify(services, request);
+  request.auditActor = caller.actor;
+  await enforceRateLimit(services.rateLimiter, request.tenant, 'scim', 'scim_requests_per_client', caller.key);
+  return contextOf(services, request, caller, needed);
+}
+
+/** The same of a request that has waited since, which counts once. */
+export const authorizeAgain = async (
+  services: AuthorizeDeps,
   request: FastifyRequest,
   needed: readonly ScimCapability[],
-): Promise<ScimContext> {
+): Promise<ScimContext> => contextOf(services, request, await identify(services, request), needed);
+
+/** @throws scim.unauthorized */
+async function identify(services: AuthorizeDeps, request: FastifyRequest): Promise<Caller> {
   const { tenant } = request;
   const organization = (request.params as Partial<Record<string, string>>)[organizationParameter]; // of the surface of organisations
   const presented = bearerTokenOf(request.headers.authorization);
   if (presented?.startsWith(scimTokenPrefix)) {
     const directory = organization === undefined ? { tenant: tenant.id } : { tenant: tenant.id, organization };
-    return contextOf(services, request, await callerOf(services, directory, presented, isOwnTrial(request)), needed);
+    return callerOf(services, directory, presented, isOwnTrial(request));
   }
   const found = await verifyBearer(services, tenant, request.headers.authorization, tenant.managementApi);
   // Nobody but its own directory calls SCIM of an organisation: no access token is for it.
@@ -60,12 +76,7 @@ export async function authorize(
     throw reject('scim.unauthorized', verified.reason, { text: failureTexts[verified.reason], challenge });
   }
   const { token, scopes, actor } = verified;
-  return contextOf(
-    services,
-    request,
-    { directory: { tenant: tenant.id }, scopes, actor, key: token.clientId, userId: token.sid === undefined ? undefined : token.sub },
-    needed,
-  );
+  return { directory: { tenant: tenant.id }, scopes, actor, key: token.clientId, userId: token.sid === undefined ? undefined : token.sub };
 }
 
 interface Caller {
@@ -90,16 +101,14 @@ async function callerOf({ database }: BearerDependencies, directory: Directory, 
   return { directory, scopes: ['scim:read', 'scim:write'], actor, key: actor, userId: undefined };
 }
 
-/** @throws scim.rate_limited, scim.forbidden */
-async function contextOf(
-  services: BearerDependencies & Parts<'encryption' | 'log' | 'rateLimiter'>,
+/** @throws scim.forbidden */
+function contextOf(
+  services: AuthorizeDeps,
   request: FastifyRequest,
-  { directory, scopes, actor, key, userId }: Caller,
+  { directory, scopes, actor, userId }: Caller,
   needed: readonly ScimCapability[],
-): Promise<ScimContext> {
+): ScimContext {
   const { tenant } = request;
-  request.auditActor = actor;
-  await enforceRateLimit(services.rateLimiter, tenant, 'scim', 'scim_requests_per_client', key);
   if (!needed.some((capability) => scopes.includes(capability))) {
     const cause = { reason: 'missing_capability', expected: needed.join(' '), received: scopes.join(' ') };
     const challenge = `${realm}, error="insufficient_scope", scope="${needed[0]}"`;

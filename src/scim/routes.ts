@@ -7,7 +7,7 @@ import type { Services } from '../http/services.ts';
 import { parseStrictJson } from '../http/strict-json.ts';
 import { type Handler, type Handlers, type Route, registerSurface } from '../http/surface.ts';
 import { sendEmpty, sendJson, sendPieces } from './answer.ts';
-import { authorize, organizationParameter, type ScimCapability } from './bearer.ts';
+import { authorize, authorizeAgain, organizationParameter, type ScimCapability } from './bearer.ts';
 import { runBulk } from './bulk/bulk.ts';
 import { groupPieces } from './group-writer.ts';
 import { createGroup, deleteGroup, patchGroup, readGroup, replaceGroup } from './groups.ts';
@@ -71,7 +71,10 @@ function registerDirectory(app: FastifyInstance, services: Services, { name, pre
           const body = jsonOf(request, { unreadable: invalidValue });
           const isGone = (): boolean => request.raw.socket.destroyed;
           const waiting = { envelope: 'scim', tenant: context.tenant.id, isGone } as const;
-          return sendJson(reply, 200, await inTurn(services, waiting, (pace) => runBulk(context, body, pace)));
+          const result = await inTurn(services, waiting, async (pace) =>
+            runBulk(await authorizeAgain(services, request, ['scim:write']), body, pace),
+          );
+          return sendJson(reply, 200, result);
         }),
       });
     },
