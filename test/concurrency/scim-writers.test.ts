@@ -122,7 +122,8 @@ for (const database of databases) {
         const { id: tenant } = await rootTenant(scim.server);
         const organization = await makeOrganization(scim.server, `leaving${path.toLowerCase().replace('/', '-')}`);
         const caller = await organizationCaller(scim.server, organization);
-        const { database: storage } = scim.server.gatehouse.services;
+        const { database: storage, jobs } = scim.server.gatehouse.services;
+        await jobs.stop(); // what they write is not of the request in whose middle the organisation is deleted
         const { write } = storage;
         let isDeleted = false;
         Object.assign(storage, {

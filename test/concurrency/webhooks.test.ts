@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TenantId, WebhookId } from '../../src/domain/ids.ts';
 import { databases } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { createTestTenant, type Json, type Managed } from '../support/management.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import {
@@ -64,6 +65,18 @@ for (const database of databases) {
       receiver.answer('/failing', answerWith(500));
       for (const [path, changes] of mended) {
         const { id } = await hookAt('/failing');
+        let isReached = false;
+        Object.assign(cache, {
+          write: async (...given: Parameters<typeof write>) => {
+            Object.assign(cache, { write });
+            for (const fields of changes) await change(id, fields);
+            try {
+              return await write(...given);
+            } finally {
+              isReached = true;
+            }
+          },
+        });
         await storage.write(tenant.id as TenantId, (queries) =>
           queries
             .updateTable('webhooks')
@@ -71,18 +84,9 @@ for (const database of databases) {
             .where('id', '=', id as WebhookId)
             .execute(),
         );
-        let isReached = false;
-        await tenant.make('POST', '/groups', { display_name: 'Told' });
-        Object.assign(cache, {
-          write: async (...given: Parameters<typeof write>) => {
-            Object.assign(cache, { write });
-            isReached = true;
-            for (const fields of changes) await change(id, fields);
-            return write(...given);
-          },
-        });
+        await deliver();
+        await eventually(() => isReached, 'the webhook to be disabled'); // whoever delivers first
         await deliverNow(server);
-        assert.ok(isReached, 'it was to be disabled');
         const { url, enabled, disabled_reason: reason } = await shown(id); // what waited may have failed anew
         assert.deepEqual([url, enabled, reason], [receiver.url(path), true, null]);
       }
