@@ -90,8 +90,8 @@ async function findHolder(
 }
 
 /**
- * Whether the session of a visit is still one, asked in the transaction that adds a way in: whoever ends it meanwhile waits until that is
- * written, and ends it, too.
+ * Whether the session of a visit is still one, asked in the transaction that adds a way in: whoever ends it waits until that is written,
+ * and ends that, too, as far as they end what it made (revokeGrantsOfUser, and recoveries, which hold the person first).
  */
 export const holdSession = async (queries: Queries, { request, session, user }: AccountVisit): Promise<boolean> =>
   (await holdActiveUser(queries, request.tenant.id, user.id)) && (await holdGrant(queries, request.tenant.id, session.grantId));

@@ -39,7 +39,8 @@ interface DeviceVerdict {
 
 /**
  * Decides in one transaction with its audit record; one conditional UPDATE says who was first (`not_waiting` for the others).
- * `session_ended`: the person's own sign-in did, meanwhile. `refused`: the person allowed it but may not use the application; the device hears access_denied as if they had not.
+ * `session_ended`: the person's own sign-in did, meanwhile. `refused`: the person allowed it but may not use the application; the device
+ * hears access_denied as if they had not.
  */
 export async function decideDevice(
   { clock, database }: { readonly clock: Clock; readonly database: Database },

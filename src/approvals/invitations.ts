@@ -11,7 +11,7 @@ import { endEnrollments } from '../storage/device/enrollment-tokens.ts';
 import type { Database, Queries } from '../storage/engine/database.ts';
 import { listUserEmails } from '../storage/people/user-lists.ts';
 import type { UserRow } from '../storage/people/user-rows.ts';
-import { lockUser } from '../storage/people/users.ts';
+import { holdUser } from '../storage/people/users.ts';
 import { insertAuditEvent } from '../storage/records/audit-events.ts';
 import { insertInvitation, revokeInvitations } from '../storage/sign-in/invitations.ts';
 import { type MailDeps, queueMail } from './mailed/mail-delivery.ts';
@@ -51,7 +51,7 @@ export async function invite(
   const token = randomSecret();
   const url = `${tenant.baseUrl}/welcome#${token}`;
   return deps.database.write(tenant.id, async (queries) => {
-    const user = await lockUser(queries, deps.database.dialect, tenant.id, userId);
+    const user = await holdUser(queries, deps.database.dialect, tenant.id, userId);
     if (user === undefined) return fail('unknown');
     await mayInvite(queries, user);
     if (user.state !== 'active') return fail('inactive');

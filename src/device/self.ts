@@ -134,7 +134,7 @@ async function describeSelf(queries: Queries, signed: SignedRequest, id: DeviceI
 async function revoke(signed: SignedRequest, caller: DeviceCaller, id: string): Promise<boolean> {
   const { services, tenant } = signed;
   return services.database.write(tenant.id, async (queries) => {
-    // Of two that revoke one another the first stays.
+    // Of two that revoke one another one stays.
     if (id !== caller.deviceId) await demandStillInForce(queries, signed, caller);
     if (!(await revokeDevice(queries, tenant.id, id, caller.userId))) return false;
     await insertAuditEvent(queries, tenant.id, services.clock.nowMs(), {

@@ -50,9 +50,10 @@ for (const database of databases) {
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Deletes a client before the next write of its tenant. */
-function deleteBeforeWrite({ gatehouse }: TestServer, managed: Managed, id: string): void {
-  const { database, tenants } = gatehouse.services;
+/** Deletes a client before the next write of its tenant, which is of a request: jobs write no more. */
+async function deleteBeforeWrite({ gatehouse }: TestServer, managed: Managed, id: string): Promise<void> {
+  const { database, jobs, tenants } = gatehouse.services;
+  await jobs.stop();
   const { write } = database;
   const overtakenWrite: typeof write = async (tenant, work) => {
     if (tenant === (await tenants.bySlug(managed.slug))?.id) {
@@ -71,7 +72,6 @@ for (const database of databases)
     before(async () => {
       server = await startTestServer(database);
       managed = await createTestTenant(server, { settings: { login_methods: ['email_pin'], extra_grants: [deviceGrant] } });
-      await server.gatehouse.services.jobs.stop(); // what they write is not of the request in whose middle the client is deleted
     });
     after(() => server.close());
     const redirectUri = 'https://client.example/callback';
@@ -86,7 +86,7 @@ for (const database of databases)
     /** Asks as a client that goes before the next write of the tenant: its request has authenticated it by then. */
     const askAsDeleted = async (path: string, form: Form, fields: Json = {}): Promise<Response> => {
       const { client_id: id, client_secret: secret } = await createTestClient(managed, { redirect_uris: [redirectUri], ...fields });
-      deleteBeforeWrite(server, managed, id);
+      await deleteBeforeWrite(server, managed, id);
       const url = `${managed.baseUrl}/v1/idp/oidc/${path}`;
       if (path === 'authorize') return fetch(`${url}?${formBody({ ...form, client_id: id })}`, { redirect: 'manual' });
       if (fields['type'] === 'public') return fetch(url, { method: 'POST', body: formBody({ ...form, client_id: id }) });
@@ -115,7 +115,7 @@ for (const database of databases)
       const world = await openCrossApp(database);
       try {
         const assertion = await world.sign();
-        deleteBeforeWrite(world.server, world.managed, world.agent.clientId);
+        await deleteBeforeWrite(world.server, world.managed, world.agent.clientId);
         await assertRefusal(await world.post(assertion), 'client.invalid_client');
       } finally {
         await world.close();

@@ -11,10 +11,11 @@ import { randomSecret, uuidV7 } from '../../platform/random.ts';
 import { revokeDevicesOfUser } from '../../storage/device/devices.ts';
 import { endEnrollments } from '../../storage/device/enrollment-tokens.ts';
 import type { Queries } from '../../storage/engine/database.ts';
-import { holdGrantsOfUser, revokeGrantsOfUser } from '../../storage/oidc/grants.ts';
+import { dialectOf } from '../../storage/engine/rows/id-list.ts';
+import { revokeGrantsOfUser } from '../../storage/oidc/grants.ts';
 import { listUserEmails } from '../../storage/people/user-lists.ts';
 import type { UserRow } from '../../storage/people/user-rows.ts';
-import { lockUser } from '../../storage/people/users.ts';
+import { holdUser } from '../../storage/people/users.ts';
 import { insertAuditEvent } from '../../storage/records/audit-events.ts';
 import { insertPushMessages } from '../../storage/records/push-messages.ts';
 import { withdrawApprovalsOfUser } from '../../storage/sign-in/approvals.ts';
@@ -48,7 +49,7 @@ export async function recover(
   const [token, stopToken] = [randomSecret(), randomSecret()];
   const url = `${tenant.baseUrl}/welcome?for=recovery#${token}`;
   return deps.database.write(tenant.id, async (queries) => {
-    const user = await lockUser(queries, deps.database.dialect, tenant.id, wanted.userId);
+    const user = await holdUser(queries, deps.database.dialect, tenant.id, wanted.userId);
     if (user === undefined) return fail('unknown');
     await wanted.mayRecover(queries, user);
     if (user.state !== 'active') return fail('inactive');
@@ -92,7 +93,7 @@ export async function endOldPhones(
   { id, user_id: userId }: Invitation,
   requestId: string,
 ): Promise<void> {
-  await holdGrantsOfUser(queries, tenant.id, userId);
+  await holdUser(queries, dialectOf(queries), tenant.id, userId); // first, as by whoever adds something (holdSession)
   await endEnrollments(queries, tenant.id, userId);
   const devices = await revokeDevicesOfUser(queries, tenant.id, userId);
   const approvals = await withdrawApprovalsOfUser(queries, tenant.id, userId);
@@ -157,7 +158,7 @@ async function undo(
   { userId, usedAt }: { readonly userId: UserId; readonly usedAt: number },
   by: { readonly actor: string; readonly requestId: string; readonly asked: string | undefined },
 ): Promise<{ readonly devices: number; readonly passkeys: number; readonly sessions: number }> {
-  await holdGrantsOfUser(queries, tenant.id, userId);
+  await holdUser(queries, dialectOf(queries), tenant.id, userId); // first, as by whoever adds something (holdSession)
   await endEnrollments(queries, tenant.id, userId);
   const devices = await revokeDevicesOfUser(queries, tenant.id, userId, usedAt);
   const added = (await listPasskeysOfUser(queries, tenant.id, userId)).filter(({ created_at: at }) => at >= usedAt);

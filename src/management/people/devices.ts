@@ -16,7 +16,7 @@ import {
 } from '../../storage/device/devices.ts';
 import { pushProviderOf } from '../../storage/device/push-targets.ts';
 import type { Queries } from '../../storage/engine/database.ts';
-import { lockUser } from '../../storage/people/users.ts';
+import { holdUser } from '../../storage/people/users.ts';
 import { audit, type Call, type Endpoint, endpoint, isoTime, type Json, notFound } from '../endpoint.ts';
 import { requireOverHeld } from '../over-people.ts';
 import { closed, dateTime, listAnswer, nullable } from '../schemas.ts';
@@ -146,7 +146,7 @@ export const deviceEndpoints: readonly Endpoint[] = [
 async function makeEnrollment(call: Call<undefined, unknown>, requirePin: boolean): Promise<Json> {
   const { services, tenant, params, actor, requestId } = call;
   const made = await services.database.write(tenant.id, async (queries) => {
-    const user = await lockUser(queries, services.database.dialect, tenant.id, params['id']!);
+    const user = await holdUser(queries, services.database.dialect, tenant.id, params['id']!);
     if (user === undefined) throw unknownUser();
     await requireOverHeld(queries, call, user.id);
     const enrollment = await createEnrollment(queries, services, tenant, user.id, requirePin);

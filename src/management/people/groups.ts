@@ -21,7 +21,7 @@ import {
   type OwnedGroupRow,
 } from '../../storage/people/groups.ts';
 import { listHoldersInGroup } from '../../storage/people/user-roles.ts';
-import { findLiveUser, lockUser } from '../../storage/people/users.ts';
+import { findLiveUser, holdUser } from '../../storage/people/users.ts';
 import { audit, type Call, conflict, type Endpoint, endpoint, invalidField, isoTime, type Json, notFound } from '../endpoint.ts';
 import { listOf, pageOf } from '../paging.ts';
 import { closed, dateTime, listAnswer, nullable, pageQuery } from '../schemas.ts';
@@ -209,7 +209,7 @@ async function addMember(call: Call<undefined, { readonly user_id: string }>): P
   const { services, tenant, params, body } = call;
   return services.database.write(tenant.id, async (queries) => {
     const group = await requireOwnMembers(queries, tenant.id, params['id']!);
-    const user = await lockUser(queries, services.database.dialect, tenant.id, body.user_id); // who is being deleted is waited for
+    const user = await holdUser(queries, services.database.dialect, tenant.id, body.user_id); // who is being deleted is waited for
     if (user === undefined) throw invalidField('user_id', 'No such user.');
     const inserted = await insertGroupMember(queries, tenant.id, group.id, user.id);
     if (!inserted.ok) throw conflict('user_id', 'The user is a member already.');

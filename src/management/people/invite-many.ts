@@ -13,7 +13,7 @@ import type { Queries } from '../../storage/engine/database.ts';
 import { findDirectoriesOf } from '../../storage/people/directories/ldap-people.ts';
 import { insertGroupMember } from '../../storage/people/group-writer.ts';
 import { listGroupsByIdOrName } from '../../storage/people/groups.ts';
-import { findUserOfEmail } from '../../storage/people/users.ts';
+import { findUserOfEmail, holdUser } from '../../storage/people/users.ts';
 import { audit, type Call, conflict, endpoint, invalidField, type Json, requireCapabilities } from '../endpoint.ts';
 import { requireOverHeld, requireOverThese } from '../over-people.ts';
 import { refusedWrite } from '../refused-write.ts';
@@ -178,6 +178,8 @@ async function welcome(call: Wanted, userId: UserId, groups: readonly GroupId[],
 }
 
 async function addToGroups(call: Wanted, queries: Queries, user: UserId, groups: readonly GroupId[]): Promise<void> {
+  const isHere = await holdUser(queries, call.services.database.dialect, call.tenant.id, user); // who is being deleted is waited for
+  if (isHere === undefined) return;
   for (const group of new Set(groups)) {
     const added = await insertGroupMember(queries, call.tenant.id, group, user);
     if (added.ok) await audit(call, queries, { type: 'group.member_added', target: `group:${group}`, data: { user } });

@@ -175,7 +175,7 @@ export async function revokeGrant(queries: Queries, tenant: TenantId, id: GrantI
   return rows.length === 1;
 }
 
-/** Whether a grant is in force. Who ends it waits for the transaction of whoever asked (holdGrantsOfUser). */
+/** Whether a grant is in force. Who ends it waits for the transaction of whoever asked. */
 export async function holdGrant(queries: Queries, tenant: TenantId, id: GrantId): Promise<boolean> {
   const query = queries
     .selectFrom('grants')
@@ -201,7 +201,7 @@ export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, use
     .where('used_at', 'is', null)
     .execute();
   await dropReadySamlSessions(queries, tenant, { userId });
-  await holdGrantsOfUser(queries, tenant, userId);
+  await waitForHolders(queries, tenant, userId);
   await dropApprovedDevices(queries, tenant, userId);
   if (toldToClients.has(reason)) await queueLogoutNotices(queries, tenant, { userId });
   const rows = await queries
@@ -216,10 +216,10 @@ export async function revokeGrantsOfUser(queries: Queries, tenant: TenantId, use
 }
 
 /** Waits for those who hold a grant of the user (holdGrant), so that what they made is seen and ended; nobody holds one until the transaction ends. */
-export async function holdGrantsOfUser(queries: Queries, tenant: TenantId, userId: UserId): Promise<void> {
+async function waitForHolders(queries: Queries, tenant: TenantId, userId: UserId): Promise<void> {
   if (dialectOf(queries) === 'sqlite') return; // one writer at a time
   const held = queries.selectFrom('grants').select('id').where('tenant_id', '=', tenant).where('user_id', '=', userId);
-  await held.where('revoked_at', 'is', null).orderBy('id').forUpdate().execute();
+  await held.where('revoked_at', 'is', null).orderBy('id').forNoKeyUpdate().execute();
 }
 
 /**

@@ -38,13 +38,25 @@ export async function findLiveUser(queries: Queries, tenant: TenantId, id: strin
 
 /** A live user, its row locked until the transaction ends. */
 export async function lockUser(queries: Queries, dialect: Dialect, tenant: TenantId, id: string): Promise<UserRow | undefined> {
-  const query = queries
+  const query = liveUser(queries, tenant, id);
+  return (dialect === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+}
+
+const liveUser = (queries: Queries, tenant: TenantId, id: string) =>
+  queries
     .selectFrom('users')
     .select(readColumns)
     .where('tenant_id', '=', tenant)
     .where('id', '=', id as UserId) // a look-up key, not yet known to be an id
     .where('state', '<>', 'deleted');
-  return (dialect === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+
+/**
+ * As lockUser, for what is made for a person: whoever changes them waits, and who makes something of theirs does not, so that nobody who
+ * holds that and comes to the person waits in a circle.
+ */
+export async function holdUser(queries: Queries, dialect: Dialect, tenant: TenantId, id: string): Promise<UserRow | undefined> {
+  const query = liveUser(queries, tenant, id);
+  return (dialect === 'postgres' ? query.forNoKeyUpdate() : query).executeTakeFirst();
 }
 
 /** Those of these ids that are live users, their rows locked in one order until the transaction ends; with `isRead` they are not. */

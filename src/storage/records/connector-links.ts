@@ -323,7 +323,7 @@ export async function releaseLeaving(queries: Queries, { tenant, connector }: Wh
 /** Those of links that a person may settle. */
 export const resolvableStates: readonly LinkState[] = ['conflict', 'failed', 'ignored'];
 
-/** Says what a link is that waits for a person: undefined when none does, or it is in hand, whoever has it would write over what is said. */
+/** Says what a link is that waits for a person: undefined when none does, or it is in hand, as whoever has it would write over what is said. */
 export async function resolveLink(
   queries: Queries,
   { tenant, connector }: Whose,
