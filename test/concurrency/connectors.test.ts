@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type ConnectorWorld, hourMs, startConnectorWorld } from '../support/connectors.ts';
-import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
+import { databases, onServer, overtaken } from '../support/databases.ts';
 import { createTestUser, type Json } from '../support/management.ts';
 import { assertRefusal } from '../support/refusal.ts';
 
@@ -49,17 +49,12 @@ for (const database of databases) {
     if (database === 'postgres')
       it('a link that is gone, or settled, since it was read is not resolved', async () => {
         const { user, resolve, stateOf } = await failed();
-        const meanwhile = async (statement: string): Promise<Response> => {
-          let answer: Promise<Response> | undefined;
-          await onServer(world.server.database.databaseUrl!, async (session) => {
-            await session.query('BEGIN');
-            await session.query(statement, [user]);
-            answer = resolve({ action: 'ignore' });
-            await someoneWaitsFor(session);
-            await session.query('COMMIT');
-          });
-          return answer!;
-        };
+        const meanwhile = (statement: string): Promise<Response> =>
+          overtaken(
+            world.server.database,
+            (session) => session.query(statement, [user]),
+            () => resolve({ action: 'ignore' }),
+          );
         const settled = await meanwhile("UPDATE connector_links SET state = 'linked', remote_id = 'theirs' WHERE local_id = $1");
         await assertRefusal(settled, 'management.conflict', { text: 'The person or group is being provisioned.', kind: 'state' });
         assert.equal(await stateOf(), 'linked');
@@ -78,13 +73,12 @@ for (const database of databases) {
         await onServer(world.server.database.databaseUrl!, async (session) => {
           await session.query('UPDATE connector_states SET sync_after = $1 WHERE connector_id = $2', [user, id]);
           await session.query("UPDATE connector_links SET hash = 'of before' WHERE local_id = $1", [user]);
-          await session.query('BEGIN');
-          await session.query("UPDATE connector_states SET sync_after = '' WHERE connector_id = $1", [id]);
-          const running = world.run();
-          await someoneWaitsFor(session);
-          await session.query('COMMIT');
-          await running;
         });
+        await overtaken(
+          world.server.database,
+          (session) => session.query("UPDATE connector_states SET sync_after = '' WHERE connector_id = $1", [id]),
+          () => world.run(),
+        );
         assert.deepEqual(
           world.proxy.take().map((asked) => asked.replace(/ .*/, '')),
           ['PATCH'],

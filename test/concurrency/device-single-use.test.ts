@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { atEveryAccess } from '../support/at-every-access.ts';
-import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
+import { databases, onServer, overtaken } from '../support/databases.ts';
 import {
   changeSettings,
   createEnrollmentToken,
@@ -116,6 +116,7 @@ for (const database of databases) {
         const body = { registration_token: redeemed.registration_token, proofs: phone.proofs(challenge) };
         const first = await phone.post('/enroll', body);
         assert.equal(first.status, 202);
+        let parked: readonly unknown[] = [];
         await onServer(server.database.databaseUrl!, async (session) => {
           // As it was before the first one: verified, and nothing parked with it.
           const { rows } = await session.query(
@@ -124,18 +125,20 @@ for (const database of databases) {
              RETURNING r.tenant_id, r.id, was.approval_id`,
             [challenge],
           );
-          await session.query('BEGIN');
-          await session.query('LOCK TABLE attestation_challenges');
-          const overtaken = phone.post('/enroll', body);
-          await someoneWaitsFor(session);
-          await session.query(
-            `UPDATE device_registrations SET state = 'pending_approval', challenge = $1, approval_id = $2 WHERE tenant_id = $3 AND id = $4`,
-            [challenge, rows[0].approval_id, rows[0].tenant_id, rows[0].id],
-          );
-          await session.query('COMMIT');
-          assert.equal((await overtaken).status, 202);
-          assert.deepEqual(await (await overtaken).json(), await first.json());
+          parked = [challenge, rows[0].approval_id, rows[0].tenant_id, rows[0].id];
         });
+        const second = await overtaken(
+          server.database,
+          (session) => session.query('LOCK TABLE attestation_challenges'),
+          () => phone.post('/enroll', body),
+          (session) =>
+            session.query(
+              `UPDATE device_registrations SET state = 'pending_approval', challenge = $1, approval_id = $2 WHERE tenant_id = $3 AND id = $4`,
+              [...parked],
+            ),
+        );
+        assert.equal(second.status, 202);
+        assert.deepEqual(await second.json(), await first.json());
       });
   });
 }

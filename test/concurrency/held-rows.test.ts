@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
 import { imagesPerTenantMax, streamsPerTenantMax, streamVerificationsMax } from '../../src/contract/limits.ts';
 import { securityEvents, streamEvents } from '../../src/domain/extending/ssf-stream.ts';
-import { databases, onServer, someoneWaitsFor } from '../support/databases.ts';
+import { databases, overtaken } from '../support/databases.ts';
 import { createTestTenant, createTestUser, type Json, jsonOf, type Managed } from '../support/management.ts';
 import { pngOf } from '../support/pictures.ts';
 import { assertRefusal } from '../support/refusal.ts';
@@ -23,19 +23,16 @@ if (databases.includes('postgres'))
     after(() => server?.close());
 
     /** What is answered to somebody who asks while a transaction has written `first` and goes on to write `then`. */
-    const whileHeld = async (first: Parameters<pg.Client['query']>[0], ask: () => Promise<Response>, then?: string): Promise<Response> => {
-      let answer: Promise<Response> | undefined;
-      await onServer(server.database.databaseUrl!, async (session) => {
-        await session.query('SET session_replication_role = replica'); // what it writes refers to nothing
-        await session.query('BEGIN');
-        await session.query(first);
-        answer = ask();
-        await Promise.race([answer, someoneWaitsFor(session)]);
-        if (then !== undefined) await session.query(then);
-        await session.query('COMMIT');
-      });
-      return answer!;
-    };
+    const whileHeld = (first: Parameters<pg.Client['query']>[0], ask: () => Promise<Response>, then?: string): Promise<Response> =>
+      overtaken(
+        server.database,
+        async (session) => {
+          await session.query('SET LOCAL session_replication_role = replica'); // what it writes refers to nothing
+          await session.query(first);
+        },
+        ask,
+        async (session) => then !== undefined && session.query(then),
+      );
 
     it('somebody who is deleted while they are added is no member', async () => {
       const { id: user } = await createTestUser(tenant, 'ann@example.com');

@@ -212,11 +212,15 @@ export async function someoneWaitsFor(client: pg.Client, connections = 1, isOver
   }, `connections that wait for this one: ${connections}`);
 }
 
-/** Asks while a transaction beside the server has done something; it commits once the request waits for it, or is answered without. */
+/**
+ * Asks while a transaction beside the server has done something; it goes on by `then` and commits once the request waits for it, or is
+ * answered without.
+ */
 export async function overtaken<T>(
   { databaseUrl }: TestPlace,
   meanwhile: (session: pg.Client) => Promise<unknown>,
   ask: () => Promise<T>,
+  then: (session: pg.Client) => Promise<unknown> = async () => undefined,
 ): Promise<T> {
   let answer: Promise<T> | undefined;
   await onServer(databaseUrl!, async (session) => {
@@ -227,6 +231,7 @@ export async function overtaken<T>(
       isAnswered = true;
     });
     await someoneWaitsFor(session, 1, () => isAnswered);
+    await then(session);
     await session.query('COMMIT');
   });
   return answer!;
